@@ -1,0 +1,85 @@
+# make bench     set up this machine, build, measure, and draw the figures of the result
+# make test      set up, build, and run every test that this machine can run
+# make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
+# make figures   draw RESULTS=file.json (default: the newest in results/local) into
+#                results/local/figures
+# make report    the same as one HTML page, results/local/report.html
+# make compare   BASE=a.json NEW=b.json: fails where NEW is slower
+# make lint      check formatting, types and common mistakes; make format repairs the formatting
+# make clean     remove the build folders; .venv and the results stay
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.PHONY: build bench test figures report compare lint format clean
+
+JOBS ?= $(shell nproc)
+CONFIG ?= configs/quick.json
+newest_result := ls -t results/local/*.json 2>/dev/null | head -n 1
+RESULTS ?= $(shell $(newest_result))
+
+configure := cmake --preset default$(if $(CUDA_ARCHS), "-DCUDA_ARCHS=$(CUDA_ARCHS)")
+reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
+draw_figures := $(reports) figures --output results/local/figures
+draw_report := $(reports) report --output results/local/report.html
+cpp_sources := git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh'
+
+build:
+	@scripts/setup.sh build
+	$(configure)
+	cmake --build --preset default -j $(JOBS)
+
+# A run with wrong (1) or failed (4) points has a result too; its exit code is kept for the end.
+bench:
+	@scripts/setup.sh build
+	$(configure)
+	cmake --build --preset default -j $(JOBS) --target bin/reduce-bench
+	@status=0; build/bin/reduce-bench run --config $(CONFIG) || status=$$?; \
+	[[ $$status == [014] ]] || exit $$status; \
+	result=$$($(newest_result)); \
+	if scripts/setup.sh python requirements.txt; then \
+	  $(draw_figures) "$$result"; \
+	else \
+	  echo "bench: figures of $$result were not drawn because Python packages are missing (the" \
+	    "lines above say which and why)" >&2; \
+	fi; \
+	exit $$status
+
+test: build
+	@scripts/setup.sh test
+	@scripts/setup.sh python requirements-dev.txt
+	ctest --preset default -j $(JOBS)
+	cmake --preset sanitize
+	cmake --build --preset sanitize -j $(JOBS)
+	ctest --preset sanitize -j $(JOBS)
+	.venv/bin/python -m pytest
+
+figures report:
+	@[[ -n "$(RESULTS)" ]] || { echo "make $@: no result in results/local: run make bench, or" \
+	  "name a file with RESULTS=file.json" >&2; exit 2; }
+	@scripts/setup.sh python requirements.txt
+	$(draw_$@) $(RESULTS)
+
+compare:
+	@[[ -n "$(BASE)" && -n "$(NEW)" ]] || { echo "make compare: name the two results with" \
+	  "BASE=a.json NEW=b.json" >&2; exit 2; }
+	@scripts/setup.sh python requirements.txt
+	$(reports) compare $(BASE) $(NEW)
+
+lint:
+	@scripts/setup.sh lint
+	@scripts/setup.sh python requirements-dev.txt
+	$(cpp_sources) | xargs -0r .venv/bin/clang-format --dry-run -Werror
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	shellcheck scripts/*.sh .ci/run
+
+format:
+	@scripts/setup.sh python requirements-dev.txt
+	$(cpp_sources) | xargs -0r .venv/bin/clang-format -i
+	.venv/bin/ruff check --fix
+	.venv/bin/ruff format
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,20 @@
+// The subcommands: each adds its options to the application and says what to do when chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace reduce_bench {
+
+/// Where a chosen command leaves what to run; its value is the exit code.
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
+void add_list(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_info(CLI::App& app, Action& action);
+
+}  // namespace reduce_bench

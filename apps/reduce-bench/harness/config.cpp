@@ -1,0 +1,376 @@
+#include "harness/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <span>
+
+#include "harness/error.hpp"
+#include "harness/names.hpp"
+
+namespace reduce_bench {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+std::string excerpt(const Json& value) {
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+/// A value and where it stands, so that every complaint can name the place.
+class Node {
+ public:
+  Node(const Json& value, std::string pointer, const std::string& file)
+      : value_(value), pointer_(std::move(pointer)), file_(file) {}
+
+  [[noreturn]] void fail(const std::string& complaint) const {
+    throw UsageError(fmt::format("{}: {}: {}", file_, pointer_.empty() ? "/" : pointer_, complaint));
+  }
+  [[noreturn]] void expected(const std::string& what) const {
+    fail(fmt::format("found {}, expected {}", excerpt(value_), what));
+  }
+
+  /// Checks that this is an object with no other keys than `allowed`.
+  void check_keys(Names allowed) const {
+    if (!value_.is_object()) expected("an object");
+    for (const auto& [key, unused] : value_.items()) {
+      if (find_name(allowed, key)) continue;
+      const std::string hint = suggestion(key, allowed);
+      fail(fmt::format("unknown key '{}'{}", key,
+                       hint.empty() ? ", allowed are " + one_of(allowed) : hint));
+    }
+  }
+  bool has(const std::string& key) const { return value_.contains(key); }
+  Node at(const std::string& key) const {
+    if (!has(key)) fail(fmt::format("the key '{}' is missing", key));
+    return {value_.at(key), pointer_ + "/" + key, file_};
+  }
+  /// The elements of a non-empty array.
+  std::vector<Node> elements(std::size_t least = 1) const {
+    if (!value_.is_array() || value_.size() < least)
+      expected(least > 1 ? fmt::format("an array of at least {} elements", least)
+                         : std::string("an array that is not empty"));
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < value_.size(); ++i)
+      nodes.emplace_back(value_.at(i), fmt::format("{}/{}", pointer_, i), file_);
+    return nodes;
+  }
+  std::vector<std::pair<std::string, Node>> members() const {
+    if (!value_.is_object()) expected("an object");
+    std::vector<std::pair<std::string, Node>> nodes;
+    for (const auto& [key, member] : value_.items())
+      nodes.emplace_back(key, Node{member, pointer_ + "/" + key, file_});
+    return nodes;
+  }
+
+  std::string string() const {
+    if (!value_.is_string() || value_.get_ref<const std::string&>().empty())
+      expected("a string that is not empty");
+    return value_.get<std::string>();
+  }
+  std::uint64_t integer(std::uint64_t least, std::uint64_t most) const {
+    if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least ||
+        value_.get<std::uint64_t>() > most)
+      expected(fmt::format("an integer from {} to {}", least, most));
+    return value_.get<std::uint64_t>();
+  }
+  double number(double least, double most, bool open_below) const {
+    if (!value_.is_number()) expected("a number");
+    const double x = value_.get<double>();
+    if (!(open_below ? x > least : x >= least) || !(x <= most))
+      expected(fmt::format("a number {} {} and at most {}", open_below ? "above" : "of at least",
+                           least, most));
+    return x;
+  }
+  std::size_t name(Names allowed) const {
+    if (!value_.is_string()) expected(one_of(allowed));
+    const auto& text = value_.get_ref<const std::string&>();
+    if (const auto index = find_name(allowed, text)) return *index;
+    const std::string hint = suggestion(text, allowed);
+    fail(fmt::format("found \"{}\"{}", text,
+                     hint.empty() ? ", expected " + one_of(allowed) : hint));
+  }
+  /// A number or a string, as text.
+  std::string scalar_text() const {
+    if (value_.is_string()) return string();
+    if (!value_.is_number_integer() || value_ < 0) expected("a string or a non-negative integer");
+    return value_.dump();
+  }
+  bool is_string() const { return value_.is_string(); }
+  bool is_object() const { return value_.is_object(); }
+
+  /// An array of distinct values read by `read`.
+  template <class F>
+  auto list(F&& read) const {
+    std::vector<decltype(read(*this))> values;
+    for (const Node& element : elements()) {
+      values.push_back(read(element));
+      if (std::count(values.begin(), values.end(), values.back()) > 1)
+        element.fail(fmt::format("{} is listed twice", excerpt(element.value_)));
+    }
+    return values;
+  }
+
+ private:
+  const Json& value_;
+  std::string pointer_;
+  const std::string& file_;
+};
+
+template <class Enum, std::size_t N>
+std::vector<Enum> read_enums(const Node& node, const std::array<std::string_view, N>& names,
+                             std::size_t count = N) {
+  return node.list([&](const Node& element) {
+    return static_cast<Enum>(element.name(Names{names}.first(count)));
+  });
+}
+
+constexpr double kNoLimit = 1e18;
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
+
+void read_measurement(const Node& node, MeasurementSettings& out) {
+  static constexpr std::array kKeys{
+      std::string_view{"modes"},       std::string_view{"min_samples"},
+      std::string_view{"max_samples"}, std::string_view{"max_time_ms"},
+      std::string_view{"relative_ci"}, std::string_view{"interleave"},
+      std::string_view{"clock_floor"}};
+  node.check_keys(kKeys);
+  if (node.has("modes")) out.modes = read_enums<Mode>(node.at("modes"), kModeNames);
+  if (node.has("min_samples"))
+    out.min_samples = static_cast<unsigned>(node.at("min_samples").integer(10, 1000000));
+  if (node.has("max_samples"))
+    out.max_samples = static_cast<unsigned>(node.at("max_samples").integer(10, 1000000));
+  if (node.has("max_time_ms")) out.max_time_ms = node.at("max_time_ms").number(0, 1e9, true);
+  if (node.has("relative_ci")) out.relative_ci = node.at("relative_ci").number(0, 1, true);
+  if (node.has("interleave"))
+    out.interleave = static_cast<unsigned>(node.at("interleave").integer(1, 1000));
+  if (node.has("clock_floor")) out.clock_floor = node.at("clock_floor").number(0, 1, false);
+  if (out.max_samples < out.min_samples)
+    node.fail(fmt::format("max_samples ({}) is below min_samples ({})", out.max_samples,
+                          out.min_samples));
+}
+
+Distribution read_distribution(const Node& node) {
+  Distribution out;
+  const Names names{Distribution::kNames};
+  if (node.is_string()) {
+    out.kind = static_cast<Distribution::Kind>(node.name(names));
+    return out;
+  }
+  if (!node.is_object()) node.expected("a distribution's name, or an object with its name");
+  out.kind = static_cast<Distribution::Kind>(node.at("name").name(names));
+  if (out.kind == Distribution::Kind::kCancelling) {
+    static constexpr std::array kKeys{std::string_view{"name"}, std::string_view{"condition"}};
+    node.check_keys(kKeys);
+    if (node.has("condition")) out.condition = node.at("condition").number(1, kNoLimit, false);
+  } else {
+    static constexpr std::array kKeys{std::string_view{"name"}};
+    node.check_keys(kKeys);
+  }
+  return out;
+}
+
+void read_size(const Node& node, std::vector<std::size_t>& out) {
+  if (!node.is_object()) {
+    out.push_back(node.integer(0, kMostElements));
+    return;
+  }
+  static constexpr std::array kKeys{std::string_view{"pow2"}};
+  node.check_keys(kKeys);
+  const Node range = node.at("pow2");
+  const std::vector<Node> ends = range.elements(2);
+  if (ends.size() > 3) range.expected("[first, last] or [first, last, step]");
+  const std::uint64_t first = ends[0].integer(0, 40), last = ends[1].integer(0, 40);
+  const std::uint64_t step = ends.size() == 3 ? ends[2].integer(1, 40) : 1;
+  if (first > last) range.fail(fmt::format("the first exponent {} is above the last {}", first, last));
+  for (std::uint64_t e = first; e <= last; e += step) out.push_back(std::size_t{1} << e);
+}
+
+void read_params(const Node& node, const Node* zip, Sweep& out) {
+  for (const auto& [name, values] : node.members())
+    out.params[name] = values.list([](const Node& value) { return value.scalar_text(); });
+  if (zip == nullptr) return;
+  std::set<std::string> zipped;
+  for (const Node& group : zip->elements()) {
+    std::vector<std::string> names;
+    for (const Node& element : group.elements(2)) {
+      const std::string name = element.string();
+      if (!out.params.contains(name))
+        element.fail(fmt::format("'{}' is not a key of 'params'", name));
+      if (!zipped.insert(name).second) element.fail(fmt::format("'{}' is zipped twice", name));
+      if (!names.empty() && out.params[name].size() != out.params[names[0]].size())
+        element.fail(fmt::format("'{}' has {} values but '{}' has {}; parameters that vary together "
+                                 "need lists of one length",
+                                 name, out.params[name].size(), names[0],
+                                 out.params[names[0]].size()));
+      names.push_back(name);
+    }
+    out.zip.push_back(std::move(names));
+  }
+}
+
+Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
+  static constexpr std::array kKeys{
+      std::string_view{"variants"},     std::string_view{"operation"}, std::string_view{"backends"},
+      std::string_view{"n"},            std::string_view{"type"},      std::string_view{"op"},
+      std::string_view{"distribution"}, std::string_view{"params"},    std::string_view{"zip"},
+      std::string_view{"measurement"}};
+  node.check_keys(kKeys);
+  Sweep out;
+  out.measurement = defaults;
+  out.variants = node.at("variants").list([](const Node& glob) { return glob.string(); });
+  if (node.has("operation"))
+    out.operation = static_cast<Operation>(node.at("operation").name(kOperationNames));
+  // emu verifies and is never timed.
+  if (node.has("backends")) {
+    for (const Node& element : node.at("backends").elements())
+      if (element.is_string() && element.string() == "emu")
+        element.fail("the emu backend verifies and is never timed; use 'reduce-bench verify'");
+    out.backends = read_enums<Backend>(node.at("backends"), kBackendNames, 2);
+  }
+  for (const Node& size : node.at("n").elements()) read_size(size, out.n);
+  if (node.has("type")) out.types = read_enums<Type>(node.at("type"), kTypeNames);
+  if (node.has("op")) out.ops = read_enums<Op>(node.at("op"), kOpNames);
+  if (node.has("distribution")) out.distributions = node.at("distribution").list(read_distribution);
+  if (node.has("zip") && !node.has("params"))
+    node.fail("'zip' names parameters, but there is no 'params'");
+  if (node.has("params")) {
+    if (node.has("zip")) {
+      const Node zip = node.at("zip");
+      read_params(node.at("params"), &zip, out);
+    } else {
+      read_params(node.at("params"), nullptr, out);
+    }
+  }
+  if (node.has("measurement")) read_measurement(node.at("measurement"), out.measurement);
+  return out;
+}
+
+/// `text` as JSON where it is JSON, else as a string.
+Json value_of(const std::string& text) {
+  Json value = Json::parse(text, nullptr, false);
+  return value.is_discarded() ? Json(text) : value;
+}
+
+void apply_override(Json& document, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UsageError(fmt::format("--set {}: expected key=value, such as n=1024,4096, "
+                                 "params.block=256 or measurement.max_time_ms=50",
+                                 setting));
+  const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
+  const std::size_t dot = key.find('.');
+  const std::string section = key.substr(0, dot);
+  static constexpr std::array kKeys{
+      std::string_view{"backends"},     std::string_view{"n"},      std::string_view{"type"},
+      std::string_view{"op"},           std::string_view{"variants"},
+      std::string_view{"distribution"}, std::string_view{"params"}, std::string_view{"measurement"}};
+  const bool sectioned = section == "params" || section == "measurement";
+  if (!find_name(kKeys, section) || sectioned != (dot != std::string::npos)) {
+    const std::string hint = suggestion(section, kKeys);
+    throw UsageError(fmt::format("--set {}: unknown key '{}'{}", setting, key,
+                                 hint.empty() || sectioned
+                                     ? "; allowed are n, type, op, distribution, variants, "
+                                       "backends, params.NAME and measurement.NAME"
+                                     : hint));
+  }
+  Json value;
+  if (section != "measurement" || key == "measurement.modes") {
+    value = value_of(text);
+    if (!value.is_array()) {
+      value = Json::array();
+      for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        value.push_back(value_of(text.substr(start, comma - start)));
+        start = comma + 1;
+      }
+    }
+  } else {
+    value = value_of(text);
+  }
+  if (!document.is_object() || !document.contains("sweeps") || !document["sweeps"].is_array())
+    return;  // reading the document will complain
+  for (Json& sweep : document["sweeps"]) {
+    if (!sweep.is_object()) continue;
+    if (sectioned) sweep[section][key.substr(dot + 1)] = value;
+    else sweep[section] = value;
+  }
+}
+
+}  // namespace
+
+Config parse_config(Json document, const std::string& name,
+                    const std::vector<std::string>& overrides) {
+  for (const std::string& setting : overrides) apply_override(document, setting);
+  const Node root{document, "", name};
+  static constexpr std::array kKeys{std::string_view{"$schema"}, std::string_view{"schema"},
+                                    std::string_view{"description"},
+                                    std::string_view{"measurement"}, std::string_view{"sweeps"}};
+  root.check_keys(kKeys);
+  root.at("schema").integer(1, 1);
+  Config config;
+  if (root.has("$schema")) root.at("$schema").string();
+  if (root.has("description")) config.description = root.at("description").string();
+  MeasurementSettings defaults;
+  if (root.has("measurement")) read_measurement(root.at("measurement"), defaults);
+  for (const Node& sweep : root.at("sweeps").elements())
+    config.sweeps.push_back(read_sweep(sweep, defaults));
+  return config;
+}
+
+Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  std::ifstream stream(file);
+  if (!stream)
+    throw UsageError(fmt::format("cannot read the configuration '{}': {}", file.string(),
+                                 std::generic_category().message(errno)));
+  Json document;
+  try {
+    document = Json::parse(stream);
+  } catch (const Json::parse_error& error) {
+    throw UsageError(fmt::format("{}: not valid JSON at byte {}: check the text there",
+                                 file.string(), error.byte));
+  }
+  return parse_config(std::move(document), file.string(), overrides);
+}
+
+Json to_json(const Distribution& distribution) {
+  Json json{{"name", distribution.name()}};
+  if (distribution.kind == Distribution::Kind::kCancelling)
+    json["condition"] = distribution.condition;
+  return json;
+}
+
+Json to_json(const Config& config) {
+  Json json{{"schema", 1}};
+  if (!config.description.empty()) json["description"] = config.description;
+  json["sweeps"] = Json::array();
+  for (const Sweep& sweep : config.sweeps) {
+    Json out{{"variants", sweep.variants}, {"operation", name_of(sweep.operation)}};
+    const auto names = [](const auto& enumerators) {
+      Json list = Json::array();
+      for (const auto e : enumerators) list.push_back(name_of(e));
+      return list;
+    };
+    if (!sweep.backends.empty()) out["backends"] = names(sweep.backends);
+    out["n"] = sweep.n;
+    out["type"] = names(sweep.types);
+    out["op"] = names(sweep.ops);
+    out["distribution"] = Json::array();
+    for (const Distribution& d : sweep.distributions) out["distribution"].push_back(to_json(d));
+    if (!sweep.params.empty()) out["params"] = sweep.params;
+    if (!sweep.zip.empty()) out["zip"] = sweep.zip;
+    const MeasurementSettings& m = sweep.measurement;
+    out["measurement"] = {{"modes", names(m.modes)},          {"min_samples", m.min_samples},
+                          {"max_samples", m.max_samples},     {"max_time_ms", m.max_time_ms},
+                          {"relative_ci", m.relative_ci},     {"interleave", m.interleave},
+                          {"clock_floor", m.clock_floor}};
+    json["sweeps"].push_back(std::move(out));
+  }
+  return json;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,22 @@
+// Exit codes and the errors that lead to them.
+#pragma once
+
+#include <stdexcept>
+
+namespace reduce_bench {
+
+enum ExitCode : int {
+  kExitGood = 0,
+  kExitWrongResult = 1,         ///< a wrong result from a variant that is not marked known-wrong
+  kExitUsage = 2,               ///< bad usage, configuration, input file, output path or device
+  kExitEnvironmentDiffers = 3,  ///< two runs being compared are from different environments
+  kExitIncomplete = 4,          ///< some points failed or timed out, the rest are good
+  kExitInterrupted = 130,       ///< partial results saved
+};
+
+/// Something the user must change: one sentence that names what failed, on what, and what to do.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,79 @@
+// From a point to its record: inputs, verification, timing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/measure.hpp"
+#include "harness/oracle.hpp"
+#include "harness/plan.hpp"
+
+namespace reduce_bench {
+
+enum class Status { kOk, kSkipped, kWrong, kFailed, kTimeout };
+inline constexpr std::array kStatusNames{std::string_view{"ok"}, std::string_view{"skipped"},
+                                         std::string_view{"wrong"}, std::string_view{"failed"},
+                                         std::string_view{"timeout"}};
+constexpr std::string_view name_of(Status s) { return kStatusNames[index_of(s)]; }
+
+struct Verification {
+  Scalar expected, actual;
+  Comparison comparison;
+  double bound_abs = 0;
+  std::optional<double> condition;
+  bool passed_before = false;
+  std::optional<bool> passed_after;   ///< of the output that the last timed call left
+  std::optional<bool> deterministic;  ///< two calls gave the same bits
+};
+
+/// Everything that is known about a point after it ran, or why it did not.
+struct Record {
+  Point point;
+  Status status = Status::kSkipped;
+  bool known_wrong = false;  ///< a documented defect: never ranked, no fault of this run
+  std::string reason;        ///< why the status is not ok
+  std::optional<std::uint64_t> input_checksum;
+  std::optional<LaunchLog> launch;
+  Traffic traffic;
+  std::optional<Verification> verification;
+  std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
+
+  /// A wrong result that nothing excuses.
+  bool unexpected_wrong() const { return status == Status::kWrong && !known_wrong; }
+  /// Adds another round of the same point.
+  void merge(const Record& round);
+};
+
+struct ExecuteOptions {
+  bool timed = true;
+  double budget_share = 1;     ///< of the measurement's time and sample limits
+  std::size_t lead = 0;        ///< elements before the input, so that its address is misaligned
+  bool check_determinism = true;
+};
+
+/// A backend's device with the input uploaded last, which the next point often shares.
+class Session {
+ public:
+  explicit Session(std::unique_ptr<Device> device);
+  ~Session();
+
+  Device& device() { return *device_; }
+
+  /// Runs one point. Faults of the variant are recorded, not thrown; DeviceLost is thrown, since
+  /// nothing more can run on the device.
+  Record execute(const Point& point, const ExecuteOptions& options = {});
+
+ private:
+  struct Input;
+  const Input& prepare_input(const Point& point, std::size_t lead, std::size_t overread);
+  void run(Record& record, const Variant& variant, const Problem& problem,
+           const ExecuteOptions& options);
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Input> input_;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,164 @@
+#include "harness/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+
+#include "harness/mix.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Independent random words per position: word `k` of element i.
+struct Randomness {
+  std::uint64_t seed;
+  std::uint64_t word(std::size_t i, unsigned k = 0) const {
+    return mix(seed + kGoldenGamma * (4 * static_cast<std::uint64_t>(i) + k + 1));
+  }
+  /// In [0, 1) with 53 bits.
+  double unit(std::size_t i, unsigned k = 0) const {
+    return static_cast<double>(word(i, k) >> 11) * 0x1p-53;
+  }
+};
+
+/// Where `uniform` plants the elements that matter to prod, and, or: one in each of twelve windows.
+bool is_planted(const InputKey& key, const Randomness& random, std::size_t i) {
+  const std::size_t window = std::max<std::size_t>(1, (key.n + 11) / 12);
+  const std::size_t start = i / window * window;
+  const std::size_t length = std::min(window, key.n - start);
+  return start + random.word(start, 3) % length == i;
+}
+
+template <class T>
+T uniform(const InputKey& key, const Randomness& random, std::size_t i) {
+  const std::uint64_t word = random.word(i);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (key.op == Op::kProd)
+      return static_cast<T>((is_planted(key, random, i) ? 3 : 1) * ((word & 1) ? 1 : -1));
+    constexpr int kDigits = std::numeric_limits<T>::digits;
+    return std::ldexp(static_cast<T>(word >> (64 - kDigits)), -kDigits);
+  } else {
+    const T value = static_cast<T>(word >> (64 - 8 * sizeof(T)));
+    const T bit = static_cast<T>(T{1} << (random.word(i, 1) % (8 * sizeof(T) - 1)));
+    switch (key.op) {
+      case Op::kProd: return value | T{1};
+      case Op::kAnd: return is_planted(key, random, i) ? static_cast<T>(~bit) : static_cast<T>(-1);
+      case Op::kOr: return is_planted(key, random, i) ? bit : T{0};
+      case Op::kRight:
+        return random.word(i, 1) % 8 == 0 ? value : std::numeric_limits<T>::min();
+      case Op::kAffine: return static_cast<T>(word | std::uint64_t{1} << 32);
+      default: return value;
+    }
+  }
+}
+
+template <class T>
+T normal(const Randomness& random, std::size_t i) {
+  // Box-Muller; 1 - u keeps the logarithm finite.
+  const double radius = std::sqrt(-2 * std::log(1 - random.unit(i, 0)));
+  const double z = radius * std::cos(2 * std::numbers::pi * random.unit(i, 1));
+  return std::is_floating_point_v<T> ? static_cast<T>(z) : static_cast<T>(z * 0x1p20);
+}
+
+/// Pairs (m, -m(1 - 2/c)): each adds 2m/c to the sum and about 2m to the sum of magnitudes.
+template <class T>
+T cancelling(const InputKey& key, const Randomness& random, std::size_t i) {
+  const double magnitude = 0.5 + random.unit(i / 2, 2);
+  const double scaled = std::is_floating_point_v<T> ? magnitude : std::floor(magnitude * 0x1p24);
+  return static_cast<T>(i % 2 == 0 ? scaled : -scaled * (1 - 2 / key.distribution.condition));
+}
+
+template <class T>
+T extremes(const InputKey& key, const Randomness& random, std::size_t i) {
+  using Limits = std::numeric_limits<T>;
+  const std::uint64_t word = random.word(i);
+  if constexpr (std::is_floating_point_v<T>) {
+    const T sign = (word & 1) ? T{1} : T{-1};
+    const bool order_only = key.op == Op::kMin || key.op == Op::kMax;
+    // Sums must not overflow: 2^33 elements of the largest magnitude stay finite.
+    switch ((word >> 1) % 6) {
+      case 0: return sign * T{0};
+      case 1: return sign * Limits::denorm_min();
+      case 2: return sign * Limits::min();
+      case 3: return sign;
+      case 4: return order_only ? sign * Limits::max() : Limits::max() * T(0x1p-33);
+      default: return order_only ? sign * Limits::infinity() : Limits::max() * T(0x1p-34);
+    }
+  } else {
+    switch (word % 5) {
+      case 0: return Limits::min();
+      case 1: return Limits::max();
+      case 2: return T{0};
+      case 3: return T{-1};
+      default: return T{1};
+    }
+  }
+}
+
+template <class T>
+T element(const InputKey& key, const Randomness& random, std::size_t i) {
+  using Kind = Distribution::Kind;
+  switch (key.distribution.kind) {
+    case Kind::kUniform: return uniform<T>(key, random, i);
+    case Kind::kOnes: return T{1};
+    // Strictly on the far side of zero from the operator's neutral element, so that padding with
+    // zeros instead shows.
+    case Kind::kRamp: return static_cast<T>((key.op == Op::kMax ? -1 : 1) * (1 + int(i % 16)));
+    case Kind::kNormal: return normal<T>(random, i);
+    case Kind::kCancelling: return cancelling<T>(key, random, i);
+    case Kind::kZeros: return T{0};
+    case Kind::kExtremes: break;
+  }
+  return extremes<T>(key, random, i);
+}
+
+}  // namespace
+
+std::string unsuited(const Distribution& distribution, Op op, Type type) {
+  using Kind = Distribution::Kind;
+  const Kind kind = distribution.kind;
+  const bool plain = kind == Kind::kUniform || kind == Kind::kOnes || kind == Kind::kZeros;
+  if (op == Op::kProd && is_float(type) && !plain)
+    return fmt::format("a float product of '{}' values overflows or vanishes by order of evaluation",
+                       distribution.name());
+  return {};
+}
+
+HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) {
+  const std::size_t element_bytes = size_bytes(key.type);
+  HostArray array;
+  array.size_bytes = (lead + key.n + overread) * element_bytes;
+  array.data_offset_bytes = lead * element_bytes;
+  array.bytes = std::make_unique_for_overwrite<std::byte[]>(array.size_bytes);
+  const Randomness random{mix(key.seed + kGoldenGamma)};
+  with_type(key.type, [&]<class T>() {
+    T garbage;
+    if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
+    else garbage = static_cast<T>(0x5a5a5a5a5a5a5a5aLL);
+    T* all = reinterpret_cast<T*>(array.bytes.get());
+    T* data = all + lead;
+    std::fill(all, data, garbage);
+#pragma omp parallel for schedule(static) if (key.n > 65536)
+    for (std::size_t i = 0; i < key.n; ++i) data[i] = element<T>(key, random, i);
+    std::fill(data + key.n, data + key.n + overread, garbage);
+  });
+  return array;
+}
+
+std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes) {
+  std::uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total) if (n > 65536)
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data + i * element_bytes, element_bytes);
+    total += mix(bits + (static_cast<std::uint64_t>(i) + 1) * kGoldenGamma);
+  }
+  return total;
+}
+
+}  // namespace reduce_bench

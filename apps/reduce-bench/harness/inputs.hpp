@@ -1,0 +1,62 @@
+// Input data: every element is a function of seed and position, identical on every backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kernels/types.hpp"
+
+namespace reduce_bench {
+
+/// How values are distributed. Sums, min and max see them as named; for the operators under which
+/// most random inputs degenerate, `uniform` is shaped so that the result depends on elements
+/// everywhere: prod (odd integers; for floats +-1 and at most twelve threes, an exact product),
+/// and (one bit cleared in each of twelve places), or (one bit set), right (seven of eight elements
+/// neutral), affine (odd multipliers).
+struct Distribution {
+  enum class Kind { kUniform, kOnes, kRamp, kNormal, kCancelling, kZeros, kExtremes };
+  static constexpr std::array kNames{
+      std::string_view{"uniform"},    std::string_view{"ones"},  std::string_view{"ramp"},
+      std::string_view{"normal"},     std::string_view{"cancelling"}, std::string_view{"zeros"},
+      std::string_view{"extremes"}};
+
+  Kind kind = Kind::kUniform;
+  double condition = 1e3;  ///< cancelling: sum of magnitudes over magnitude of the sum
+
+  std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }
+  bool operator==(const Distribution&) const = default;
+};
+
+/// Why the operator has no meaningful result on the distribution; empty where it has.
+std::string unsuited(const Distribution& distribution, Op op, Type type);
+
+/// What identifies an input array.
+struct InputKey {
+  Distribution distribution;
+  Type type = Type::kI32;
+  Op op = Op::kSum;  ///< some distributions are shaped for the operator
+  std::size_t n = 0;
+  std::uint64_t seed = 0;
+  bool operator==(const InputKey&) const = default;
+};
+
+/// `lead` elements of garbage, n elements, `overread` elements of garbage (NaN for floats), in one
+/// heap allocation of exactly that size, so that AddressSanitizer sees the byte after it.
+struct HostArray {
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size_bytes = 0;
+  std::size_t data_offset_bytes = 0;  ///< where the n elements start
+
+  const std::byte* data() const { return bytes.get() + data_offset_bytes; }
+};
+HostArray generate(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
+
+/// Position-dependent checksum of an array of 4- or 8-byte elements, in any order of evaluation:
+/// the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. The backends that hold data
+/// elsewhere compute the same.
+std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes);
+
+}  // namespace reduce_bench

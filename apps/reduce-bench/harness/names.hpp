@@ -1,0 +1,37 @@
+// Matching and suggesting names.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/catalog.hpp"
+
+namespace reduce_bench {
+
+/// The candidate nearest to `name` by edit distance, or empty where nothing is near.
+std::string nearest(std::string_view name, std::span<const std::string_view> candidates);
+
+/// ", did you mean 'x'?" or nothing.
+std::string suggestion(std::string_view name, std::span<const std::string_view> candidates);
+
+/// `'a', 'b' or 'c'`.
+std::string one_of(std::span<const std::string_view> names);
+
+/// Shell-style matching of variant ids; `*` also matches '/'.
+bool glob_matches(const std::string& glob, std::string_view id);
+
+/// The catalog entries that match any of the globs, in catalog order. Throws UsageError for a glob
+/// that matches nothing.
+std::vector<const CatalogEntry*> select_variants(std::span<const std::string> globs);
+
+/// The entry of an id. Throws UsageError, suggesting the nearest id.
+const CatalogEntry& find_variant(const std::string& id);
+
+/// The index of `name` in `names`, or nothing.
+std::optional<std::size_t> find_name(std::span<const std::string_view> names,
+                                     std::string_view name);
+
+}  // namespace reduce_bench

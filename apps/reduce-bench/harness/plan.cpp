@@ -1,0 +1,140 @@
+#include "harness/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/error.hpp"
+#include "harness/names.hpp"
+
+namespace reduce_bench {
+namespace {
+
+const ParamSpec* find_param(const Variant& variant, const std::string& name) {
+  for (const ParamSpec& spec : variant.params)
+    if (spec.name == name) return &spec;
+  return nullptr;
+}
+
+/// The settings of one sweep's axes for one variant: the product of its parameters, zipped groups
+/// advancing together. Parameters that the variant lacks are left out.
+std::vector<Params> param_combinations(const Variant& variant, const Sweep& sweep) {
+  std::vector<std::vector<std::string>> axes = sweep.zip;
+  for (const auto& [name, values] : sweep.params) {
+    const bool zipped = std::any_of(sweep.zip.begin(), sweep.zip.end(), [&](const auto& group) {
+      return std::find(group.begin(), group.end(), name) != group.end();
+    });
+    if (!zipped) axes.push_back({name});
+  }
+  std::vector<Params> combinations{default_params(variant)};
+  for (const std::vector<std::string>& axis : axes) {
+    std::vector<Params> next;
+    for (const Params& base : combinations) {
+      for (std::size_t i = 0; i < sweep.params.at(axis[0]).size(); ++i) {
+        Params params = base;
+        for (const std::string& name : axis)
+          if (find_param(variant, name) != nullptr) params.set(name, sweep.params.at(name)[i]);
+        if (std::find(next.begin(), next.end(), params) == next.end()) next.push_back(params);
+      }
+    }
+    combinations = std::move(next);
+  }
+  return combinations;
+}
+
+void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& entries) {
+  for (const auto& [name, values] : sweep.params) {
+    std::vector<std::string_view> known;
+    std::set<std::string> allowed;
+    for (const CatalogEntry* entry : entries) {
+      for (const ParamSpec& spec : entry->variant.params) {
+        known.push_back(spec.name);
+        if (spec.name == name) allowed.insert(spec.allowed.begin(), spec.allowed.end());
+      }
+    }
+    if (allowed.empty())
+      throw UsageError(fmt::format("no variant of {} has a parameter '{}'{}",
+                                   fmt::join(sweep.variants, ", "), name, suggestion(name, known)));
+    for (const std::string& value : values) {
+      if (allowed.contains(value)) continue;
+      throw UsageError(fmt::format("parameter '{}' cannot be {} in any variant of {}: allowed are {}",
+                                   name, value, fmt::join(sweep.variants, ", "),
+                                   fmt::join(allowed, ", ")));
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe(const Point& point) {
+  std::string text =
+      fmt::format("{} n={} {} {} {}", point.entry->variant.id, point.n, name_of(point.type),
+                  name_of(point.op), point.distribution.name());
+  for (const auto& entry : point.params.entries())
+    text += fmt::format(" {}={}", entry.name, entry.value);
+  return text + fmt::format(" on {}", name_of(point.backend));
+}
+
+Params default_params(const Variant& variant) {
+  Params params;
+  for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+  return params;
+}
+
+std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
+  const std::vector<std::string> keep =
+      options.filter.empty() ? std::vector<std::string>{"*"} : options.filter;
+  select_variants(keep);  // complains about a filter that matches nothing at all
+  std::vector<Point> points;
+  std::size_t group = 0;
+  for (const Sweep& sweep : config.sweeps) {
+    std::vector<const CatalogEntry*> entries = select_variants(sweep.variants);
+    std::erase_if(entries, [&](const CatalogEntry* entry) {
+      return entry->variant.operation != sweep.operation;
+    });
+    check_params(sweep, entries);
+    std::erase_if(entries, [&](const CatalogEntry* entry) {
+      return std::none_of(keep.begin(), keep.end(), [&](const std::string& glob) {
+        return glob_matches(glob, entry->variant.id);
+      });
+    });
+    const std::vector<Backend>& backends =
+        sweep.backends.empty() ? options.automatic : sweep.backends;
+    for (const Backend backend : backends) {
+      for (const std::size_t n : sweep.n) {
+        for (const Type type : sweep.types) {
+          for (const Distribution& distribution : sweep.distributions) {
+            for (const Op op : sweep.ops) {
+              if (!defined_on(op, type)) continue;
+              ++group;
+              for (const CatalogEntry* entry : entries) {
+                if (!entry->declared[index_of(backend)]) continue;
+                for (Params& params : param_combinations(entry->variant, sweep)) {
+                  points.push_back({.index = points.size(),
+                                    .entry = entry,
+                                    .backend = backend,
+                                    .n = n,
+                                    .type = type,
+                                    .op = op,
+                                    .distribution = distribution,
+                                    .params = std::move(params),
+                                    .seed = options.seed,
+                                    .measurement = sweep.measurement,
+                                    .group = group});
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  if (points.empty())
+    throw UsageError(
+        "the plan is empty: no variant of the configuration runs on the chosen backends with the "
+        "types and operators asked for; 'reduce-bench list' shows what runs where");
+  return points;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,50 @@
+// From a configuration to the points it asks for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/config.hpp"
+#include "kernels/catalog.hpp"
+
+namespace reduce_bench {
+
+/// One thing to measure: everything that identifies it, by value.
+struct Point {
+  std::size_t index = 0;
+  const CatalogEntry* entry = nullptr;
+  Backend backend = Backend::kCpu;
+  std::size_t n = 0;
+  Type type = Type::kI32;
+  Op op = Op::kSum;
+  Distribution distribution;
+  Params params;
+  std::uint64_t seed = 1;
+  MeasurementSettings measurement;
+  std::size_t group = 0;  ///< points of one problem, that interleaving lets take turns
+
+  InputKey input_key() const {
+    return {.distribution = distribution, .type = type, .op = op, .n = n, .seed = seed};
+  }
+};
+
+/// `harris/3 n=1024 i32 sum uniform block=128 on cuda`.
+std::string describe(const Point& point);
+
+/// The default value of every parameter of a variant.
+Params default_params(const Variant& variant);
+
+/// What `run` narrows a configuration to.
+struct PlanOptions {
+  std::vector<Backend> automatic;  ///< the backends that a sweep without `backends` runs on
+  std::vector<std::string> filter; ///< globs; empty keeps all
+  std::uint64_t seed = 1;
+};
+
+/// Every point of the configuration, in an order that reuses inputs: variants innermost. Throws
+/// UsageError for a glob that matches nothing, for a parameter that no variant of its sweep has, and
+/// for a value that none of them allows.
+std::vector<Point> make_plan(const Config& config, const PlanOptions& options);
+
+}  // namespace reduce_bench

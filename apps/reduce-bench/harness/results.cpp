@@ -1,0 +1,309 @@
+#include "harness/results.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "harness/error.hpp"
+#include "harness/inputs.hpp"
+
+namespace reduce_bench {
+namespace {
+
+[[noreturn]] void fail_io(const std::filesystem::path& file, const char* action) {
+  throw UsageError(fmt::format("cannot {} '{}': {}; choose another place with -o or free space",
+                               action, file.string(), std::strerror(errno)));
+}
+
+void write_all(int descriptor, const std::filesystem::path& file, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) fail_io(file, "write");
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+/// JSON has no infinities: an error that is not finite is told by `actual` alone.
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite(const std::optional<double>& value) { return value ? finite(*value) : Json(nullptr); }
+
+Json to_json(const Verification& v) {
+  return {{"expected", v.expected.to_text()},
+          {"actual", v.actual.to_text()},
+          {"error_abs", finite(v.comparison.error_abs)},
+          {"error_relative", finite(v.comparison.error_relative)},
+          {"error_ulp", finite(v.comparison.error_ulp)},
+          {"bound_abs", finite(v.bound_abs)},
+          {"condition", finite(v.condition)},
+          {"passed_before", v.passed_before},
+          {"passed_after", v.passed_after ? Json(*v.passed_after) : Json(nullptr)},
+          {"deterministic", v.deterministic ? Json(*v.deterministic) : Json(nullptr)}};
+}
+
+Json to_json(const Measurement& m, const Summary& s, bool keep_samples) {
+  Json json{{"median_ns", s.median_ns},   {"min_ns", s.min_ns},
+            {"max_ns", s.max_ns},         {"p25_ns", s.p25_ns},
+            {"p75_ns", s.p75_ns},         {"p95_ns", s.p95_ns},
+            {"mean_ns", s.mean_ns},       {"stddev_ns", s.stddev_ns},
+            {"ci_low_ns", s.ci_low_ns},   {"ci_high_ns", s.ci_high_ns},
+            {"samples", m.samples_ns.size()}, {"discarded", m.discarded},
+            {"stopped_by", kStoppedByNames[index_of(m.stopped_by)]}};
+  if (keep_samples) json["samples_ns"] = m.samples_ns;
+  if (m.sm_clocks_mhz.empty()) {
+    json["sm_clock_mhz"] = nullptr;
+  } else {
+    const Summary clocks = summarise(m.sm_clocks_mhz);
+    json["sm_clock_mhz"] = {{"median", clocks.median_ns}, {"min", clocks.min_ns}};
+  }
+  return json;
+}
+
+constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
+
+}  // namespace
+
+std::optional<double> Ceilings::read_ns(std::size_t size_bytes) const {
+  const auto found = std::find_if(reads.begin(), reads.end(), [&](const Read& read) {
+    return read.size_bytes == std::max(size_bytes, kLeastStreamBytes);
+  });
+  if (found == reads.end()) return std::nullopt;
+  return found->median_ns;
+}
+
+Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes) {
+  Ceilings ceilings;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t size : sizes_bytes) {
+    const std::size_t at_least = std::max(size, kLeastStreamBytes);
+    // Half of the memory, so that the copy fits too.
+    if (2 * at_least <= device.free_bytes()) sizes.push_back(at_least);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (sizes.empty()) return ceilings;
+
+  const std::size_t largest = sizes.back();
+  const Memory data = device.allocate(largest);
+  // Random contents, as the variants read.
+  const HostArray random = generate({.distribution = {},
+                                     .type = Type::kI64,
+                                     .op = Op::kSum,
+                                     .n = std::min<std::size_t>(largest / 8 + 1, 1 << 23),
+                                     .seed = 1});
+  for (std::size_t done = 0; done < largest; done += random.size_bytes)
+    device.upload(data.data() + done, random.bytes.get(),
+                  std::min(random.size_bytes, largest - done));
+
+  MeasurementSettings quick;
+  quick.max_time_ms = 10;
+  quick.relative_ci = 0.01;
+  MeasurementSettings careful;
+  careful.max_time_ms = 100;
+  for (const std::size_t size : sizes) {
+    Ceilings::Read best{.size_bytes = size};
+    const auto shapes = device.read_shapes(data.data(), size);
+    const StreamShape* fastest = nullptr;
+    for (const StreamShape& shape : shapes) {
+      const Work work{.enqueue = shape.enqueue};
+      work.enqueue();
+      device.synchronize();
+      const double ns = summarise(measure(device, Mode::kCold, work, quick).samples_ns).median_ns;
+      if (fastest == nullptr || ns < best.median_ns) {
+        fastest = &shape;
+        best.median_ns = ns;
+      }
+    }
+    if (fastest == nullptr) continue;
+    // Measured again: the least of many noisy medians would flatter.
+    best.shape = fastest->name;
+    best.median_ns =
+        summarise(measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns)
+            .median_ns;
+    ceilings.reads.push_back(best);
+  }
+
+  const Memory copy = device.allocate(largest);
+  const Work copy_work{.enqueue = device.copy(copy.data(), data.data(), largest)};
+  copy_work.enqueue();
+  device.synchronize();
+  ceilings.copy_bytes = 2 * largest;
+  ceilings.copy_median_ns =
+      summarise(measure(device, Mode::kCold, copy_work, careful).samples_ns).median_ns;
+  const Work empty{.enqueue = device.empty_launch()};
+  empty.enqueue();
+  device.synchronize();
+  ceilings.empty_launch_ns =
+      summarise(measure(device, Mode::kCold, empty, careful).samples_ns).median_ns;
+  return ceilings;
+}
+
+Json to_json(const Ceilings& ceilings) {
+  Json reads = Json::array();
+  for (const Ceilings::Read& read : ceilings.reads)
+    reads.push_back({{"bytes", read.size_bytes},
+                     {"median_ns", read.median_ns},
+                     {"gb_per_s", static_cast<double>(read.size_bytes) / read.median_ns},
+                     {"shape", read.shape}});
+  Json copy = nullptr;
+  if (ceilings.copy_bytes > 0)
+    copy = {{"bytes", ceilings.copy_bytes},
+            {"median_ns", ceilings.copy_median_ns},
+            {"gb_per_s", static_cast<double>(ceilings.copy_bytes) / ceilings.copy_median_ns}};
+  return {{"read", reads}, {"copy", copy}, {"empty_launch_ns", ceilings.empty_launch_ns}};
+}
+
+Ceilings ceilings_from_json(const Json& json) {
+  Ceilings ceilings;
+  for (const Json& read : json.at("read"))
+    ceilings.reads.push_back({read.at("bytes"), read.at("median_ns"), read.at("shape")});
+  if (!json.at("copy").is_null()) {
+    ceilings.copy_bytes = json.at("copy").at("bytes");
+    ceilings.copy_median_ns = json.at("copy").at("median_ns");
+  }
+  ceilings.empty_launch_ns = json.at("empty_launch_ns");
+  return ceilings;
+}
+
+Json to_json(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s,
+             bool keep_samples) {
+  const Point& point = record.point;
+  const Variant& variant = point.entry->variant;
+  Json json{{"index", point.index},
+            {"variant", variant.id},
+            {"title", variant.title},
+            {"paper", variant.source},
+            {"fidelity", point.params.has("form") ? Json(point.params.text("form"))
+                                                  : Json(name_of(variant.fidelity))},
+            {"operation", name_of(variant.operation)},
+            {"backend", name_of(point.backend)},
+            {"n", point.n},
+            {"buckets", nullptr},
+            {"type", name_of(point.type)},
+            {"op", name_of(point.op)},
+            {"distribution", to_json(point.distribution)},
+            {"seed", point.seed},
+            {"input_checksum", nullptr},
+            {"params", Json::object()},
+            {"launch", nullptr},
+            {"finish", variant.finish == Finish::kHost ? "host" : "device"},
+            {"synchronous", variant.synchronous},
+            {"primary_mode", name_of(point.measurement.modes.front())},
+            {"status", name_of(record.status)},
+            {"known_wrong", record.known_wrong},
+            {"reason", record.reason.empty() ? Json(nullptr) : Json(record.reason)},
+            {"verification", nullptr},
+            {"timing", Json::object()}};
+  if (record.input_checksum) json["input_checksum"] = fmt::format("{:016x}", *record.input_checksum);
+  for (const auto& entry : point.params.entries()) json["params"][entry.name] = entry.value;
+  if (record.launch)
+    json["launch"] = {{"kernels", record.launch->kernels},
+                      {"grid", record.launch->grid},
+                      {"block", record.launch->block},
+                      {"shared_bytes", record.launch->shared_bytes},
+                      {"registers", record.launch->registers}};
+  if (record.verification) json["verification"] = to_json(*record.verification);
+
+  const bool ran = record.verification.has_value();
+  const std::size_t moved = record.traffic.read_bytes + record.traffic.written_bytes;
+  json["bytes"] = ran ? Json(moved) : Json(nullptr);
+  json["bytes_read"] = ran ? Json(record.traffic.read_bytes) : Json(nullptr);
+  json["bytes_written"] = ran ? Json(record.traffic.written_bytes) : Json(nullptr);
+  for (const char* key : {"gb_per_s", "items_per_s", "ns_per_item", "ceiling_share", "peak_share"})
+    json[key] = nullptr;
+
+  for (const Mode mode : point.measurement.modes) {
+    const auto found = record.timing.find(mode);
+    if (found == record.timing.end()) continue;
+    const Summary summary = summarise(found->second.samples_ns);
+    json["timing"][std::string(name_of(mode))] = to_json(found->second, summary, keep_samples);
+    if (mode != point.measurement.modes.front()) continue;
+    const double gb_per_s = static_cast<double>(moved) / summary.median_ns;
+    json["gb_per_s"] = gb_per_s;
+    json["items_per_s"] = static_cast<double>(point.n) / summary.median_ns * 1e9;
+    if (point.n > 0) json["ns_per_item"] = summary.median_ns / static_cast<double>(point.n);
+    const std::size_t input_bytes = point.n * size_bytes(point.type);
+    // Against the input's bytes, not the variant's traffic: moving more must not look better.
+    if (const auto ceiling_ns = ceilings.read_ns(input_bytes); ceiling_ns && mode == Mode::kCold)
+      json["ceiling_share"] = *ceiling_ns / summary.median_ns;
+    if (peak_gb_per_s) json["peak_share"] = gb_per_s / *peak_gb_per_s;
+  }
+  return json;
+}
+
+void write_atomically(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path temporary = file;
+  temporary += fmt::format(".{}.tmp", getpid());
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail_io(file, "write");
+  try {
+    write_all(descriptor, file, text);
+    if (::fsync(descriptor) != 0) fail_io(file, "write");
+  } catch (...) {
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  if (::close(descriptor) != 0 || ::rename(temporary.c_str(), file.c_str()) != 0) {
+    const int saved = errno;
+    ::unlink(temporary.c_str());
+    errno = saved;
+    fail_io(file, "write");
+  }
+}
+
+Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
+    : file_(std::move(file)) {
+  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail_io(file_, "write the journal");
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
+                                 file_.string()));
+  }
+  std::size_t good_bytes = 0;
+  if (resume) {
+    std::ifstream stream(file_);
+    std::string line;
+    bool first = true;
+    while (std::getline(stream, line)) {
+      // A line that a kill cut off has no newline or does not parse: that point runs again.
+      const Json parsed = Json::parse(line, nullptr, false);
+      if (stream.eof() || parsed.is_discarded()) break;
+      good_bytes += line.size() + 1;
+      if (std::exchange(first, false)) {
+        if (parsed != header) {
+          ::close(descriptor_);
+          throw UsageError(fmt::format(
+              "'{}' was written by another configuration, build or device: start anew without "
+              "--resume, or run what wrote it",
+              file_.string()));
+        }
+      } else {
+        finished_.push_back(parsed);
+      }
+    }
+  }
+  if (::ftruncate(descriptor_, static_cast<off_t>(good_bytes)) != 0 ||
+      ::lseek(descriptor_, 0, SEEK_END) < 0)
+    fail_io(file_, "write the journal");
+  if (good_bytes == 0) append(header);
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Journal::append(const Json& line) {
+  write_all(descriptor_, file_, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Journal::remove() { std::filesystem::remove(file_); }
+
+}  // namespace reduce_bench

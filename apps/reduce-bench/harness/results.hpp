@@ -1,0 +1,67 @@
+// The results document (configs/schema/results.schema.json), and the journal that survives a kill.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/config.hpp"
+#include "harness/execute.hpp"
+
+namespace reduce_bench {
+
+/// What one backend can do at most, measured in this run.
+struct Ceilings {
+  struct Read {
+    std::size_t size_bytes = 0;
+    double median_ns = 0;
+    std::string shape;  ///< of the fastest stream
+  };
+  std::vector<Read> reads;  ///< ascending sizes
+  std::size_t copy_bytes = 0;  ///< read and written together; 0: not measured
+  double copy_median_ns = 0;
+  double empty_launch_ns = 0;
+
+  /// Time of the read stream over exactly this many bytes, where it was measured.
+  std::optional<double> read_ns(std::size_t size_bytes) const;
+};
+
+/// Measures read streams at every size of the plan, a copy of the largest, and the empty launch.
+Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes);
+Json to_json(const Ceilings& ceilings);
+Ceilings ceilings_from_json(const Json& json);
+
+/// One entry of the document's `points`. `peak_gb_per_s` is the datasheet bandwidth, if known.
+Json to_json(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s,
+             bool keep_samples);
+
+/// Writes a whole file: to a temporary one beside it, synced, then renamed. Throws UsageError.
+void write_atomically(const std::filesystem::path& file, const std::string& text);
+
+/// The journal beside a results file: a header that identifies the run, then one line per finished
+/// point, each flushed when it is written.
+class Journal {
+ public:
+  /// Starts a new journal, replacing an old one, or, to resume, reads the finished points of the one
+  /// that is there. Throws UsageError where it cannot be written, or belongs to another
+  /// configuration, build or device, or, not resuming, where another run left one behind.
+  Journal(std::filesystem::path file, const Json& header, bool resume);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void append(const Json& line);
+  const std::vector<Json>& finished() const { return finished_; }
+  /// Deletes the file: the document holds everything.
+  void remove();
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::vector<Json> finished_;
+};
+
+}  // namespace reduce_bench

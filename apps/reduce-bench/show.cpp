@@ -1,0 +1,62 @@
+// reduce-bench show ID: one variant explained, from the header comment of its source file.
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "harness/names.hpp"
+#include "harness/plan.hpp"
+
+namespace reduce_bench {
+namespace {
+
+int show(const std::string& id) {
+  const CatalogEntry& entry = find_variant(id);
+  const Variant& variant = entry.variant;
+  fmt::print("{}", entry.description);
+  std::string backends;
+  for (std::size_t b = 0; b < kBackendCount; ++b)
+    if (entry.declared[b])
+      backends += fmt::format("{}{}{}", backends.empty() ? "" : ", ", kBackendNames[b],
+                              entry.built[b] == nullptr ? " (not in this build)" : "");
+  fmt::print("\nBackends: {}\nFidelity: {}\nOrder: {}\nFinishes on: {}\n", backends,
+             name_of(variant.fidelity),
+             variant.preserves_order() ? "preserved; any associative operator"
+                                       : "not preserved; the operator must commute",
+             variant.finish == Finish::kHost ? "the host (the copy is part of its time)"
+                                             : "the device");
+  if (!variant.params.empty()) fmt::print("Parameters:\n");
+  for (const ParamSpec& spec : variant.params)
+    fmt::print("  {}={}  {}; allowed: {}\n", spec.name, spec.default_value, spec.meaning,
+               fmt::join(spec.allowed, ", "));
+  // Defects depend on the form; the problem shown is a large float sum, which none escapes.
+  const DeviceTraits device;
+  Params params = default_params(variant);
+  const auto show_defect = [&](const std::string& setting) {
+    const Problem problem{.n = 1000003, .type = Type::kF32, .op = Op::kSum, .params = params,
+                          .device = device};
+    if (const auto defect = variant.defect(problem))
+      fmt::print("Known wrong with {}: {}\n", setting, defect->reason);
+  };
+  if (variant.defect != nullptr) {
+    for (const ParamSpec& spec : variant.params) {
+      for (const std::string& value : spec.allowed) {
+        params = default_params(variant);
+        params.set(spec.name, value);
+        if (value != spec.default_value) show_defect(spec.name + "=" + value);
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("show", "One variant explained: source, idea, traffic, errata");
+  auto id = std::make_shared<std::string>();
+  command->add_option("id", *id, "The variant's id")->required();
+  command->footer("Example: reduce-bench show harris/3");
+  command->callback([=, &action] { action = [=] { return show(*id); }; });
+}
+
+}  // namespace reduce_bench

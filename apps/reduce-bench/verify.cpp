@@ -1,0 +1,253 @@
+// reduce-bench verify: correctness on adversarial inputs, nothing timed.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "commands.hpp"
+#include "harness/error.hpp"
+#include "harness/execute.hpp"
+#include "harness/names.hpp"
+#include "harness/plan.hpp"
+#include "kernels/platform/emu_device.hpp"
+
+namespace reduce_bench {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> filter;
+  std::string backend;
+  int device = 0;
+  bool full = false;
+  bool as_json = false;
+};
+
+/// One execution: the point and how far its input is off alignment.
+struct Case {
+  Point point;
+  std::size_t lead = 0;
+};
+
+/// How often the emulator reschedules a case whose defect is a race before it counts as not shown.
+constexpr unsigned kRaceSeeds = 40;
+
+struct Tally {
+  unsigned passed = 0, skipped = 0, known_wrong = 0;
+  bool deterministic = true;
+  std::vector<std::string> failures;
+  std::map<std::string, bool> defects;  ///< reason without numbers -> shown at least once
+};
+
+std::set<std::size_t> sizes_to_check(const VerifyOptions& options, Backend backend,
+                                     const Variant& variant) {
+  std::set<std::size_t> sizes{0, 1, 2, 31, 33, 1000, 4099};
+  if (!options.full) return sizes;
+  // On both sides of every power of two, as far as the backend is quick; primes between them.
+  const unsigned last = backend == Backend::kEmu ? 13 : 22;
+  for (unsigned e = 1; e <= last; ++e)
+    for (const std::size_t n : {(std::size_t{1} << e) - 1, std::size_t{1} << e, (std::size_t{1} << e) + 1})
+      sizes.insert(n);
+  for (const std::size_t prime : {3u, 7u, 97u, 257u, 769u, 1531u, 3079u, 6151u}) sizes.insert(prime);
+  // Both sides of where a tile or a grid ends, in units of every block size the variant has.
+  for (const ParamSpec& spec : variant.params)
+    if (spec.name == "block")
+      for (const std::string& value : spec.allowed)
+        for (const std::size_t tiles : {1u, 2u, 3u, 8u})
+          for (const int off : {-1, 0, 1})
+            sizes.insert(std::stoul(value) * tiles + static_cast<std::size_t>(off));
+  if (backend != Backend::kEmu) sizes.insert({5533214, 132001, 1299709});
+  return sizes;
+}
+
+std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type, Op op,
+                           const VerifyOptions& options) {
+  const Variant& variant = entry.variant;
+  std::vector<Case> cases;
+  const auto add = [&](std::size_t n, Distribution distribution, Params params,
+                       std::size_t lead = 0) {
+    Point point{.index = cases.size(), .entry = &entry, .backend = backend, .n = n, .type = type,
+                .op = op, .distribution = distribution, .params = std::move(params)};
+    point.seed = 1 + n;  // another input for every size
+    cases.push_back({.point = std::move(point), .lead = lead});
+  };
+  const Params defaults = default_params(variant);
+  const Distribution uniform{};
+  for (const std::size_t n : sizes_to_check(options, backend, variant)) add(n, uniform, defaults);
+
+  const std::vector<std::size_t> awkward =
+      options.full ? std::vector<std::size_t>{33, 1009, 4099} : std::vector<std::size_t>{4099};
+  for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
+    const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
+    if (distribution == uniform || !unsuited(distribution, op, type).empty()) continue;
+    for (const std::size_t n : awkward) add(n, distribution, defaults);
+  }
+  // Every other value of every parameter, one at a time.
+  for (const ParamSpec& spec : variant.params) {
+    for (const std::string& value : spec.allowed) {
+      if (value == spec.default_value) continue;
+      Params params = defaults;
+      params.set(spec.name, value);
+      for (const std::size_t n : awkward) add(n, uniform, params);
+      if (options.full) add(4099, {.kind = Distribution::Kind::kRamp}, params);
+    }
+  }
+  // Inputs that are aligned to their elements and no better.
+  add(1009, uniform, defaults, 1);
+  if (options.full) add(4099, uniform, defaults, 3);
+  std::erase_if(cases, [&](const Case& c) {
+    return !unsuited(c.point.distribution, op, type).empty();
+  });
+  return cases;
+}
+
+std::string without_numbers(const std::string& text) {
+  std::string kept;
+  for (const char c : text.substr(0, text.find('(')))
+    if (c < '0' || c > '9') kept += c;
+  return kept;
+}
+
+void check_case(Session& session, const Case& c, const VerifyOptions& options, Tally& tally) {
+  const bool emulated = c.point.backend == Backend::kEmu;
+  const unsigned seeds = emulated && options.full ? 3 : 1;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    emu::settings().seed = seed + c.point.index;
+    Record record = session.execute(c.point, {.timed = false, .lead = c.lead});
+    const Variant* variant = c.point.entry->on(c.point.backend);
+    const Problem problem{.n = c.point.n, .type = c.point.type, .op = c.point.op,
+                          .params = c.point.params, .device = session.device().traits()};
+    const auto defect = variant->defect != nullptr && record.status != Status::kSkipped
+                            ? variant->defect(problem)
+                            : std::nullopt;
+    if (defect) {
+      const auto shown = [&] {
+        return record.known_wrong &&
+               (record.status == Status::kFailed ||
+                (record.verification && !record.verification->passed_before));
+      };
+      bool& seen = tally.defects[fmt::format("{}", without_numbers(defect->reason))];
+      for (unsigned again = 0; emulated && !seen && !shown() && again < kRaceSeeds; ++again) {
+        emu::settings().seed = 1000 + again;
+        record = session.execute(c.point, {.timed = false, .lead = c.lead});
+      }
+      seen = seen || shown();
+      if (record.known_wrong) {
+        ++tally.known_wrong;
+        continue;
+      }
+    }
+    if (record.status == Status::kSkipped) {
+      ++tally.skipped;
+    } else if (record.status == Status::kOk) {
+      ++tally.passed;
+      if (record.verification->deterministic == false) tally.deterministic = false;
+    } else {
+      tally.failures.push_back(fmt::format(
+          "{}{}{}: {}", describe(c.point), c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
+          emulated ? fmt::format(" emu seed {}", emu::settings().seed) : "", record.reason));
+    }
+  }
+}
+
+Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend,
+                    const VerifyOptions& options) {
+  Tally tally;
+  const Variant& variant = *entry.on(backend);
+  for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t o = 0; o < kOpCount; ++o)
+      if (variant.enqueue[t][o] != nullptr)
+        for (const Case& c :
+             cases_of(entry, backend, static_cast<Type>(t), static_cast<Op>(o), options))
+          check_case(session, c, options, tally);
+  // The emulator can schedule any race into view; on hardware a race may never show.
+  for (const auto& [reason, shown] : tally.defects)
+    if (!shown && backend == Backend::kEmu)
+      tally.failures.push_back(
+          fmt::format("{}: documented as wrong ({}), but every result was right", variant.id, reason));
+  return tally;
+}
+
+std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
+  switch (backend) {
+    case Backend::kCuda: return make_cuda_device(ordinal);
+    case Backend::kCpu: return make_cpu_device();
+    case Backend::kEmu: break;
+  }
+  return make_emu_device();
+}
+
+int verify(const VerifyOptions& options) {
+  const auto entries =
+      select_variants(options.filter.empty() ? std::vector<std::string>{"*"} : options.filter);
+  std::vector<Backend> backends;
+  if (!options.backend.empty()) {
+    backends = {static_cast<Backend>(*find_name(kBackendNames, options.backend))};
+  } else {
+    const CudaStatus cuda = cuda_status();
+    backends = {cuda.unavailable.empty() ? Backend::kCuda : Backend::kEmu, Backend::kCpu};
+    fmt::print(stderr, "backends {} and cpu{}\n", name_of(backends[0]),
+               cuda.unavailable.empty() ? "" : ": " + cuda.unavailable);
+  }
+  unsigned checked = 0, failed = 0;
+  Json report = Json::array();
+  for (const Backend backend : backends) {
+    std::unique_ptr<Session> session;
+    for (const CatalogEntry* entry : entries) {
+      if (entry->on(backend) == nullptr) continue;
+      if (!session) session = std::make_unique<Session>(make_device(backend, options.device));
+      const Tally tally = check_variant(*session, *entry, backend, options);
+      ++checked;
+      if (!tally.failures.empty()) ++failed;
+      if (options.as_json) {
+        report.push_back({{"variant", entry->variant.id},
+                          {"backend", name_of(backend)},
+                          {"passed", tally.passed},
+                          {"known_wrong", tally.known_wrong},
+                          {"skipped", tally.skipped},
+                          {"deterministic", tally.deterministic},
+                          {"failures", tally.failures}});
+        continue;
+      }
+      fmt::print("{:<30} {:<5} {:>5} right{}{}{}{}\n", entry->variant.id, name_of(backend),
+                 tally.passed,
+                 tally.known_wrong > 0 ? fmt::format(", {} wrong (known)", tally.known_wrong) : "",
+                 tally.skipped > 0 ? fmt::format(", {} skipped", tally.skipped) : "",
+                 tally.deterministic ? "" : ", run-to-run not deterministic",
+                 tally.failures.empty() ? ""
+                                        : fmt::format(", {} WRONG", tally.failures.size()));
+      for (std::size_t i = 0; i < tally.failures.size() && i < 5; ++i)
+        fmt::print("  {}\n", tally.failures[i]);
+      if (tally.failures.size() > 5) fmt::print("  and {} more\n", tally.failures.size() - 5);
+      std::fflush(stdout);
+    }
+  }
+  if (checked == 0)
+    throw UsageError("none of the variants asked for runs on the chosen backends in this build");
+  if (options.as_json) fmt::print("{}\n", report.dump(2));
+  fmt::print(stderr, "{} variants verified, {} failed\n", checked - failed, failed);
+  return failed > 0 ? kExitWrongResult : kExitGood;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("verify", "Correctness only, on adversarial inputs");
+  auto o = std::make_shared<VerifyOptions>();
+  command->add_option("--filter", o->filter, "Globs of variant ids, such as 'harris/*'");
+  command->add_option("--backend", o->backend,
+                      "cuda, cpu or emu (default: cpu and, where there is a GPU, cuda, else emu)")
+      ->check(CLI::IsMember({"cuda", "cpu", "emu"}));
+  command->add_option("--device", o->device, "CUDA device number")->check(CLI::NonNegativeNumber);
+  command->add_flag("--full", o->full,
+                    "Every size class, distribution, parameter value and misalignment");
+  command->add_flag("--json", o->as_json, "An array of objects instead of a table");
+  command->footer(
+      "Examples:\n"
+      "  reduce-bench verify --filter 'harris/*' --backend emu\n"
+      "  reduce-bench verify --full");
+  command->callback([=, &action] { action = [=] { return verify(*o); }; });
+}
+
+}  // namespace reduce_bench

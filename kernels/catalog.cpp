@@ -1,0 +1,102 @@
+#include "kernels/catalog.hpp"
+
+#include <deque>
+#include <utility>
+
+namespace reduce_bench {
+
+// Every variant is declared once per backend that compiles it.
+#ifdef REDUCE_BENCH_HAS_CUDA
+namespace cuda {
+#define GPU(name) Variant name();
+#define CUDA(name) Variant name();
+#define CPU(name)
+#include "kernels/catalog.def"
+#undef GPU
+#undef CUDA
+#undef CPU
+}  // namespace cuda
+#endif
+namespace emu {
+#define GPU(name) Variant name();
+#define CUDA(name) Variant name();
+#define CPU(name)
+#include "kernels/catalog.def"
+#undef GPU
+#undef CUDA
+#undef CPU
+}  // namespace emu
+namespace cpu {
+#define GPU(name)
+#define CUDA(name)
+#define CPU(name) Variant name();
+#include "kernels/catalog.def"
+#undef GPU
+#undef CUDA
+#undef CPU
+}  // namespace cpu
+
+bool cuda_is_built() {
+#ifdef REDUCE_BENCH_HAS_CUDA
+  return true;
+#else
+  return false;
+#endif
+}
+
+namespace {
+
+const Variant* keep(Variant variant) {
+  static std::deque<Variant> variants;  // addresses stay valid
+  return &variants.emplace_back(std::move(variant));
+}
+
+CatalogEntry entry_of(Variant variant) {
+  CatalogEntry entry{.variant = std::move(variant)};
+  entry.description = description_of(entry.variant.id);
+  return entry;
+}
+
+void add_cuda(CatalogEntry& entry, [[maybe_unused]] Variant (*declare)()) {
+  entry.declared[index_of(Backend::kCuda)] = true;
+  if (declare != nullptr) entry.built[index_of(Backend::kCuda)] = keep(declare());
+}
+
+void add_host(CatalogEntry& entry, Backend backend) {
+  entry.declared[index_of(backend)] = true;
+  entry.built[index_of(backend)] = keep(entry.variant);
+}
+
+#ifdef REDUCE_BENCH_HAS_CUDA
+#define CUDA_DECLARATION(name) &cuda::name
+#else
+#define CUDA_DECLARATION(name) nullptr
+#endif
+
+std::vector<CatalogEntry> build_catalog() {
+  std::vector<CatalogEntry> entries;
+#define GPU(name)                                  \
+  entries.push_back(entry_of(emu::name()));        \
+  add_cuda(entries.back(), CUDA_DECLARATION(name)); \
+  add_host(entries.back(), Backend::kEmu);
+#define CUDA(name)                          \
+  entries.push_back(entry_of(emu::name())); \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));
+#define CPU(name)                           \
+  entries.push_back(entry_of(cpu::name())); \
+  add_host(entries.back(), Backend::kCpu);
+#include "kernels/catalog.def"
+#undef GPU
+#undef CUDA
+#undef CPU
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<CatalogEntry>& catalog() {
+  static const std::vector<CatalogEntry> entries = build_catalog();
+  return entries;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,105 @@
+// From a variant's templates to its enqueue table: the typed call, the operator sets, and the
+// instantiation of compile-time axes.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "kernels/ops.hpp"
+#include "kernels/platform/platform.hpp"
+#include "kernels/variant.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// `Call` with the element type filled in.
+template <class T>
+struct TypedCall : Call {
+  const T* in() const { return static_cast<const T*>(input); }
+  T* out() const { return static_cast<T*>(output); }
+  std::size_t n() const { return problem.n; }
+  const Params& params() const { return problem.params; }
+  const DeviceTraits& device() const { return problem.device; }
+  /// The workspace from `offset_bytes` on as an array.
+  template <class U = T>
+  U* scratch(std::size_t offset_bytes = 0) const {
+    return reinterpret_cast<U*>(workspace + offset_bytes);
+  }
+};
+
+template <class... Ops>
+struct OpList {};
+template <class... A, class... B>
+OpList<A..., B...> operator+(OpList<A...>, OpList<B...>);
+
+/// Every variant: sum, min, max.
+using BasicOps = OpList<Sum, Min, Max>;
+/// The representatives of each family (jradi 1.1 names these operators).
+using AllOps = OpList<Sum, Min, Max, Prod, And, Or, Xor>;
+/// Variants that preserve order add these.
+using OrderedOps = OpList<Right, Affine>;
+using BasicAndOrderedOps = decltype(BasicOps{} + OrderedOps{});
+using AllAndOrderedOps = decltype(AllOps{} + OrderedOps{});
+
+namespace detail {
+template <class Launch, class T, class Operator>
+void enqueue_erased(const Call& call) {
+  Launch::template enqueue<T, Operator>(TypedCall<T>{call});
+}
+
+template <class Launch, class T, class... Ops>
+void fill_row(EnqueueTable& table, OpList<Ops...>) {
+  auto fill_one = [&]<class Operator>() {
+    if constexpr (defined_on(Operator::kOp, kTypeOf<T>)) {
+      table[index_of(kTypeOf<T>)][index_of(Operator::kOp)] = &enqueue_erased<Launch, T, Operator>;
+    }
+  };
+  (fill_one.template operator()<Ops>(), ...);
+}
+}  // namespace detail
+
+/// Instantiates `Launch::enqueue<T, Op>` for the operators of `Ops` on every type given.
+template <class Launch, class Ops, class... Types>
+EnqueueTable instantiate_for() {
+  EnqueueTable table{};
+  (detail::fill_row<Launch, Types>(table, Ops{}), ...);
+  return table;
+}
+template <class Launch, class Ops>
+EnqueueTable instantiate() {
+  return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
+}
+
+/// Calls `f.template operator()<value>()` for a compile-time axis with the values `kValues`.
+template <unsigned... kValues, class F>
+void with_value(unsigned value, F&& f) {
+  const bool found = ((value == kValues && (f.template operator()<kValues>(), true)) || ...);
+  if (!found) throw std::logic_error("value " + std::to_string(value) + " is not instantiated");
+}
+
+#if defined(__CUDACC__) || defined(REDUCE_BENCH_EMU)
+/// Runs `f` on the host when the stream gets there. `room` (host workspace, sizeof(F) bytes) keeps
+/// it alive for replays of a captured graph.
+template <class F>
+  requires(std::is_trivially_copyable_v<F>)
+void run_on_host(const Stream& stream, std::byte* room, F f) {
+  enqueue_host_function(stream, [](void* kept) { (*static_cast<F*>(kept))(); }, new (room) F(f));
+}
+
+template <class T>
+__global__ void fill_kernel(T* values, std::size_t n, T value) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) values[i] = value;
+}
+/// Stores `value` n times, as a kernel of its own: part of the timed operation.
+template <class T>
+void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
+  const unsigned block = n < 256 ? 32 : 256;
+  launch(fill_kernel<T>, {static_cast<unsigned>(ceil_div(n, block)), block, 0, stream}, values, n,
+         value);
+}
+#endif
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,30 @@
+// Checked CUDA calls, for host code that nvcc need not compile.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "kernels/variant.hpp"
+
+namespace reduce_bench::cuda {
+
+/// A failed CUDA call: what was called, on what, and the runtime's reason.
+struct CudaError : std::runtime_error {
+  CudaError(cudaError_t status, const std::string& what)
+      : std::runtime_error(what + ": " + cudaGetErrorName(status) + ": " +
+                           cudaGetErrorString(status)),
+        code(status) {}
+  cudaError_t code;
+};
+
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw CudaError(status, what);
+}
+
+inline cudaStream_t native(const Stream& stream) {
+  return static_cast<cudaStream_t>(stream.handle);
+}
+
+}  // namespace reduce_bench::cuda

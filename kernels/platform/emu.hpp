@@ -1,0 +1,323 @@
+// The emulated platform: CUDA's execution model on one host thread, for verification only.
+//
+// Every CUDA thread is a fiber. A fiber runs until it reaches a barrier, a warp collective or an
+// atomic (where it may give way). The seed decides in which order threads, warps and blocks
+// interleave, from "one warp as far as it can go" to "all warps in step"; a fault shows under some
+// seeds, so run several. What hardware leaves undefined is made visible:
+//   * shared memory starts as poison, and a shuffle from an absent lane returns poison: far below
+//     all sensible values in one launch, far above in another, so that both min and max notice;
+//   * lanes of a warp are not in lockstep: code that relies on it fails under some seed;
+//   * threads at different barriers, or exited ones, are reported with their source lines;
+//   * when nothing can run any more, or nothing but spinning happens, a report names the threads;
+//   * the shared memory of a block is one heap allocation of exactly the requested size, so that
+//     AddressSanitizer sees accesses beyond it.
+// Blocks become resident in shuffled order; when all resident blocks wait, more are admitted, so a
+// block may wait for any other.
+//
+// Not emulated: memory-ordering faults (a missing __threadfence) and true data races, since one
+// host thread runs all fibers. compute-sanitizer on a GPU stays necessary.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "kernels/variant.hpp"
+
+#define __host__
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(bytes) alignas(bytes)
+#define threadIdx (::reduce_bench::emu::this_thread().index)
+#define blockIdx (::reduce_bench::emu::this_block().index)
+#define blockDim (::reduce_bench::emu::this_block().threads)
+#define gridDim (::reduce_bench::emu::this_block().blocks)
+
+namespace reduce_bench::emu {
+
+using Where = std::source_location;
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+/// A fault of the emulated kernel: divergent barrier, deadlock, collective with an absent lane,
+/// launch beyond a limit. The message names kernel location, block and threads.
+struct EmuError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  Stream stream;
+};
+
+/// How the emulator behaves; one per process, changed between launches only.
+struct Settings {
+  unsigned resident_blocks = 4;  ///< blocks that run interleaved before more are admitted
+  /// Times that threads give way, with no progress in between, before a livelock is reported.
+  /// Progress: a thread ends, a barrier or collective completes, an atomic changes its word, a
+  /// block is admitted.
+  std::uint64_t spin_limit = 2'000'000;
+};
+Settings& settings();
+
+/// Every launch interleaves differently; the launches after equal calls of `reseed` alike.
+void reseed(std::uint64_t seed);
+
+/// The traits of the emulated device: small and odd, so that grid strides and tails are exercised.
+DeviceTraits device_traits();
+
+// ---- what kernels see -------------------------------------------------------------------------
+
+struct ThreadView {
+  dim3 index;
+  unsigned lane;
+};
+struct BlockView {
+  dim3 index;
+  dim3 threads;
+  dim3 blocks;
+  void* shared;
+};
+
+namespace detail {
+// Plain globals, not thread_local: one host thread runs everything.
+inline const ThreadView* current_thread = nullptr;
+inline const BlockView* current_block = nullptr;
+inline unsigned yield_points_to_skip = 0;
+inline std::uint64_t yields_without_progress = 0;
+
+void give_way(Where where);
+}  // namespace detail
+
+inline const ThreadView& this_thread() { return *detail::current_thread; }
+inline const BlockView& this_block() { return *detail::current_block; }
+
+template <class T>
+T* dynamic_shared() {
+  return static_cast<T*>(this_block().shared);
+}
+
+void __syncthreads(Where where = Where::current());
+int __syncthreads_or(int predicate, Where where = Where::current());
+int __syncthreads_and(int predicate, Where where = Where::current());
+int __syncthreads_count(int predicate, Where where = Where::current());
+void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current());
+
+/// A place where the scheduler may switch to another thread: about every eighth does, since a
+/// switch at each would cost more than it uncovers. Spin loops must reach one.
+inline void yield_point(Where where = Where::current()) {
+  if (detail::yield_points_to_skip == 0) detail::give_way(where);
+  else --detail::yield_points_to_skip;
+}
+/// Fences order nothing here (see above) but let other threads run.
+inline void __threadfence(Where where = Where::current()) { yield_point(where); }
+inline void __threadfence_block(Where where = Where::current()) { yield_point(where); }
+inline void __nanosleep(unsigned, Where where = Where::current()) { detail::give_way(where); }
+
+namespace detail {
+/// All lanes of `mask` deposit eight bytes and receive those of lane `source`; poison where that
+/// lane is not in the mask.
+std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Where where);
+/// All lanes of `mask` deposit eight bytes and receive everybody's (32 slots, valid per mask).
+void gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], Where where);
+inline unsigned lane() { return this_thread().lane; }
+
+template <class T>
+  requires(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>)
+T shuffle(unsigned mask, T value, unsigned source, Where where) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = exchange(mask, bits, source, where);
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+template <class T, class F>
+T update(T* address, Where where, F&& next) {
+  yield_point(where);
+  const T old = *address;
+  const T updated = next(old);
+  if (std::memcmp(&old, &updated, sizeof(T)) != 0) yields_without_progress = 0;
+  *address = updated;
+  return old;
+}
+}  // namespace detail
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32, Where where = Where::current()) {
+  const unsigned base = detail::lane() & ~static_cast<unsigned>(width - 1);
+  return detail::shuffle(mask, value, base + (static_cast<unsigned>(source) & (width - 1)), where);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                   Where where = Where::current()) {
+  const unsigned lane = detail::lane(), in_segment = lane & (width - 1);
+  const bool inside = in_segment + delta < static_cast<unsigned>(width);
+  return detail::shuffle(mask, value, inside ? lane + delta : lane, where);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                 Where where = Where::current()) {
+  const unsigned lane = detail::lane(), in_segment = lane & (width - 1);
+  return detail::shuffle(mask, value, in_segment >= delta ? lane - delta : lane, where);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
+                  Where where = Where::current()) {
+  const unsigned lane = detail::lane(), target = lane ^ static_cast<unsigned>(lane_mask);
+  const bool inside = target / width <= lane / width;
+  return detail::shuffle(mask, value, inside ? target : lane, where);
+}
+
+unsigned __ballot_sync(unsigned mask, int predicate, Where where = Where::current());
+int __any_sync(unsigned mask, int predicate, Where where = Where::current());
+int __all_sync(unsigned mask, int predicate, Where where = Where::current());
+
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value, Where where = Where::current()) {
+  std::uint64_t bits = 0, all[32];
+  std::memcpy(&bits, &value, sizeof(T));
+  detail::gather(mask, bits, all, where);
+  unsigned same = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if ((mask >> lane & 1u) && all[lane] == bits) same |= 1u << lane;
+  return same;
+}
+
+namespace detail {
+template <class T, class F>
+T reduce_lanes(unsigned mask, T value, F&& combine, Where where) {
+  std::uint64_t all[32];
+  gather(mask, static_cast<std::uint32_t>(value), all, where);
+  bool first = true;
+  T result{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!(mask >> lane & 1u)) continue;
+    const T other = static_cast<T>(static_cast<std::uint32_t>(all[lane]));
+    result = first ? other : combine(result, other);
+    first = false;
+  }
+  return result;
+}
+}  // namespace detail
+template <class T>
+  requires(std::integral<T> && sizeof(T) == 4)
+T __reduce_add_sync(unsigned mask, T value, Where where = Where::current()) {
+  return detail::reduce_lanes(
+      mask, value,
+      [](T a, T b) { return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b)); },
+      where);
+}
+template <class T>
+  requires(std::integral<T> && sizeof(T) == 4)
+T __reduce_min_sync(unsigned mask, T value, Where where = Where::current()) {
+  return detail::reduce_lanes(mask, value, [](T a, T b) { return b < a ? b : a; }, where);
+}
+template <class T>
+  requires(std::integral<T> && sizeof(T) == 4)
+T __reduce_max_sync(unsigned mask, T value, Where where = Where::current()) {
+  return detail::reduce_lanes(mask, value, [](T a, T b) { return a < b ? b : a; }, where);
+}
+
+inline int __popc(unsigned x) { return std::popcount(x); }
+inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
+inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+/// No convergence is promised, so a lane can count on nobody but itself.
+inline unsigned __activemask() { return 1u << detail::lane(); }
+template <class T>
+T __ldg(const T* address) {
+  return *address;
+}
+
+// Atomics: indivisible because a fiber gives way only before one.
+template <class T>
+concept AtomicInteger = std::same_as<T, int> || std::same_as<T, unsigned> ||
+                        std::same_as<T, long long> || std::same_as<T, unsigned long long>;
+template <class T>
+concept AtomicAddable = std::same_as<T, int> || std::same_as<T, unsigned> ||
+                        std::same_as<T, unsigned long long> || std::floating_point<T>;
+
+template <AtomicAddable T>
+T atomicAdd(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) {
+    if constexpr (std::is_same_v<T, int>)
+      return static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value));
+    else
+      return static_cast<T>(old + value);
+  });
+}
+template <AtomicInteger T>
+T atomicMin(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return value < old ? value : old; });
+}
+template <AtomicInteger T>
+T atomicMax(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return old < value ? value : old; });
+}
+template <AtomicInteger T>
+T atomicAnd(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return old & value; });
+}
+template <AtomicInteger T>
+T atomicOr(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return old | value; });
+}
+template <AtomicInteger T>
+T atomicXor(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return old ^ value; });
+}
+template <class T>
+T atomicExch(T* address, std::type_identity_t<T> value, Where where = Where::current()) {
+  return detail::update(address, where, [=](T) { return value; });
+}
+template <AtomicInteger T>
+T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
+            Where where = Where::current()) {
+  return detail::update(address, where, [=](T old) { return old == expected ? desired : old; });
+}
+inline unsigned atomicInc(unsigned* address, unsigned limit, Where where = Where::current()) {
+  return detail::update(address, where, [=](unsigned old) { return old >= limit ? 0u : old + 1; });
+}
+
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+
+// ---- the host side ----------------------------------------------------------------------------
+
+/// Runs the whole grid before it returns; throws EmuError where the kernel is at fault.
+void run_grid(const LaunchShape& shape, const std::function<void()>& thread);
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments... arguments) {
+  run_grid(shape, [=] { kernel(static_cast<Parameters>(arguments)...); });
+  if (LaunchLog* log = shape.stream.log; log != nullptr && log->kernels++ == 0) {
+    log->grid = shape.grid.x;
+    log->block = shape.block.x;
+    log->shared_bytes = shape.shared_bytes;
+  }
+}
+
+inline void copy_to_host(void* destination, const void* source, std::size_t bytes, const Stream&) {
+  std::memcpy(destination, source, bytes);
+}
+inline void enqueue_host_function(const Stream&, void (*function)(void*), void* argument) {
+  function(argument);
+}
+
+}  // namespace reduce_bench::emu

@@ -1,0 +1,23 @@
+// One kernel source, three ways to compile it. `BACKEND` names the namespace in which everything
+// that depends on the way lives, so that the builds can meet in one program:
+//   cuda  nvcc, for the GPU
+//   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)
+//   cpu   host compiler, ordinary functions: the CPU algorithms
+//
+// A GPU kernel file writes plain CUDA C++ with three exceptions: `launch(kernel, {grid, block,
+// shared_bytes, stream}, args...)` stands for <<<>>>, `dynamic_shared<T>()` for extern __shared__
+// (static __shared__ is not used: give dynamic_shared a struct), and the host side is reached by
+// `copy_to_host` and `enqueue_host_function`.
+#pragma once
+
+#if defined(__CUDACC__)
+#define BACKEND cuda
+#include "kernels/platform/cuda.hpp"
+#elif defined(REDUCE_BENCH_EMU)
+#define BACKEND emu
+#include "kernels/platform/emu.hpp"
+#else
+#define BACKEND cpu
+#define __host__
+#define __device__
+#endif

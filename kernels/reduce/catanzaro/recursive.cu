@@ -1,0 +1,60 @@
+// catanzaro/recursive: relaunch on the partial results until one is left
+//
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), recursive multi-stage
+//   reduction; jradi section 2 mentions it.
+// Idea: every work-group reduces its B elements as catanzaro/small-commutative does and leaves one
+//   partial result; the same kernel then runs on those.
+// Fixes: catanzaro/small-commutative stops at what one work-group holds; this takes any n. Each
+//   thread reads one element and then mostly waits in the tree.
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
+//   one is left.
+// Traffic: n elements read, n / B written, each pass 1 / B of the one before.
+// Preconditions: none; threads beyond n hold the neutral element.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum.
+
+#include "kernels/reduce/catanzaro/work_groups.hpp"
+#include "kernels/reduce/passes.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void catanzaro_recursive_kernel(const T* input, std::size_t n, T* output) {
+  T* partial = dynamic_shared<T>();
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  partial[threadIdx.x] = i < n ? input[i] : Op::template identity<T>();
+  fold_halves<Op>(partial);
+
+  if (threadIdx.x == 0) output[blockIdx.x] = partial[0];
+}
+
+struct CatanzaroRecursive {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+      launch(catanzaro_recursive_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream},
+             input, n, output);
+    });
+  }
+};
+
+}  // namespace
+
+Variant catanzaro_recursive() {
+  return {
+      .id = "catanzaro/recursive",
+      .title = "recursive multi-stage reduction",
+      .source = "Catanzaro 2010, recursive; jradi 2",
+      .fidelity = Fidelity::kAdapted,
+      .params = {work_group_size()},
+      .depth = [](const Problem& p) { return depth_of_passes(p, p.params.number("block")); },
+      .traffic = [](const Problem& p) { return traffic_of_passes(p, p.params.number("block")); },
+      .workspace =
+          [](const Problem& p) { return workspace_of_passes(p, p.params.number("block")); },
+      .enqueue = instantiate<CatanzaroRecursive, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,65 @@
+// catanzaro/small-associative: one work-group, offset doubling with a mask
+//
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
+//   associative operators; jradi section 2 mentions it.
+// Idea: the array fits one work-group. In the step with offset d every thread whose index has the
+//   lower bits (mask 2d - 1) clear takes in its neighbour at distance d: only adjacent ranges meet.
+// Fixes: the sequential loop, with log2(B) steps in place of n. The active threads thin out over
+//   all warps, so every step keeps every warp busy.
+// Launch: 1 block of B threads, B * sizeof(T) shared.
+// Traffic: n elements read, one written.
+// Preconditions: n <= B; threads beyond n hold the neutral element.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. Order-preserving, so
+//   it also runs operators that do not commute.
+
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void catanzaro_small_associative_kernel(const T* input, unsigned n, T* output) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+
+  partial[t] = t < n ? input[t] : Op::template identity<T>();
+  __syncthreads();
+
+  for (unsigned offset = 1; offset < blockDim.x; offset *= 2) {
+    const unsigned mask = 2 * offset - 1;
+    if ((t & mask) == 0) partial[t] = Op::combine(partial[t], partial[t + offset]);
+    __syncthreads();
+  }
+
+  if (t == 0) *output = partial[0];
+}
+
+struct CatanzaroSmallAssociative {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    launch(catanzaro_small_associative_kernel<T, Op>, {1, block, block * sizeof(T), call.stream},
+           call.in(), static_cast<unsigned>(call.n()), call.out());
+  }
+};
+
+}  // namespace
+
+Variant catanzaro_small_associative() {
+  return {
+      .id = "catanzaro/small-associative",
+      .title = "one work-group, offset doubling",
+      .source = "Catanzaro 2010, associative tree; jradi 2",
+      .fidelity = Fidelity::kAdapted,
+      .params = {{"block", "1024", {"64", "128", "256", "512", "1024"},
+                  "threads, and the largest n (AMD GPUs take at most 256)"}},
+      .restriction = [](const Problem& p) -> std::string {
+        if (p.n <= p.params.number("block")) return {};
+        return "one work-group reduces one element per thread: n must be at most block";
+      },
+      .depth = [](const Problem& p) -> std::uint64_t { return log2_ceil(p.params.number("block")); },
+      .enqueue = instantiate<CatanzaroSmallAssociative, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,59 @@
+// catanzaro/small-commutative: one work-group, halving
+//
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
+//   commutative operators; jradi section 2 mentions it.
+// Idea: the array fits one work-group. Thread t takes in the element B/2 to its right, then B/4,
+//   and so on: the active threads are always the first ones.
+// Fixes: catanzaro/small-associative keeps every warp busy to the end; here whole warps retire, and
+//   neighbouring threads touch neighbouring banks. The price is that the operator must commute.
+// Launch: 1 block of B threads, B * sizeof(T) shared.
+// Traffic: n elements read, one written.
+// Preconditions: n <= B; threads beyond n hold the neutral element.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The tree stands in
+//   work_groups.hpp, since all that follow use it.
+
+#include "kernels/reduce/catanzaro/work_groups.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void catanzaro_small_commutative_kernel(const T* input, unsigned n, T* output) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+
+  partial[t] = t < n ? input[t] : Op::template identity<T>();
+  fold_halves<Op>(partial);
+
+  if (t == 0) *output = partial[0];
+}
+
+struct CatanzaroSmallCommutative {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    launch(catanzaro_small_commutative_kernel<T, Op>, {1, block, block * sizeof(T), call.stream},
+           call.in(), static_cast<unsigned>(call.n()), call.out());
+  }
+};
+
+}  // namespace
+
+Variant catanzaro_small_commutative() {
+  return {
+      .id = "catanzaro/small-commutative",
+      .title = "one work-group, halving",
+      .source = "Catanzaro 2010, commutative tree; jradi 2",
+      .fidelity = Fidelity::kAdapted,
+      .params = {{"block", "1024", {"64", "128", "256", "512", "1024"},
+                  "threads, and the largest n (AMD GPUs take at most 256)"}},
+      .restriction = [](const Problem& p) -> std::string {
+        if (p.n <= p.params.number("block")) return {};
+        return "one work-group reduces one element per thread: n must be at most block";
+      },
+      .depth = [](const Problem& p) -> std::uint64_t { return log2_ceil(p.params.number("block")); },
+      .enqueue = instantiate<CatanzaroSmallCommutative, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,67 @@
+// catanzaro/two-stage: persistent work-items, then one work-group
+//
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), two-stage reduction;
+//   jradi section 2.3, Listing 1, and the row F = 1 of Table 2.
+// Idea: only as many threads as the card holds at once (GS). Each walks the input in steps of GS and
+//   folds what it meets in a register; each block then folds its threads' values in shared memory
+//   and leaves one partial result. A second stage of one block folds those.
+// Fixes: catanzaro/recursive runs a whole tree for every B elements; here the trees and partial
+//   results no longer grow with n, and two launches always suffice.
+// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial results.
+// Traffic: n elements read, GS / B written and read again, one written.
+// Preconditions: the operator commutes, since threads fold elements GS apart.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. GS is sm_count times
+//   max_threads_per_sm. jradi has one work-group per multiprocessor, whose partial results one
+//   work-group holds; with several per multiprocessor the second stage strides over them.
+
+#include "kernels/reduce/catanzaro/work_groups.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void catanzaro_two_stage_kernel(const T* input, std::size_t n, T* output) {
+  T* partial = dynamic_shared<T>();
+  const std::size_t global_size = std::size_t{gridDim.x} * blockDim.x;
+
+  T accumulator = Op::template identity<T>();
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += global_size)
+    accumulator = Op::combine(accumulator, input[i]);
+
+  partial[threadIdx.x] = accumulator;
+  fold_halves<Op>(partial);
+
+  if (threadIdx.x == 0) output[blockIdx.x] = partial[0];
+}
+
+struct CatanzaroTwoStage {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    const unsigned blocks = resident_work_groups(call.device(), block);
+    const std::size_t shared_bytes = block * sizeof(T);
+    T* partials = call.scratch();
+    launch(catanzaro_two_stage_kernel<T, Op>, {blocks, block, shared_bytes, call.stream},
+           call.in(), call.n(), partials);
+    launch(catanzaro_two_stage_kernel<T, Op>, {1, block, shared_bytes, call.stream}, partials,
+           blocks, call.out());
+  }
+};
+
+}  // namespace
+
+Variant catanzaro_two_stage() {
+  return {
+      .id = "catanzaro/two-stage",
+      .title = "persistent work-items, two stages",
+      .source = "Catanzaro 2010, two-stage; jradi 2.3, Listing 1, Table 2",
+      .fidelity = Fidelity::kAdapted,
+      .params = {work_group_size()},
+      .depth = [](const Problem& p) { return depth_of_two_stages(p, 1); },
+      .traffic = traffic_of_two_stages,
+      .workspace = workspace_of_two_stages,
+      .enqueue = instantiate<CatanzaroTwoStage, AllOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

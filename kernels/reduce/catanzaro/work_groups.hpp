@@ -1,0 +1,57 @@
+// What Catanzaro's reductions and jradi's share: the tree of one work-group (a block) and the number
+// of work-groups that fill the card.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Folds the upper half of the active elements onto the lower half until partial[0] holds the
+/// result; blockDim.x is a power of two. The active threads stay packed in the first warps, but
+/// elements far apart meet: the operator must commute.
+template <class Op, class T>
+__device__ void fold_halves(T* partial) {
+  for (unsigned offset = blockDim.x / 2; offset > 0; offset /= 2) {
+    __syncthreads();
+    if (threadIdx.x < offset)
+      partial[threadIdx.x] = Op::combine(partial[threadIdx.x], partial[threadIdx.x + offset]);
+  }
+}
+
+inline ParamSpec work_group_size() {
+  return {"block", "256", {"64", "128", "256", "512", "1024"},
+          "threads, the work-group (AMD GPUs take at most 256)"};
+}
+
+/// GS / B: as many blocks as the card holds at once.
+inline unsigned resident_work_groups(const DeviceTraits& device, unsigned block) {
+  return device.sm_count * std::max(1u, device.max_threads_per_sm / block);
+}
+
+// The declaration's side of two stages: a persistent grid leaves one partial result per block, one
+// block folds those.
+inline std::size_t partials_of_two_stages(const Problem& problem) {
+  return resident_work_groups(problem.device, problem.params.number("block"));
+}
+inline Workspace workspace_of_two_stages(const Problem& problem) {
+  return {.device_bytes = partials_of_two_stages(problem) * problem.element_bytes()};
+}
+inline Traffic traffic_of_two_stages(const Problem& problem) {
+  const std::size_t partial_bytes = partials_of_two_stages(problem) * problem.element_bytes();
+  return {.read_bytes = problem.input_bytes() + partial_bytes,
+          .written_bytes = partial_bytes + problem.element_bytes()};
+}
+/// `elements_per_step` is what a thread folds before it adds to its accumulator.
+inline std::uint64_t depth_of_two_stages(const Problem& problem, unsigned elements_per_step) {
+  const std::size_t block = problem.params.number("block");
+  const std::size_t partials = partials_of_two_stages(problem);
+  const std::size_t steps = ceil_div(problem.n, partials * block * elements_per_step);
+  return (elements_per_step - 1) + steps + log2_ceil(block) + ceil_div(partials, block) +
+         log2_ceil(block);
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,61 @@
+// epita/reduce1: output privatisation
+//
+// Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Reduction Pattern
+//   V2: Output privatization", reduce1.
+// Idea: the threads of a block add their elements to an accumulator of the block in shared memory
+//   by atomics; thread 0 adds that to the global one.
+// Fixes: reduce0's contention on one global address: one global atomic per block, and the other
+//   atomics in fast shared memory. Within a block they still queue up.
+// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, sizeof(T) shared.
+// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Preconditions: none.
+// Deviations: more types and operators than int sums.
+
+#include "kernels/reduce/epita/accumulator.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void epita_reduce1_kernel(const T* buffer, std::size_t size, T* accumulator) {
+  T* of_block = dynamic_shared<T>();
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  if (threadIdx.x == 0) *of_block = Op::template identity<T>();
+  __syncthreads();
+
+  if (i < size) atomic_combine<Op>(of_block, buffer[i]);
+  __syncthreads();
+
+  if (threadIdx.x == 0) atomic_combine<Op>(accumulator, *of_block);
+}
+
+struct EpitaReduce1 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    enqueue_accumulation<Op>(call, epita_reduce1_kernel<T, Op>, ceil_div(call.n(), block), block,
+                             sizeof(T));
+  }
+};
+
+}  // namespace
+
+Variant epita_reduce1() {
+  return {
+      .id = "epita/reduce1",
+      .title = "shared atomics, one global atomic per block",
+      .source = "epita, reduce1; summary table",
+      .fidelity = Fidelity::kAsPublished,
+      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+                  "threads (the slides give none)"}},
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const unsigned block = p.params.number("block");
+        return block + ceil_div(p.n, block);
+      },
+      .traffic = traffic_of_accumulation,
+      .enqueue = instantiate<EpitaReduce1, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,71 @@
+// epita/reduce2: tree in shared memory, divergent
+//
+// Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Reduction Pattern:
+//   tree reduction without atomics", reduce2.
+// Idea: each thread copies one element to shared memory; in the step with stride s thread t adds
+//   the element s to its right if t is a multiple of 2s. One global atomic per block.
+// Fixes: reduce1's atomics within a block, which queue up: the tree takes log2(B) steps. But after
+//   the first step half of every warp idles (divergence), and the slides find it slower.
+// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
+// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Preconditions: B a power of two.
+// Deviations: the loads are unbounded as published (form=as-published); corrected, threads beyond n
+//   hold the neutral element. More types and operators than int sums.
+
+#include "kernels/reduce/epita/accumulator.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op, bool kBounded>
+__global__ void epita_reduce2_kernel(const T* buffer, std::size_t size, T* accumulator) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
+
+  partial[t] = !kBounded || i < size ? buffer[i] : Op::template identity<T>();
+  __syncthreads();
+
+  for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
+    if (t % (2 * stride) == 0) partial[t] = Op::combine(partial[t], partial[t + stride]);
+    __syncthreads();
+  }
+
+  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+}
+
+struct EpitaReduce2 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    const auto kernel = call.params().is("form", "corrected") ? epita_reduce2_kernel<T, Op, true>
+                                                              : epita_reduce2_kernel<T, Op, false>;
+    enqueue_accumulation<Op>(call, kernel, ceil_div(call.n(), block), block, block * sizeof(T));
+  }
+};
+
+}  // namespace
+
+Variant epita_reduce2() {
+  return {
+      .id = "epita/reduce2",
+      .title = "shared tree, divergent, one global atomic per block",
+      .source = "epita, reduce2; summary table",
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+                  "threads (the slides give none)"},
+                 {"form", "corrected", {"corrected", "as-published"}, "whether loads are bounded"}},
+      .defect = unbounded_loads,
+      .overread = [](const Problem& p) -> std::size_t {
+        return p.params.is("form", "as-published") ? elements_past_the_end(p) : 0;
+      },
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const unsigned block = p.params.number("block");
+        return log2_ceil(block) + ceil_div(p.n, block);
+      },
+      .traffic = traffic_of_accumulation,
+      .enqueue = instantiate<EpitaReduce2, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,71 @@
+// epita/reduce3: tree in shared memory, active threads together
+//
+// Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Efficient
+//   Reduction Trees", reduce3.
+// Idea: the stride starts at B / 2 and halves; in each step the threads t < stride add the element
+//   `stride` to their right. One global atomic per block.
+// Fixes: reduce2's divergence: the active threads are neighbours, so whole warps drop out until one
+//   is left, and the modulo is gone.
+// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
+// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Preconditions: B a power of two; a commutative operator.
+// Deviations: the loads are unbounded as published (form=as-published); corrected, threads beyond n
+//   hold the neutral element. More types and operators than int sums.
+
+#include "kernels/reduce/epita/accumulator.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op, bool kBounded>
+__global__ void epita_reduce3_kernel(const T* buffer, std::size_t size, T* accumulator) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
+
+  partial[t] = !kBounded || i < size ? buffer[i] : Op::template identity<T>();
+  __syncthreads();
+
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (t < stride) partial[t] = Op::combine(partial[t], partial[t + stride]);
+    __syncthreads();
+  }
+
+  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+}
+
+struct EpitaReduce3 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    const auto kernel = call.params().is("form", "corrected") ? epita_reduce3_kernel<T, Op, true>
+                                                              : epita_reduce3_kernel<T, Op, false>;
+    enqueue_accumulation<Op>(call, kernel, ceil_div(call.n(), block), block, block * sizeof(T));
+  }
+};
+
+}  // namespace
+
+Variant epita_reduce3() {
+  return {
+      .id = "epita/reduce3",
+      .title = "shared tree, halving stride, one global atomic per block",
+      .source = "epita, reduce3; summary table",
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+                  "threads (the slides analyse 1024)"},
+                 {"form", "corrected", {"corrected", "as-published"}, "whether loads are bounded"}},
+      .defect = unbounded_loads,
+      .overread = [](const Problem& p) -> std::size_t {
+        return p.params.is("form", "as-published") ? elements_past_the_end(p) : 0;
+      },
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const unsigned block = p.params.number("block");
+        return log2_ceil(block) + ceil_div(p.n, block);
+      },
+      .traffic = traffic_of_accumulation,
+      .enqueue = instantiate<EpitaReduce3, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

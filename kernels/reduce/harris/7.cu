@@ -1,0 +1,90 @@
+// harris/7: warp shuffles and hardware warp reduction
+//
+// Source: NVIDIA CUDA samples, reduction, kernel 7; Harris's progression continued.
+// Idea: after the loads of harris/6 the warp folds its registers by shuffles; one value per warp
+//   goes through shared memory and the first warp folds those. On compute capability 8.0 and up the
+//   fold of 32-bit integers is a single instruction (redux).
+// Fixes: the tree of harris/6 goes through shared memory in every step, with log2(B) - 5 block
+//   barriers and twelve warp barriers; here one block barrier is left.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
+//   on their results.
+// Traffic: n elements read; one element per block written and read again.
+// Preconditions: a commutative operator; B a multiple of 32.
+// Deviations: the sample's masks leave out lanes that its shuffles then read (undefined); here all
+//   32 lanes take part, with neutral elements where there is no data. It uses redux for sums; min
+//   and max have it too. The number of blocks scales with the SMs of the card.
+
+#include <type_traits>
+
+#include "kernels/reduce/persistent.hpp"
+#include "kernels/reduce/shuffle.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class Op, class T>
+__device__ T fold_warp_in_hardware(T value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(kAllLanes, value);
+    if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(kAllLanes, value);
+    if constexpr (std::is_same_v<Op, Max>) return __reduce_max_sync(kAllLanes, value);
+  }
+#endif
+  return fold_warp<Op>(value);
+}
+
+template <class T, class Op>
+__global__ void harris_7_kernel(const T* input, T* output, std::size_t n) {
+  T* warp_results = dynamic_shared<T>();
+  const unsigned t = threadIdx.x, block = blockDim.x;
+  const unsigned lane = t % kWarpSize, warp = t / kWarpSize;
+  const std::size_t stride = std::size_t{gridDim.x} * (2 * block);
+
+  T sum = Op::template identity<T>();
+  for (std::size_t i = std::size_t{blockIdx.x} * (2 * block) + t; i < n; i += stride)
+    sum = Op::combine(sum, i + block < n ? Op::combine(input[i], input[i + block]) : input[i]);
+
+  sum = fold_warp_in_hardware<Op>(sum);
+  if (lane == 0) warp_results[warp] = sum;
+  __syncthreads();
+
+  if (warp == 0) {
+    sum = lane < block / kWarpSize ? warp_results[lane] : Op::template identity<T>();
+    sum = fold_warp_in_hardware<Op>(sum);
+  }
+  if (t == 0) output[blockIdx.x] = sum;
+}
+
+struct Harris7 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    reduce_in_two_passes(call, 2, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+      launch(harris_7_kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input,
+             output, n);
+    });
+  }
+};
+
+}  // namespace
+
+Variant harris_7() {
+  return {
+      .id = "harris/7",
+      .title = "warp shuffles and hardware warp reduction",
+      .source = "NVIDIA CUDA samples, reduction, kernel 7",
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"block", "256", {"64", "128", "256", "512", "1024"}, "threads (NVIDIA: 256)"},
+                 {"blocks_per_sm",
+                  "32",
+                  {"1", "2", "4", "8", "16", "32"},
+                  "most blocks per SM, as far as they are resident (NVIDIA: 64 blocks in all)"}},
+      .depth = [](const Problem& p) { return depth_of_two_passes(p, 2); },
+      .traffic = [](const Problem& p) { return traffic_of_two_passes(p, 2); },
+      .workspace = [](const Problem& p) { return workspace_of_two_passes(p, 2); },
+      .enqueue = instantiate<Harris7, AllOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,159 @@
+// jradi/unrolled: F contiguous elements per persistent work-item and step
+//
+// Source: jradi section 3, Listings 4 to 6; Table 2 and Figures 3 and 4 (F), Table 3 (against
+//   Harris's kernel 7). F = 1 is Catanzaro's original.
+// Idea: each thread of a grid that just fills the card folds F neighbouring elements per step, with
+//   stride GS * F, so the loop runs F times fewer and F loads are in flight. What lies beyond n is
+//   neutralised by a predicate instead of a branch. The tree of the block has no branch either.
+// Fixes: catanzaro/two-stage spends most of its loop on counting and waits for one load at a time.
+//   The loads of a warp are F elements apart, not coalesced as with a grid stride; caches mend that.
+// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial results.
+// Traffic: n elements read, GS / B written and read again, one written.
+// Preconditions: B is a power of two; the operator commutes.
+// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm. Errata 6: multiplying
+//   by the predicate (predicate=multiply, sums only) still reads up to F - 1 elements beyond n, and
+//   0 * NaN or 0 * Inf poisons a float sum; predicate=select does not read them. Errata 7: without
+//   barriers (tree=barrier-free) the tree races across warps; tree=barriers puts Catanzaro's there,
+//   tree=shuffle exchanges registers within warps. The second stage has the same tree and F = 1.
+
+#include "kernels/reduce/catanzaro/work_groups.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+enum class Tree { kBarriers, kShuffle, kBarrierFree };
+
+/// The element where `inside`, otherwise a neutral value, without a branch.
+template <class Op, bool kMultiply, class T>
+__device__ T element_if(bool inside, const T* element) {
+  if constexpr (kMultiply) return static_cast<T>(inside) * *element;
+  else return inside ? *element : Op::template identity<T>();
+}
+
+template <class Op, class T>
+__device__ T fold_warp(T value) {
+  for (unsigned offset = 16; offset > 0; offset /= 2)
+    value = Op::combine(value, __shfl_down_sync(0xffffffffu, value, offset));
+  return value;
+}
+
+/// Each warp by shuffles, then the first warp over the warps' results.
+template <class Op, class T>
+__device__ T fold_block_by_shuffles(T value, T* partial) {
+  const unsigned t = threadIdx.x;
+  value = fold_warp<Op>(value);
+  if (t % 32 == 0) partial[t / 32] = value;
+  __syncthreads();
+  if (t >= 32) return value;
+  return fold_warp<Op>(t < blockDim.x / 32 ? partial[t] : Op::template identity<T>());
+}
+
+/// Trusts that all threads are in the same step, which holds for no two warps.
+template <class Op, class T>
+__device__ void fold_without_barriers(volatile T* partial) {
+  const unsigned t = threadIdx.x;
+  __syncthreads();
+  for (unsigned offset = blockDim.x / 2; offset > 0; offset /= 2) {
+    const bool active = t < offset;
+    const T other = partial[t + active * offset];
+    partial[t] = Op::combine(T{partial[t]}, active ? other : Op::template identity<T>());
+  }
+}
+
+template <class T, class Op, unsigned kFactor, bool kMultiply>
+__global__ void jradi_unrolled_kernel(const T* input, std::size_t n, Tree tree, T* output) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+  const std::size_t global_id = std::size_t{blockIdx.x} * blockDim.x + t;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x * kFactor;
+
+  T accumulator = Op::template identity<T>();
+  for (std::size_t i = global_id * kFactor; i < n; i += stride) {
+    T step = input[i];
+#pragma unroll
+    for (unsigned k = 1; k < kFactor; ++k)
+      step = Op::combine(step, element_if<Op, kMultiply>(i + k < n, input + i + k));
+    accumulator = Op::combine(accumulator, step);
+  }
+
+  partial[t] = accumulator;
+  if (tree == Tree::kShuffle) {
+    accumulator = fold_block_by_shuffles<Op>(accumulator, partial);
+  } else {
+    if (tree == Tree::kBarriers) fold_halves<Op>(partial);
+    else fold_without_barriers<Op>(partial);
+    accumulator = partial[t];
+  }
+  if (t == 0) output[blockIdx.x] = accumulator;
+}
+
+Tree tree_of(const Params& params) {
+  if (params.is("tree", "shuffle")) return Tree::kShuffle;
+  return params.is("tree", "barriers") ? Tree::kBarriers : Tree::kBarrierFree;
+}
+
+struct JradiUnrolled {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    const unsigned blocks = resident_work_groups(call.device(), block);
+    const std::size_t shared_bytes = block * sizeof(T);
+    const Tree tree = tree_of(call.params());
+    T* partials = call.scratch();
+    with_value<1, 2, 3, 4, 5, 6, 7, 8, 16>(call.params().number("F"), [&]<unsigned kFactor>() {
+      auto first_stage = jradi_unrolled_kernel<T, Op, kFactor, false>;
+      if constexpr (Op::kOp == reduce_bench::Op::kSum) {
+        if (call.params().is("predicate", "multiply"))
+          first_stage = jradi_unrolled_kernel<T, Op, kFactor, true>;
+      }
+      launch(first_stage, {blocks, block, shared_bytes, call.stream}, call.in(), call.n(), tree,
+             partials);
+    });
+    launch(jradi_unrolled_kernel<T, Op, 1, false>, {1, block, shared_bytes, call.stream}, partials,
+           blocks, tree, call.out());
+  }
+};
+
+std::size_t elements_read_beyond(const Problem& p) {
+  const unsigned factor = p.params.number("F");
+  return p.params.is("predicate", "multiply") ? ceil_div(p.n, factor) * factor - p.n : 0;
+}
+
+}  // namespace
+
+Variant jradi_unrolled() {
+  return {
+      .id = "jradi/unrolled",
+      .title = "unrolled persistent work-items, no branches",
+      .source = "jradi 3, Listings 4-6, Tables 2-3",
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"F", "8", {"1", "2", "3", "4", "5", "6", "7", "8", "16"},
+                  "elements per thread and step (Table 2: all; Table 3: 8)"},
+                 {"tree", "barriers", {"barriers", "shuffle", "barrier-free"},
+                  "how a block folds (published: barrier-free)"},
+                 {"predicate", "select", {"select", "multiply"},
+                  "how elements beyond n are neutralised (published: multiply, sums only)"},
+                 work_group_size()},
+      .restriction = [](const Problem& p) -> std::string {
+        if (p.params.is("predicate", "select") || p.op == Op::kSum) return {};
+        return "multiplying by the predicate neutralises an element of a sum only: choose "
+               "predicate=select";
+      },
+      .defect = [](const Problem& p) -> std::optional<Defect> {
+        const bool races = p.params.is("tree", "barrier-free");
+        if (is_float(p.type) && elements_read_beyond(p) > 0)
+          return Defect{"0 times what lies beyond the input poisons the sum where that is NaN or "
+                        "infinite (errata 6)",
+                        !races};
+        if (races) return Defect{"without barriers the tree races across warps (errata 7)", false};
+        return std::nullopt;
+      },
+      .overread = elements_read_beyond,
+      .depth = [](const Problem& p) { return depth_of_two_stages(p, p.params.number("F")); },
+      .traffic = traffic_of_two_stages,
+      .workspace = workspace_of_two_stages,
+      .enqueue = instantiate<JradiUnrolled, AllOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

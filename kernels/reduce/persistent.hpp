@@ -1,0 +1,62 @@
+// Grid-stride kernels: a grid that fits the device whatever n is, and partial results so few that
+// one more block folds them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/reduce/passes.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Blocks that cover n with `per_thread` elements per thread in each step of the loop, but no more
+/// than `blocks_per_sm` on every SM, and no more than are resident at once.
+inline unsigned persistent_blocks(const Problem& p, unsigned per_thread) {
+  const unsigned block = p.params.number("block");
+  const unsigned resident =
+      std::clamp(p.device.max_threads_per_sm / block, 1u, p.device.max_blocks_per_sm);
+  const unsigned per_sm = std::min(p.params.number("blocks_per_sm"), resident);
+  return static_cast<unsigned>(
+      std::min(blocks_of_pass(p.n, std::size_t{per_thread} * block),
+               std::size_t{p.device.sm_count} * per_sm));
+}
+
+/// Operator applications in one pass: `per_thread` elements paired off, joined step by step to the
+/// thread's result, and a balanced tree over the block.
+inline std::uint64_t depth_of_grid_stride(const Problem& p, std::size_t n, std::size_t blocks,
+                                          unsigned per_thread) {
+  const unsigned block = p.params.number("block");
+  return log2_ceil(per_thread) + ceil_div(n, blocks * block * per_thread) + log2_ceil(block);
+}
+
+/// Calls `pass(input, n, output, blocks)` for the grid and, where it has several blocks, for one
+/// block that folds their results.
+template <class T, class Pass>
+void reduce_in_two_passes(const TypedCall<T>& call, unsigned per_thread, Pass&& pass) {
+  const unsigned blocks = persistent_blocks(call.problem, per_thread);
+  if (blocks == 1) return pass(call.in(), call.n(), call.out(), 1u);
+  T* partials = call.scratch();
+  pass(call.in(), call.n(), partials, blocks);
+  pass(static_cast<const T*>(partials), std::size_t{blocks}, call.out(), 1u);
+}
+
+/// The declaration's side of `reduce_in_two_passes`.
+inline Workspace workspace_of_two_passes(const Problem& p, unsigned per_thread) {
+  return {.device_bytes = persistent_blocks(p, per_thread) * p.element_bytes()};
+}
+
+inline Traffic traffic_of_two_passes(const Problem& p, unsigned per_thread) {
+  const std::size_t blocks = persistent_blocks(p, per_thread);
+  const std::size_t partials = blocks == 1 ? 0 : blocks;
+  return {.read_bytes = (p.n + partials) * p.element_bytes(),
+          .written_bytes = (partials + 1) * p.element_bytes()};
+}
+
+inline std::uint64_t depth_of_two_passes(const Problem& p, unsigned per_thread) {
+  const std::size_t blocks = persistent_blocks(p, per_thread);
+  const std::uint64_t first = depth_of_grid_stride(p, p.n, blocks, per_thread);
+  return blocks == 1 ? first : first + depth_of_grid_stride(p, blocks, 1, per_thread);
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,110 @@
+// The vocabulary that every layer shares: element types, operators, backends, and their names.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace reduce_bench {
+
+/// Element type of a reduction's input and result.
+enum class Type { kI32, kI64, kF32, kF64 };
+inline constexpr std::array kTypeNames{std::string_view{"i32"}, std::string_view{"i64"},
+                                       std::string_view{"f32"}, std::string_view{"f64"}};
+
+/// Binary associative operator. `kRight` and `kAffine` do not commute: they exist to test order
+/// (kRight: i32, the last element that is not neutral; kAffine: i64, composition of x -> m*x + c
+/// modulo 2^32 with m in the upper and c in the lower half).
+enum class Op { kSum, kMin, kMax, kProd, kAnd, kOr, kXor, kRight, kAffine };
+inline constexpr std::array kOpNames{
+    std::string_view{"sum"}, std::string_view{"min"}, std::string_view{"max"},
+    std::string_view{"prod"}, std::string_view{"and"}, std::string_view{"or"},
+    std::string_view{"xor"}, std::string_view{"right"}, std::string_view{"affine"}};
+
+/// What a variant computes.
+enum class Operation { kReduce };
+inline constexpr std::array kOperationNames{std::string_view{"reduce"}};
+
+/// Where a variant runs.
+enum class Backend { kCuda, kCpu, kEmu };
+inline constexpr std::array kBackendNames{std::string_view{"cuda"}, std::string_view{"cpu"},
+                                          std::string_view{"emu"}};
+
+/// How a variant stands to its publication.
+enum class Fidelity { kAsPublished, kCorrected, kAdapted, kBaseline, kBeyond };
+inline constexpr std::array kFidelityNames{
+    std::string_view{"as-published"}, std::string_view{"corrected"}, std::string_view{"adapted"},
+    std::string_view{"baseline"}, std::string_view{"beyond"}};
+
+inline constexpr std::size_t kTypeCount = kTypeNames.size();
+inline constexpr std::size_t kOpCount = kOpNames.size();
+inline constexpr std::size_t kBackendCount = kBackendNames.size();
+
+constexpr std::size_t index_of(auto enumerator) { return static_cast<std::size_t>(enumerator); }
+
+constexpr std::string_view name_of(Type t) { return kTypeNames[index_of(t)]; }
+constexpr std::string_view name_of(Op o) { return kOpNames[index_of(o)]; }
+constexpr std::string_view name_of(Operation o) { return kOperationNames[index_of(o)]; }
+constexpr std::string_view name_of(Backend b) { return kBackendNames[index_of(b)]; }
+constexpr std::string_view name_of(Fidelity f) { return kFidelityNames[index_of(f)]; }
+
+constexpr bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64; }
+constexpr std::size_t size_bytes(Type t) {
+  switch (t) {
+    case Type::kI32:
+    case Type::kF32: return 4;
+    case Type::kI64:
+    case Type::kF64: break;
+  }
+  return 8;
+}
+
+/// Calls `f.template operator()<T>()` with the C++ type of `t`.
+template <class F>
+decltype(auto) with_type(Type t, F&& f) {
+  switch (t) {
+    case Type::kI32: return f.template operator()<std::int32_t>();
+    case Type::kI64: return f.template operator()<std::int64_t>();
+    case Type::kF32: return f.template operator()<float>();
+    case Type::kF64: break;
+  }
+  return f.template operator()<double>();
+}
+
+template <class T>
+struct TypeOf;  // other element types are a compile error
+template <>
+struct TypeOf<std::int32_t> {
+  static constexpr Type kValue = Type::kI32;
+};
+template <>
+struct TypeOf<std::int64_t> {
+  static constexpr Type kValue = Type::kI64;
+};
+template <>
+struct TypeOf<float> {
+  static constexpr Type kValue = Type::kF32;
+};
+template <>
+struct TypeOf<double> {
+  static constexpr Type kValue = Type::kF64;
+};
+template <class T>
+inline constexpr Type kTypeOf = TypeOf<T>::kValue;
+
+/// Whether the operator is defined on the type at all.
+constexpr bool defined_on(Op op, Type t) {
+  switch (op) {
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor: return !is_float(t);
+    case Op::kRight: return t == Type::kI32;
+    case Op::kAffine: return t == Type::kI64;
+    default: return true;
+  }
+}
+
+constexpr bool commutes(Op op) { return op != Op::kRight && op != Op::kAffine; }
+
+}  // namespace reduce_bench

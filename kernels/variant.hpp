@@ -1,0 +1,187 @@
+// What a variant declares. The harness does the rest: memory, streams, timing, verification.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/types.hpp"
+
+namespace reduce_bench {
+
+/// One tunable axis of a variant. All values are text; `Params::number` reads the numeric ones.
+struct ParamSpec {
+  std::string name;
+  std::string default_value;
+  std::vector<std::string> allowed;  ///< every value the variant accepts, the default among them
+  std::string meaning;               ///< one clause; the publication's value where there is one
+};
+
+/// The resolved value of every axis of one variant, in the order of its declaration.
+class Params {
+ public:
+  void set(std::string name, std::string value) {
+    const unsigned number = leading_number(value);
+    for (Entry& entry : entries_) {
+      if (entry.name == name) {
+        entry.value = std::move(value);
+        entry.number = number;
+        return;
+      }
+    }
+    entries_.push_back({std::move(name), std::move(value), number});
+  }
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  const std::string& text(std::string_view name) const { return get(name).value; }
+  bool is(std::string_view name, std::string_view value) const { return text(name) == value; }
+  /// The value of a numeric axis; parsed once, when it was set.
+  unsigned number(std::string_view name) const { return get(name).number; }
+
+  struct Entry {
+    std::string name, value;
+    unsigned number = 0;
+    bool operator==(const Entry&) const = default;
+  };
+  const std::vector<Entry>& entries() const { return entries_; }
+  bool operator==(const Params&) const = default;
+
+ private:
+  static unsigned leading_number(const std::string& value) {
+    unsigned number = 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    return number;
+  }
+  const Entry* find(std::string_view name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return &entry;
+    return nullptr;
+  }
+  const Entry& get(std::string_view name) const {
+    if (const Entry* entry = find(name)) return *entry;
+    throw std::logic_error("parameter '" + std::string(name) + "' is not declared");
+  }
+  std::vector<Entry> entries_;
+};
+
+/// The properties of a device that a launch shape may depend on.
+struct DeviceTraits {
+  unsigned sm_count = 1;
+  unsigned max_threads_per_sm = 2048;
+  unsigned max_blocks_per_sm = 32;
+  std::size_t max_shared_bytes_per_block = 48 * 1024;
+};
+
+/// One problem as a variant sees it before any memory exists.
+struct Problem {
+  std::size_t n = 0;  ///< elements
+  Type type = Type::kI32;
+  Op op = Op::kSum;
+  const Params& params;
+  const DeviceTraits& device;
+
+  std::size_t element_bytes() const { return size_bytes(type); }
+  std::size_t input_bytes() const { return n * element_bytes(); }
+};
+
+/// Bytes of device memory traffic that the algorithm must cause, by its published structure.
+struct Traffic {
+  std::size_t read_bytes = 0;
+  std::size_t written_bytes = 0;
+};
+
+/// Scratch memory, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero before
+/// the first call on a problem and never again: a variant that needs them zero leaves them zero. The
+/// rest holds garbage.
+struct Workspace {
+  std::size_t device_bytes = 0;
+  std::size_t zeroed_bytes = 0;
+  std::size_t host_bytes = 0;  ///< page-locked, for variants that finish on the host
+};
+
+/// What the last `enqueue` really launched, for the record.
+struct LaunchLog {
+  unsigned kernels = 0;
+  unsigned grid = 0;   ///< blocks of the first kernel
+  unsigned block = 0;  ///< threads of the first kernel
+  std::size_t shared_bytes = 0;
+  int registers = 0;  ///< per thread of the first kernel; 0 where the backend has none
+};
+
+/// A stream of the backend and, while a launch is being recorded, the log.
+struct Stream {
+  void* handle = nullptr;
+  LaunchLog* log = nullptr;
+};
+
+/// A known fault of a variant kept as published.
+struct Defect {
+  std::string reason;
+  /// Wrong on every uniform random input; otherwise (a race, special data) right by luck is possible.
+  bool certain = true;
+};
+
+/// One execution of a variant on memory that the harness owns.
+struct Call {
+  const void* input = nullptr;  ///< n elements, never written
+  void* output = nullptr;       ///< one element: device memory, or host memory if the variant
+                                ///< finishes on the host
+  std::byte* workspace = nullptr;
+  std::byte* host_workspace = nullptr;
+  Stream stream;
+  const Problem& problem;
+};
+
+/// Puts the whole operation on the stream; it never allocates, synchronises or times.
+using Enqueue = void (*)(const Call&);
+using EnqueueTable = std::array<std::array<Enqueue, kOpCount>, kTypeCount>;
+
+enum class Finish { kDevice, kHost };
+
+struct Variant {
+  std::string_view id;      ///< `source/what`, permanent; also the path of the file
+  std::string_view title;   ///< a few words
+  std::string_view source;  ///< document and section
+  Operation operation = Operation::kReduce;
+  Fidelity fidelity = Fidelity::kAdapted;
+  Finish finish = Finish::kDevice;
+  /// The call returns only when the work is done: it cannot be queued behind a blocked stream or
+  /// captured in a graph, and its time includes the launch latency.
+  bool synchronous = false;
+  std::vector<ParamSpec> params;
+  /// Why this problem is outside what the publication supports; empty where it is inside.
+  std::string (*restriction)(const Problem&) = nullptr;
+  /// The fault that this problem (its `form`, mostly) has as published; nothing where the result must
+  /// be right. A result with a defect is never ranked, right or wrong.
+  std::optional<Defect> (*defect)(const Problem&) = nullptr;
+  /// Elements after the input that the variant reads as published; the harness fills them with
+  /// garbage (NaN for floats).
+  std::size_t (*overread)(const Problem&) = nullptr;
+  /// Most operator applications between any input and the result: floating-point error bounds
+  /// follow from it.
+  std::uint64_t (*depth)(const Problem&) = nullptr;
+  Traffic (*traffic)(const Problem&) = nullptr;
+  Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
+  EnqueueTable enqueue{};  ///< null entries: combination not provided
+
+  bool supports(Type t, Op o) const { return enqueue[index_of(t)][index_of(o)] != nullptr; }
+  /// Whether operators that do not commute are provided, that is, order is preserved.
+  bool preserves_order() const {
+    return supports(Type::kI32, Op::kRight) || supports(Type::kI64, Op::kAffine);
+  }
+};
+
+constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+constexpr unsigned log2_ceil(std::size_t n) {
+  unsigned bits = 0;
+  while ((std::size_t{1} << bits) < n) ++bits;
+  return bits;
+}
+
+}  // namespace reduce_bench

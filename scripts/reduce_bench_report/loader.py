@@ -1,0 +1,203 @@
+"""Reads a results file: schema-checked once here, typed and trusted everywhere else."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import best_match
+
+SCHEMA_PATH = Path(__file__).parents[2] / "configs" / "schema" / "results.schema.json"
+SCHEMA_VERSION = 1
+KIND = "reduce-bench-results"
+
+
+class InputError(Exception):
+    """A file or argument that cannot be used; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    name: str
+    params: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(f'{key}={value:g}' for key, value in self.params)})"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the plan. `identity` pairs it with the same point of another run."""
+
+    variant: str
+    params: tuple[tuple[str, str], ...]
+    operation: str
+    backend: str
+    n: int
+    buckets: int | None
+    type: str
+    op: str
+    distribution: Distribution
+    seed: int
+    finish: str
+    status: str
+    known_wrong: bool
+    reason: str | None
+    mode: str
+    timing: dict[str, dict[str, Any]]
+    bytes: int | None
+    gb_per_s: float | None
+    ceiling_share: float | None
+    raw: dict[str, Any]
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (
+            self.variant,
+            self.params,
+            self.operation,
+            self.backend,
+            self.n,
+            self.buckets,
+            self.type,
+            self.op,
+            self.distribution,
+            self.seed,
+        )
+
+    @property
+    def family(self) -> str:
+        return self.variant.split("/", 1)[0]
+
+    @property
+    def ranked(self) -> bool:
+        """A verified time of a variant that is right: fit to be drawn and ordered."""
+        return self.status == "ok" and not self.known_wrong and self.mode in self.timing
+
+    @property
+    def outcome(self) -> str:
+        """Why the point is not ranked, in a word or two; `ok` where it is."""
+        if self.known_wrong:
+            return "wrong (known)"
+        if self.status == "ok" and not self.ranked:
+            return f"not timed {self.mode}"
+        return self.status
+
+    def time_ns(self, statistic: str = "median_ns") -> float:
+        """A statistic of the primary mode; only of points that have it."""
+        return float(self.timing[self.mode][statistic])
+
+
+@dataclass(frozen=True)
+class Results:
+    path: Path
+    sha256: str
+    document: dict[str, Any]
+    points: tuple[Point, ...]
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        environment: dict[str, Any] = self.document["environment"]
+        return environment
+
+    @property
+    def device(self) -> str:
+        gpu = self.environment["gpu"]
+        return str(gpu["name"] if gpu else self.environment["cpu"]["model"])
+
+    @property
+    def revision(self) -> str:
+        git = self.environment["git"]
+        if git["revision"] is None:
+            return "unknown"
+        return str(git["revision"])[:10] + ("+changes" if git["dirty"] else "")
+
+    @property
+    def provenance(self) -> str:
+        """Where the numbers come from, in one line."""
+        gpu = self.environment["gpu"]
+        driver = f"driver {gpu['driver'] or 'unknown'}, " if gpu else ""
+        return (
+            f"{self.device}, {driver}revision {self.revision}, {self.environment['date_utc']}, "
+            f"{self.path.name} sha256 {self.sha256[:12]}"
+        )
+
+
+def load(path: Path) -> Results:
+    """The results in `path`; `InputError` where it is not a whole, valid results file."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot read results file '{path}': {error.strerror}; give a file that "
+            "`reduce-bench run` wrote"
+        ) from error
+    try:
+        document = json.loads(content, parse_constant=_reject_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"results file '{path}' is not valid JSON ({error}), perhaps cut short; run again or "
+            "use `reduce-bench run --resume`"
+        ) from error
+    _check(document, path)
+    points = tuple(_point(raw) for raw in document["points"])
+    return Results(path, hashlib.sha256(content).hexdigest(), document, points)
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _check(document: Any, path: Path) -> None:
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise InputError(
+            f'\'{path}\' is not a reduce-bench results file (no "kind": "{KIND}"); give a file '
+            "that `reduce-bench run` wrote"
+        )
+    if document.get("schema") != SCHEMA_VERSION:
+        raise InputError(
+            f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
+            f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
+        )
+    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    error = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
+    if error is not None:
+        pointer = "/" + "/".join(str(part) for part in error.absolute_path)
+        raise InputError(
+            f"results file '{path}' breaks its schema at {pointer}: {_shorten(error.message)}; "
+            "it was altered or written by another revision"
+        )
+
+
+def _shorten(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 40]} ... {text[-35:]}"
+
+
+def _point(raw: dict[str, Any]) -> Point:
+    distribution = dict(raw["distribution"])
+    return Point(
+        variant=raw["variant"],
+        params=tuple(sorted(raw["params"].items())),
+        operation=raw["operation"],
+        backend=raw["backend"],
+        n=raw["n"],
+        buckets=raw["buckets"],
+        type=raw["type"],
+        op=raw["op"],
+        distribution=Distribution(distribution.pop("name"), tuple(sorted(distribution.items()))),
+        seed=raw["seed"],
+        finish=raw["finish"],
+        status=raw["status"],
+        known_wrong=raw["known_wrong"],
+        reason=raw["reason"],
+        mode=raw["primary_mode"],
+        timing=raw["timing"],
+        bytes=raw["bytes"],
+        gb_per_s=raw["gb_per_s"],
+        ceiling_share=raw["ceiling_share"],
+        raw=raw,
+    )

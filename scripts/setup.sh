@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Installs what this machine lacks; quick and silent where nothing is missing.
+#
+#   scripts/setup.sh build|test|lint          Debian packages
+#   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
+#
+# What is present is found out as the build will, by commands, headers and libraries, so that a
+# machine whose libraries came from elsewhere (modules, conda, a container image) needs no apt.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# needed for | how it is looked for | Debian and Ubuntu package
+readonly needs='
+build  | compiler C++20                   | g++
+build  | cmake 3.25                       | cmake
+build  | program ninja                    | ninja-build
+build  | header CLI/CLI.hpp               | libcli11-dev
+build  | header nlohmann/json.hpp         | nlohmann-json3-dev
+build  | header fmt/core.h                | libfmt-dev
+build  | header gtest/gtest.h             | libgtest-dev
+build  | header boost/context/fiber.hpp   | libboost-context-dev
+build  | library boost_context            | libboost-context-dev
+test   | header valijson/validator.hpp    | libvalijson-dev
+lint   | program shellcheck               | shellcheck
+python | python-with-venv 3.11            | python3-venv
+'
+
+say() { echo "setup: $*" >&2; }
+
+# CMake searches these prefixes and the compiler does not.
+IFS=: read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+includes=("${prefixes[@]/%//include}")
+libraries=("${prefixes[@]/%//lib/}")
+
+# present KIND NAME: whether the machine has it.
+present() {
+  local compiler
+  read -ra compiler <<<"${CXX:-g++}"
+  case $1 in
+    compiler) "${compiler[@]}" -std=c++20 -x c++ -fsyntax-only /dev/null ;;
+    cmake) printf '%s\n' "$2" "$(cmake --version | sed -n 's/^cmake version //p')" | sort -VC ;;
+    program) command -v "$2" ;;
+    header)
+      printf '#if !__has_include(<%s>)\n#error absent\n#endif\n' "$2" |
+        "${compiler[@]}" "${includes[@]/#/-I}" -x c++ -E -
+      ;;
+    library)
+      # The compiler answers with a path for what it finds and with the bare name for the rest.
+      local extension
+      for extension in so a; do
+        [[ $("${compiler[@]}" "${libraries[@]/#/-B}" -print-file-name="lib$2.$extension") == */* ]] &&
+          return
+      done
+      false
+      ;;
+    python-with-venv)
+      python3 -c "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, ${2#3.}))"
+      ;;
+  esac &>/dev/null
+}
+
+# Fills `missing` with what `purpose` lacks, and `packages` with the packages that hold it.
+find_missing() {
+  local needed_for kind name package
+  missing=()
+  packages=()
+  while IFS=' |' read -r needed_for kind name package; do
+    if [[ $needed_for == "$purpose" ]] && ! present "$kind" "$name"; then
+      missing+=("$kind $name")
+      [[ " ${packages[*]} " == *" $package "* ]] || packages+=("$package")
+    fi
+  done <<<"$needs"
+}
+
+apt_install() {
+  local as_root=()
+  command -v apt-get >/dev/null || return
+  if ((EUID != 0)); then
+    sudo -n true 2>/dev/null || return
+    as_root=(sudo -n)
+  fi
+  say "installing ${packages[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    -o DPkg::Lock::Timeout=120 -o Acquire::Retries=1 -o Acquire::http::Timeout=20)
+  local install=("${apt[@]}" install -y --no-install-recommends "${packages[@]}")
+  # Package lists are absent from fresh images and stale in old ones: fetch them only then.
+  "${install[@]}" &>/dev/null || { "${apt[@]}" update && "${install[@]}" >/dev/null; }
+}
+
+install_packages() {
+  find_missing
+  ((${#missing[@]})) || return 0
+  apt_install || true
+  find_missing
+  ((${#missing[@]})) || return 0
+  local list
+  printf -v list ', %s' "${missing[@]}"
+  say "this machine lacks ${list:2}; install it, on Debian or Ubuntu with:" \
+    "sudo apt-get update && sudo apt-get install -y ${packages[*]}"
+  return 1
+}
+
+install_python_packages() {
+  local requirements=$1 python=.venv/bin/python stamp=.venv/$1.sha256 hash
+  hash=$(cat requirements.txt "$requirements" | sha256sum)
+  if "$python" -c '' 2>/dev/null; then
+    [[ $(cat "$stamp" 2>/dev/null) != "$hash" ]] || return 0
+  else
+    install_packages
+    python3 -m venv --clear .venv
+  fi
+  say "installing the Python packages of $requirements into .venv"
+  if ! "$python" -m pip install --quiet --disable-pip-version-check -r "$requirements"; then
+    say "pip could not install $requirements: connect this machine to a package index, or set" \
+      "PIP_NO_INDEX=1 and PIP_FIND_LINKS to a folder with the wheels"
+    return 1
+  fi
+  echo "$hash" >"$stamp"
+}
+
+readonly purpose=${1:-}
+case $purpose in
+  build | lint) install_packages ;;
+  test) install_packages || say "the tests that need it are left out" ;;
+  python) install_python_packages "${2:?a requirements file}" ;;
+  *)
+    say "unknown purpose '$purpose': choose build, test, lint or python REQUIREMENTS"
+    exit 2
+    ;;
+esac

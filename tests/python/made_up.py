@@ -1,0 +1,198 @@
+"""Made-up results documents: valid by default, altered by each test."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8}
+CEILING_GB_PER_S = 4000.0
+
+
+def summary(median_ns: float) -> Json:
+    return {
+        "median_ns": median_ns,
+        "min_ns": 0.9 * median_ns,
+        "max_ns": 1.5 * median_ns,
+        "p25_ns": 0.95 * median_ns,
+        "p75_ns": 1.1 * median_ns,
+        "p95_ns": 1.3 * median_ns,
+        "mean_ns": 1.02 * median_ns,
+        "stddev_ns": 0.05 * median_ns,
+        "ci_low_ns": 0.99 * median_ns,
+        "ci_high_ns": 1.01 * median_ns,
+        "samples": 20,
+        "discarded": 0,
+        "stopped_by": "ci",
+        "sm_clock_mhz": {"median": 1980.0, "min": 1965.0},
+    }
+
+
+def verification(*, passed: bool = True) -> Json:
+    return {
+        "expected": "42",
+        "actual": "42" if passed else "41",
+        "error_abs": None,
+        "error_relative": None,
+        "error_ulp": None,
+        "bound_abs": None,
+        "condition": None,
+        "passed_before": passed,
+        "passed_after": passed,
+        "deterministic": True,
+    }
+
+
+def point(variant: str, n: int, median_ns: float = 1000.0, **changes: Any) -> Json:
+    """A verified, timed point; `changes` replace its keys."""
+    element_type = changes.get("type", "i32")
+    byte_count = n * ELEMENT_BYTES[element_type]
+    gb_per_s = byte_count / median_ns
+    mode = changes.get("primary_mode", "cold")
+    made: Json = {
+        "index": 0,
+        "variant": variant,
+        "title": f"title of {variant}",
+        "paper": "Made-up paper, section 1",
+        "fidelity": "adapted",
+        "operation": "reduce",
+        "backend": "cuda",
+        "n": n,
+        "buckets": None,
+        "type": element_type,
+        "op": "sum",
+        "distribution": {"name": "uniform"},
+        "seed": 1,
+        "input_checksum": "00ff",
+        "params": {},
+        "launch": {"kernels": 2, "grid": 264, "block": 256, "shared_bytes": 1024, "registers": 32},
+        "finish": "device",
+        "synchronous": False,
+        "status": "ok",
+        "known_wrong": False,
+        "reason": None,
+        "verification": verification(),
+        "primary_mode": mode,
+        "timing": {mode: summary(median_ns)},
+        "bytes": byte_count,
+        "bytes_read": byte_count,
+        "bytes_written": 0,
+        "gb_per_s": gb_per_s,
+        "items_per_s": n / median_ns * 1e9,
+        "ns_per_item": median_ns / n if n else None,
+        "ceiling_share": gb_per_s / CEILING_GB_PER_S,
+        "peak_share": gb_per_s / 4800.0,
+    }
+    return made | changes
+
+
+def unmeasured(variant: str, n: int, status: str, reason: str, **changes: Any) -> Json:
+    """A point without a time: `skipped`, `wrong`, `failed` or `timeout`."""
+    none = dict.fromkeys(
+        ["gb_per_s", "items_per_s", "ns_per_item", "ceiling_share", "peak_share"], None
+    )
+    record = verification(passed=False) if status == "wrong" else None
+    return (
+        point(variant, n)
+        | none
+        | {"status": status, "reason": reason, "timing": {}, "verification": record}
+        | changes
+    )
+
+
+def known_wrong(variant: str, n: int, median_ns: float, **changes: Any) -> Json:
+    """A point timed although its result is wrong, as documented."""
+    return point(
+        variant,
+        n,
+        median_ns,
+        status="wrong",
+        known_wrong=True,
+        reason="races, see errata",
+        verification=verification(passed=False),
+        **changes,
+    )
+
+
+GPU: Json = {
+    "name": "NVIDIA Imaginary 1",
+    "compute_capability": "9.0",
+    "sm_count": 132,
+    "l2_bytes": 50 << 20,
+    "memory_bytes": 141 << 30,
+    "sm_clock_mhz_max": 1980,
+    "memory_clock_mhz_max": 3201,
+    "memory_bus_bits": 6144,
+    "peak_gb_per_s": 4800.0,
+    "driver": "580.65.06",
+}
+
+
+def results(points: list[Json], *, gpu: bool = True) -> Json:
+    """A whole document around `points`, numbered in order."""
+    read = [
+        {
+            "bytes": byte_count,
+            "median_ns": byte_count / (share * CEILING_GB_PER_S),
+            "gb_per_s": share * CEILING_GB_PER_S,
+            "shape": shape,
+        }
+        for byte_count, best in ((1 << 22, 0.25), (1 << 26, 0.8), (1 << 30, 1.0))
+        for share, shape in ((0.9 * best, "grid 132, block 1024"), (best, "grid 1056, block 256"))
+    ]
+    backend = "cuda" if gpu else "cpu"
+    document: Json = {
+        "schema": 1,
+        "kind": "reduce-bench-results",
+        "config": {"schema": 1, "sweeps": [{"variants": ["*"], "n": [1024]}]},
+        "environment": {
+            "host": "imaginary",
+            "cpu": {"model": "Imaginary CPU", "logical_cores": 16, "llc_bytes": 32 << 20},
+            "gpu": GPU if gpu else None,
+            "cuda_runtime": "13.0" if gpu else None,
+            "cuda_driver": "13.0" if gpu else None,
+            "os": "Linux 6.1",
+            "compiler": "g++ 12.2.0",
+            "cuda_compiler": "nvcc 13.0" if gpu else None,
+            "flags": "-O3",
+            "build_type": "Release",
+            "git": {"revision": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+            "date_utc": "2026-01-31T12:00:00Z",
+            "command_line": ["reduce-bench", "run", "--config", "configs/quick.json"],
+            "seed": 1,
+            "backend_choice": f"{backend}: the best present",
+        },
+        "ceilings": {
+            backend: {
+                "read": read,
+                "copy": {"bytes": 1 << 31, "median_ns": 600000.0, "gb_per_s": 3579.1},
+                "empty_launch_ns": 2200.0 if gpu else None,
+            }
+        },
+        "noise_floor": {
+            "aa": [
+                {
+                    "variant": "cub/reduce",
+                    "backend": backend,
+                    "n": 1 << 20,
+                    "type": "i32",
+                    "op": "sum",
+                    "mode": "cold",
+                    "median_a_ns": 1000.0,
+                    "median_b_ns": 1004.0,
+                    "ratio": 1.004,
+                }
+            ],
+            "relative": 0.004,
+        },
+        "interrupted": False,
+        "points": [made | {"index": index} for index, made in enumerate(points)],
+    }
+    return copy.deepcopy(document)
+
+
+def write(document: Json, path: Path) -> Path:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path

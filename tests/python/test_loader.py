@@ -1,0 +1,103 @@
+"""What the loader says of files that it cannot use."""
+
+from pathlib import Path
+
+import made_up
+import pytest
+from reduce_bench_report.loader import InputError, load
+
+
+def message(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        load(path)
+    return str(caught.value)
+
+
+def test_reads_points_and_provenance(tmp_path: Path) -> None:
+    document = made_up.results(
+        [
+            made_up.point("harris/0", 1024, 800.0, params={"block": "128"}),
+            made_up.unmeasured("harris/1", 7, "skipped", "needs a power of two"),
+        ]
+    )
+    results = load(made_up.write(document, tmp_path / "r.json"))
+    first, second = results.points
+    assert (first.variant, first.n, first.time_ns(), first.ranked) == ("harris/0", 1024, 800, True)
+    assert first.params == (("block", "128"),)
+    assert (second.ranked, second.outcome) == (False, "skipped")
+    for part in ("NVIDIA Imaginary 1", "580.65.06", "0123456789", "2026-01-31", "r.json"):
+        assert part in results.provenance
+    assert results.sha256[:12] in results.provenance
+
+
+def test_dirty_tree_shows_in_the_revision(tmp_path: Path) -> None:
+    document = made_up.results([])
+    document["environment"]["git"]["dirty"] = True
+    assert load(made_up.write(document, tmp_path / "r.json")).revision == "0123456789+changes"
+
+
+def test_known_wrong_is_never_ranked(tmp_path: Path) -> None:
+    document = made_up.results(
+        [
+            made_up.known_wrong("racy/a", 1024, 10.0),
+            made_up.point("racy/b", 1024, 10.0, known_wrong=True),  # right by luck
+        ]
+    )
+    for point in load(made_up.write(document, tmp_path / "r.json")).points:
+        assert (point.ranked, point.outcome) == (False, "wrong (known)")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    assert "No such file" in message(tmp_path / "none.json")
+
+
+def test_folder(tmp_path: Path) -> None:
+    assert "directory" in message(tmp_path)
+
+
+def test_truncated_file(tmp_path: Path) -> None:
+    path = made_up.write(made_up.results([made_up.point("a/b", 8)]), tmp_path / "r.json")
+    path.write_bytes(path.read_bytes()[:-100])
+    assert "not valid JSON" in message(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"[" * 100_000])
+def test_other_content(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "r.json"
+    path.write_bytes(content)
+    assert "not valid JSON" in message(path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_that_json_has_not(tmp_path: Path, value: float) -> None:
+    document = made_up.results([made_up.point("a/b", 8, gb_per_s=value)])
+    assert "is not JSON" in message(made_up.write(document, tmp_path / "r.json"))
+
+
+@pytest.mark.parametrize("document", [{"schema": 1, "sweeps": []}, [], 3])
+def test_other_documents(tmp_path: Path, document: made_up.Json) -> None:
+    text = message(made_up.write(document, tmp_path / "r.json"))
+    assert "is not a reduce-bench results file" in text
+
+
+def test_other_schema_version(tmp_path: Path) -> None:
+    text = message(made_up.write(made_up.results([]) | {"schema": 9}, tmp_path / "r.json"))
+    assert "schema 9" in text
+    assert "reads schema 1" in text
+
+
+def test_broken_schema_names_the_place(tmp_path: Path) -> None:
+    document = made_up.results([made_up.point("a/b", 8), made_up.point("a/c", 8)])
+    document["points"][1]["timing"]["cold"]["median_ns"] = "fast"
+    text = message(made_up.write(document, tmp_path / "r.json"))
+    assert "/points/1/timing/cold/median_ns" in text
+    assert "'fast'" in text
+    assert "\n" not in text
+
+
+def test_time_of_an_unverified_result_is_refused(tmp_path: Path) -> None:
+    wrong = made_up.unmeasured("a/b", 8, "wrong", "differs")
+    wrong["timing"] = {"cold": made_up.summary(5.0)}
+    assert "/points/0/timing" in message(
+        made_up.write(made_up.results([wrong]), tmp_path / "r.json")
+    )
