@@ -4,7 +4,7 @@
 # make figures   draw RESULTS=file.json (default: the newest in results/local) into
 #                results/local/figures
 # make report    the same as one HTML page, results/local/report.html
-# make compare   BASE=a.json NEW=b.json: fails where NEW is slower
+# make compare   BASE=a.json NEW=b.json: the ratios of their medians, without a verdict
 # make lint      check formatting, types and common mistakes; make format repairs the formatting
 # make clean     remove the build folders; .venv and the results stay
 

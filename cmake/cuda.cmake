@@ -57,6 +57,7 @@ set(CMAKE_CUDA_ARCHITECTURES ${archs})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+set(CMAKE_CUDA_STANDARD_REQUIRED OFF)
 # CMake 3.25 passes no flag for C++20 to nvcc 13, so the standard is named here and tested by a
 # static_assert in the harness.
 target_compile_options(project_options INTERFACE

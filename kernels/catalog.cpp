@@ -53,7 +53,8 @@ const Variant* keep(Variant variant) {
 
 CatalogEntry entry_of(Variant variant) {
   CatalogEntry entry{.variant = std::move(variant)};
-  entry.description = description_of(entry.variant.id);
+  if (const auto found = descriptions().find(entry.variant.id); found != descriptions().end())
+    entry.description = found->second;
   return entry;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -28,8 +29,8 @@ const std::vector<CatalogEntry>& catalog();
 /// Whether the CUDA backend was compiled in.
 bool cuda_is_built();
 
-/// The header comment of the source file of a variant; empty where there is none. Generated at
-/// build time (cmake/embed_descriptions.py).
-std::string_view description_of(std::string_view id);
+/// The header comment of every kernel file by the id that its path gives. Generated at build time
+/// (cmake/embed_descriptions.py).
+const std::map<std::string_view, std::string_view>& descriptions();
 
 }  // namespace reduce_bench

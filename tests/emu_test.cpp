@@ -625,15 +625,16 @@ __global__ void vote_for_ever(unsigned* flag) {
 }
 
 TEST_F(Emu, LivelockNamesThreadsAndLines) {
-  settings().spin_limit = 20'000;
   for (unsigned seed = 1; seed <= 6; ++seed) {
     reseed(seed);
+    settings().spin_limit = 20'000;
     unsigned flag = 0;
     std::string fault = fault_of(wait_for_ever, {9, 32, 0, {}}, &flag);
     EXPECT_CONTAINS(fault, "livelock");
     EXPECT_CONTAINS(fault, "threads 5 spinning at " + at_line(first_line));
     EXPECT_CONTAINS(fault, "threads 0-4,6-31 at " + at_line(second_line));
     EXPECT_CONTAINS(fault, "and 5 more blocks");
+    settings().spin_limit = 500;
     fault = fault_of(vote_for_ever, {1, 32, 0, {}}, &flag);
     EXPECT_CONTAINS(fault, "livelock");
     EXPECT_CONTAINS(fault, at_line(first_line));
@@ -702,6 +703,11 @@ TEST_F(Emu, TheSeedDecidesTheOrder) {
   reseed(9);
   EXPECT_EQ(traced_order(), first);
   EXPECT_EQ(traced_order(), second);
+
+  settings().seed = 8;
+  EXPECT_NE(traced_order(), first);
+  settings().seed = 9;
+  EXPECT_EQ(traced_order(), first) << "a new seed starts the sequence of launches anew";
 }
 
 __global__ void run_alone(unsigned* running, unsigned* most) {

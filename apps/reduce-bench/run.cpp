@@ -31,7 +31,7 @@ struct RunOptions {
   std::string output;
   std::vector<std::string> filter;
   std::string backend;
-  int device = 0;
+  std::optional<int> device;
   std::vector<std::string> settings;
   std::uint64_t seed = 1;
   bool resume = false;
@@ -104,12 +104,17 @@ class Run {
     const bool uses_cuda = std::any_of(plan_.begin(), plan_.end(), [](const Point& p) {
       return p.backend == Backend::kCuda;
     });
+    if (options_.device && (!uses_cuda || !cuda_.unavailable.empty()))
+      throw UsageError(fmt::format("--device {}: {}; leave --device out", *options_.device,
+                                   cuda_.unavailable.empty() ? "no point of the plan runs on cuda"
+                                                             : cuda_.unavailable));
     if (uses_cuda && cuda_.unavailable.empty()) {
-      if (options_.device < 0 || static_cast<std::size_t>(options_.device) >= cuda_.devices.size())
+      const auto ordinal = static_cast<std::size_t>(options_.device.value_or(0));
+      if (ordinal >= cuda_.devices.size())
         throw UsageError(fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' "
                                      "lists them",
-                                     options_.device, cuda_.devices.size()));
-      gpu_ = &cuda_.devices[static_cast<std::size_t>(options_.device)];
+                                     ordinal, cuda_.devices.size()));
+      gpu_ = &cuda_.devices[ordinal];
     }
     environment_ =
         environment_json(cuda_, gpu_, command_line, options_.seed, choice.why);
@@ -142,10 +147,16 @@ class Run {
   void open_output() {
     if (to_stdout_) return;
     output_ = options_.output.empty() ? default_output(gpu_) : std::filesystem::path(options_.output);
-    if (std::filesystem::is_directory(output_))
-      throw UsageError(fmt::format("cannot write '{}': it is a directory; name a file with -o",
-                                   output_.string()));
     std::error_code error;
+    const auto there = std::filesystem::status(output_, error);
+    // A device such as /dev/null would be replaced by the rename.
+    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+      throw UsageError(fmt::format("cannot write '{}': it is {}; name a file with -o, or '-' for "
+                                   "standard output",
+                                   output_.string(),
+                                   std::filesystem::is_directory(there) ? "a directory"
+                                                                        : "not a regular file"));
+    error.clear();
     if (output_.has_parent_path()) std::filesystem::create_directories(output_.parent_path(), error);
     if (error)
       throw UsageError(fmt::format("cannot create the directory of '{}': {}; choose another place "
@@ -189,7 +200,7 @@ class Run {
       }
       try {
         session = std::make_unique<Session>(backend == Backend::kCuda
-                                                ? make_cuda_device(options_.device)
+                                                ? make_cuda_device(gpu_->ordinal)
                                                 : make_cpu_device());
       } catch (const DeviceLost& error) {
         lost_[backend] = error.what();
@@ -357,7 +368,8 @@ class Run {
 
   int finish() {
     const Json whole = document();
-    const std::string text = whole.dump(1) + "\n";
+    // The command line need not be UTF-8.
+    const std::string text = whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (to_stdout_) {
       if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw UsageError("cannot write the results to standard output: the reader closed it");

@@ -123,7 +123,8 @@ std::unique_ptr<Fiber> take_fiber() {
 
 // ---- what a grid consists of ------------------------------------------------------------------
 
-/// Thrown through a suspended thread to unwind it when the grid is given up.
+/// Thrown through a suspended thread to unwind it when the grid is given up. Destructors of kernel
+/// objects must therefore not wait or give way.
 struct Cancelled {};
 
 struct Block;
@@ -268,7 +269,8 @@ void check_limits(const LaunchShape& shape) {
 }
 
 /// Runs on from launch to launch, so that each interleaves differently.
-std::mt19937_64 random_bits{1};
+std::mt19937_64 random_bits{Settings{}.seed};
+std::uint64_t seed_in_use = Settings{}.seed;
 
 /// A permutation of 0 .. 31, cheap enough to be drawn anew at every barrier.
 struct Permutation {
@@ -280,6 +282,7 @@ class Grid {
  public:
   Grid(const LaunchShape& shape, const std::function<void()>& kernel)
       : shape_(shape), kernel_(kernel), block_threads_(count_of(shape.block)) {
+    if (settings().seed != seed_in_use) reseed(settings().seed);
     next_ = std::array{Next::kNewest, Next::kOldest, Next::kAny}[draw(3)];
     const std::array orders{Order::kAscending, Order::kDescending, Order::kShuffled,
                             Order::kShuffled};
@@ -566,15 +569,18 @@ class Grid {
     steps_without_turnover_ = 0;
   }
 
-  /// All resident threads may be waiting for a block that is not resident yet. Threads that poll
-  /// with barriers or collectives make progress all the time, hence the second condition.
+  // Progress: a thread ends, a barrier or collective completes, an atomic changes its word, a block
+  // is admitted. Threads that poll with barriers or collectives make progress all the time, hence
+  // the second condition.
+
+  /// All resident threads may be waiting for a block that is not resident yet.
   bool stalled() const {
     return detail::yields_without_progress > ready_.size() + 64 ||
            steps_without_turnover_ > 32 * live_;
   }
   bool hopeless() const {
     const std::uint64_t limit = settings().spin_limit;
-    return detail::yields_without_progress > limit || steps_without_turnover_ > 64 * limit;
+    return detail::yields_without_progress > limit || steps_without_turnover_ > 1024 * limit;
   }
 
   std::string livelock() const {
@@ -648,7 +654,10 @@ Settings& settings() {
   return instance;
 }
 
-void reseed(std::uint64_t seed) { random_bits.seed(seed); }
+void reseed(std::uint64_t seed) {
+  settings().seed = seed_in_use = seed;
+  random_bits.seed(seed);
+}
 
 DeviceTraits device_traits() {
   return {.sm_count = 3,
@@ -660,8 +669,7 @@ DeviceTraits device_traits() {
 void run_grid(const LaunchShape& shape, const std::function<void()>& thread) {
   if (grid != nullptr)
     throw EmuError(
-        "launch refused: a kernel launches a kernel, which is not emulated; launch from "
-        "the host");
+        "launch refused: a kernel launches a kernel, which is not emulated; launch from the host");
   check_limits(shape);
   Grid this_grid(shape, thread);
   grid = &this_grid;

@@ -25,10 +25,9 @@
 #include <cstring>
 #include <functional>
 #include <source_location>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
+#include "kernels/platform/emu_device.hpp"
 #include "kernels/variant.hpp"
 
 #define __host__
@@ -51,12 +50,6 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/// A fault of the emulated kernel: divergent barrier, deadlock, collective with an absent lane,
-/// launch beyond a limit. The message names kernel location, block and threads.
-struct EmuError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 struct LaunchShape {
   dim3 grid;
   dim3 block;
@@ -64,21 +57,9 @@ struct LaunchShape {
   Stream stream;
 };
 
-/// How the emulator behaves; one per process, changed between launches only.
-struct Settings {
-  unsigned resident_blocks = 4;  ///< blocks that run interleaved before more are admitted
-  /// Times that threads give way, with no progress in between, before a livelock is reported.
-  /// Progress: a thread ends, a barrier or collective completes, an atomic changes its word, a
-  /// block is admitted.
-  std::uint64_t spin_limit = 2'000'000;
-};
-Settings& settings();
-
-/// Every launch interleaves differently; the launches after equal calls of `reseed` alike.
+/// Every launch interleaves differently; the launches after equal calls of `reseed` alike. A new
+/// value of `settings().seed` does the same at the next launch.
 void reseed(std::uint64_t seed);
-
-/// The traits of the emulated device: small and odd, so that grid strides and tails are exercised.
-DeviceTraits device_traits();
 
 // ---- what kernels see -------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ struct EmuError : std::runtime_error {
 struct Settings {
   std::uint64_t seed = 1;
   unsigned resident_blocks = 4;       ///< blocks that run interleaved before more are admitted
-  std::uint64_t spin_limit = 200000;  ///< yields without progress before a livelock is reported
+  std::uint64_t spin_limit = 2000000;  ///< yields without progress before a livelock is reported
 };
 Settings& settings();
 

@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "kernels/reduce/passes.hpp"
 
 namespace reduce_bench::BACKEND {
+
+inline ParamSpec blocks_per_sm_param(const std::string& published) {
+  return {"blocks_per_sm",
+          "32",
+          {"1", "2", "4", "8", "16", "32"},
+          "most blocks per SM, as far as they are resident (" + published + ")"};
+}
 
 /// Blocks that cover n with `per_thread` elements per thread in each step of the loop, but no more
 /// than `blocks_per_sm` on every SM, and no more than are resident at once.
@@ -17,9 +25,8 @@ inline unsigned persistent_blocks(const Problem& p, unsigned per_thread) {
   const unsigned resident =
       std::clamp(p.device.max_threads_per_sm / block, 1u, p.device.max_blocks_per_sm);
   const unsigned per_sm = std::min(p.params.number("blocks_per_sm"), resident);
-  return static_cast<unsigned>(
-      std::min(blocks_of_pass(p.n, std::size_t{per_thread} * block),
-               std::size_t{p.device.sm_count} * per_sm));
+  return static_cast<unsigned>(std::min(blocks_of_pass(p.n, std::size_t{per_thread} * block),
+                                        std::size_t{p.device.sm_count} * per_sm));
 }
 
 /// Operator applications in one pass: `per_thread` elements paired off, joined step by step to the

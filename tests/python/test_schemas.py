@@ -54,7 +54,6 @@ GOOD_CONFIGS: dict[str, Json] = {
             "relative_ci": 0.005,
             "interleave": 3,
             "clock_floor": 0.75,
-            "time_limit_s": 60,
         },
         "sweeps": [
             {

@@ -281,7 +281,9 @@ void apply_override(Json& document, const std::string& setting) {
   Json value;
   if (section != "measurement" || key == "measurement.modes") {
     value = value_of(text);
-    if (!value.is_array()) {
+    if (value.is_object()) {
+      value = Json::array({value});
+    } else if (!value.is_array()) {
       value = Json::array();
       for (std::size_t start = 0; start <= text.size();) {
         const std::size_t comma = std::min(text.find(',', start), text.size());

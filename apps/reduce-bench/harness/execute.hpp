@@ -43,6 +43,10 @@ struct Record {
 
   /// A wrong result that nothing excuses.
   bool unexpected_wrong() const { return status == Status::kWrong && !known_wrong; }
+  /// No verified result, no time, unless the result is documented as wrong.
+  bool may_have_timing() const {
+    return status == Status::kOk || (status == Status::kWrong && known_wrong);
+  }
   /// Adds another round of the same point.
   void merge(const Record& round);
 };

@@ -99,7 +99,7 @@ class CpuDevice final : public HostDevice {
       sink_ = total;
     };
     return {{"1 thread", [=] { sum(); }},
-            {std::to_string(logical_cores()) + " threads", [=] { sum(true); }}};
+            {std::to_string(traits().sm_count) + " threads", [=] { sum(true); }}};
   }
   std::function<void()> copy(std::byte* to, const std::byte* from,
                              std::size_t size_bytes) override {

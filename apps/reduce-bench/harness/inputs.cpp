@@ -70,7 +70,10 @@ template <class T>
 T cancelling(const InputKey& key, const Randomness& random, std::size_t i) {
   const double magnitude = 0.5 + random.unit(i / 2, 2);
   const double scaled = std::is_floating_point_v<T> ? magnitude : std::floor(magnitude * 0x1p24);
-  return static_cast<T>(i % 2 == 0 ? scaled : -scaled * (1 - 2 / key.distribution.condition));
+  const double left_over = 2 / key.distribution.condition;
+  if (i % 2 == 1) return static_cast<T>(-scaled * (1 - left_over));
+  const bool alone = i + 1 == key.n;  // would outweigh all pairs
+  return static_cast<T>(alone ? scaled * left_over : scaled);
 }
 
 template <class T>

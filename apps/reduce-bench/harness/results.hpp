@@ -46,8 +46,8 @@ void write_atomically(const std::filesystem::path& file, const std::string& text
 class Journal {
  public:
   /// Starts a new journal, replacing an old one, or, to resume, reads the finished points of the one
-  /// that is there. Throws UsageError where it cannot be written, or belongs to another
-  /// configuration, build or device, or, not resuming, where another run left one behind.
+  /// that is there. Throws UsageError where it cannot be written, another run holds it, or it
+  /// belongs to another configuration, build or device.
   Journal(std::filesystem::path file, const Json& header, bool resume);
   ~Journal();
   Journal(const Journal&) = delete;

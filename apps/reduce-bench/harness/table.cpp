@@ -33,6 +33,8 @@ std::string cell(const Json& point) {
   const std::string status = point.at("status").get<std::string>();
   if (point.at("known_wrong").get<bool>()) return "wrong (known)";
   if (status != "ok") return status;
+  if (point.at("gb_per_s").is_null())
+    return fmt::format("not {}", point.at("primary_mode").get<std::string>());
   std::string text = fmt::format("{:.4g}", point.at("gb_per_s").get<double>());
   if (!point.at("ceiling_share").is_null())
     text += fmt::format(" ({:.0f}%)", 100 * point.at("ceiling_share").get<double>());

@@ -4,15 +4,15 @@
 //   atomics; jradi section 2 counts it among the three strategies for large arrays.
 // Idea: a work-group reduces its B elements in shared memory; its first thread then updates the one
 //   result atomically. No partial results, no second launch over them.
-// Fixes: catanzaro/recursive pays a launch and a trip through memory for every level; here all
-//   n / B results queue for the same word instead.
+// Fixes: catanzaro/recursive pays a launch and a trip through memory for every level; here all n /
+//   B results queue for the same word instead.
 // Launch: a fill of the result, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: the operator commutes, and has an atomic (compare-and-swap serves where the
 //   hardware has none).
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The article's code was
-//   not at hand: one element per thread, as in catanzaro/recursive, is an assumption. The order of
-//   the atomics varies, so float sums differ from run to run.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The article's code
+//   was not at hand: one element per thread, as in catanzaro/recursive, is an assumption. The order
+//   of the atomics varies, so float sums differ from run to run.
 
 #include "kernels/atomics.hpp"
 #include "kernels/reduce/catanzaro/work_groups.hpp"

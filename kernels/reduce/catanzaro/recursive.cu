@@ -1,7 +1,7 @@
 // catanzaro/recursive: relaunch on the partial results until one is left
 //
-// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), recursive multi-stage
-//   reduction; jradi section 2 mentions it.
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), recursive
+//   multi-stage reduction; jradi section 2 mentions it.
 // Idea: every work-group reduces its B elements as catanzaro/small-commutative does and leaves one
 //   partial result; the same kernel then runs on those.
 // Fixes: catanzaro/small-commutative stops at what one work-group holds; this takes any n. Each

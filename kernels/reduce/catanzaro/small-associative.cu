@@ -57,7 +57,8 @@ Variant catanzaro_small_associative() {
         if (p.n <= p.params.number("block")) return {};
         return "one work-group reduces one element per thread: n must be at most block";
       },
-      .depth = [](const Problem& p) -> std::uint64_t { return log2_ceil(p.params.number("block")); },
+      .depth =
+          [](const Problem& p) -> std::uint64_t { return log2_ceil(p.params.number("block")); },
       .enqueue = instantiate<CatanzaroSmallAssociative, BasicAndOrderedOps>(),
   };
 }

@@ -1,5 +1,5 @@
-// What Catanzaro's reductions and jradi's share: the tree of one work-group (a block) and the number
-// of work-groups that fill the card.
+// What Catanzaro's reductions and jradi's share: the tree of one work-group (a block) and the
+// number of work-groups that fill the card.
 #pragma once
 
 #include <algorithm>

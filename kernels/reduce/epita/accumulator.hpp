@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernels/atomics.hpp"
 #include "kernels/instantiate.hpp"
@@ -42,6 +43,11 @@ inline std::uint64_t cascading_elements_per_thread(const Problem& problem) {
   return threads == 0 ? 0 : ceil_div(problem.n, threads);
 }
 
+/// A tree over the elements of a block, and one atomic per block, which may all follow one another.
+inline std::uint64_t depth_of_tree(const Problem& problem, std::size_t elements_per_block) {
+  return log2_ceil(elements_per_block) + ceil_div(problem.n, elements_per_block);
+}
+
 /// A sequential fold in every thread, a tree over the block, and one atomic per block, which may
 /// all follow one another.
 inline std::uint64_t depth_of_cascading_tree(const Problem& problem) {
@@ -65,8 +71,12 @@ inline std::optional<Defect> unbounded_loads(const Problem& problem) {
                 .certain = problem.op == Op::kSum};
 }
 
+inline ParamSpec block_param() {
+  return {"block", "256", {"64", "128", "256", "512", "1024"}, "threads (the slides give none)"};
+}
+
 inline std::vector<ParamSpec> cascading_params() {
-  return {{"block", "256", {"64", "128", "256", "512", "1024"}, "threads (the slides give none)"},
+  return {block_param(),
           {"blocks_per_sm",
            "8",
            {"1", "2", "4", "8", "16", "32"},

@@ -57,12 +57,8 @@ Variant epita_add_twice_warp_unroll() {
       .title = "first add while loading, last warp of the tree unrolled",
       .source = "epita, summary table, 'add twice, warp unroll'",
       .fidelity = Fidelity::kAdapted,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
-                  "threads (the slides give none)"}},
-      .depth = [](const Problem& p) -> std::uint64_t {
-        const unsigned tile = 2 * p.params.number("block");
-        return log2_ceil(tile) + ceil_div(p.n, tile);
-      },
+      .params = {block_param()},
+      .depth = [](const Problem& p) { return depth_of_tree(p, 2 * p.params.number("block")); },
       .traffic = traffic_of_accumulation,
       .enqueue = instantiate<EpitaAddTwiceWarpUnroll, BasicOps>(),
   };

@@ -9,7 +9,7 @@
 // Traffic: n elements read; n atomics meet in the L2 cache.
 // Preconditions: none.
 // Deviations: more types and operators than int sums. The slides call this sequential, which their
-//   own 7.02 ms for 132 M ints (75 GB/s) do not bear out: the hardware merges the atomics of a warp.
+//   own 7.02 ms for 132 M ints (75 GB/s) do not bear out: the atomics of a warp are merged.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
@@ -39,8 +39,7 @@ Variant epita_reduce0() {
       .title = "global atomic per element",
       .source = "epita, reduce0; summary table",
       .fidelity = Fidelity::kAsPublished,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
-                  "threads (the slides give none)"}},
+      .params = {block_param()},
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .traffic = traffic_of_accumulation,
       .enqueue = instantiate<EpitaReduce0, BasicOps>(),

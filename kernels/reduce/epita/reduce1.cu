@@ -47,8 +47,7 @@ Variant epita_reduce1() {
       .title = "shared atomics, one global atomic per block",
       .source = "epita, reduce1; summary table",
       .fidelity = Fidelity::kAsPublished,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
-                  "threads (the slides give none)"}},
+      .params = {block_param()},
       .depth = [](const Problem& p) -> std::uint64_t {
         const unsigned block = p.params.number("block");
         return block + ceil_div(p.n, block);

@@ -52,17 +52,13 @@ Variant epita_reduce2() {
       .title = "shared tree, divergent, one global atomic per block",
       .source = "epita, reduce2; summary table",
       .fidelity = Fidelity::kCorrected,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
-                  "threads (the slides give none)"},
+      .params = {block_param(),
                  {"form", "corrected", {"corrected", "as-published"}, "whether loads are bounded"}},
       .defect = unbounded_loads,
       .overread = [](const Problem& p) -> std::size_t {
         return p.params.is("form", "as-published") ? elements_past_the_end(p) : 0;
       },
-      .depth = [](const Problem& p) -> std::uint64_t {
-        const unsigned block = p.params.number("block");
-        return log2_ceil(block) + ceil_div(p.n, block);
-      },
+      .depth = [](const Problem& p) { return depth_of_tree(p, p.params.number("block")); },
       .traffic = traffic_of_accumulation,
       .enqueue = instantiate<EpitaReduce2, BasicOps>(),
   };

@@ -53,12 +53,8 @@ Variant epita_reduce4() {
       .title = "shared tree over two elements per thread",
       .source = "epita, reduce4; summary table",
       .fidelity = Fidelity::kAsPublished,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
-                  "threads (the slides give none)"}},
-      .depth = [](const Problem& p) -> std::uint64_t {
-        const unsigned tile = 2 * p.params.number("block");
-        return log2_ceil(tile) + ceil_div(p.n, tile);
-      },
+      .params = {block_param()},
+      .depth = [](const Problem& p) { return depth_of_tree(p, 2 * p.params.number("block")); },
       .traffic = traffic_of_accumulation,
       .enqueue = instantiate<EpitaReduce4, BasicOps>(),
   };

@@ -11,7 +11,8 @@
 // Preconditions: a commutative operator.
 // Deviations: as first published the six steps rely on a warp running in lockstep and have no
 //   barrier at all; since Volta that is a race, which `form=as-published` keeps. The corrected form
-//   synchronises the warp between reading and writing (last_warp.hpp has both). Loads are bounded in both forms.
+//   synchronises the warp between reading and writing (last_warp.hpp has both). Loads are bounded
+//   in both forms.
 
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/passes.hpp"
@@ -50,11 +51,11 @@ struct Harris4 {
     const unsigned block = call.params().number("block");
     const auto kernel = call.params().is("form", "as-published") ? harris_4_kernel<T, Op, true>
                                                                  : harris_4_kernel<T, Op, false>;
-    reduce_in_passes(call, elements_per_block(call.problem),
-                     [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                       launch(kernel, {blocks, block, block * sizeof(T), call.stream}, input,
-                              output, n);
-                     });
+    reduce_in_passes(
+        call, elements_per_block(call.problem),
+        [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+          launch(kernel, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
+        });
   }
 };
 

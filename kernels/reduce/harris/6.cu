@@ -73,8 +73,7 @@ std::size_t overread(const Problem& p) {
 
 std::optional<Defect> defect(const Problem& p) {
   if (overread(p) == 0) return last_warp_defect(p);
-  return Defect{"element i + B is read unchecked: n is not a multiple of 2B",
-                p.op == Op::kSum};
+  return Defect{"element i + B is read unchecked: n is not a multiple of 2B", p.op == Op::kSum};
 }
 
 }  // namespace
@@ -85,15 +84,10 @@ Variant harris_6() {
       .title = "multiple elements per thread",
       .source = "Harris kernel 7; jradi 2.1, Table 1",
       .fidelity = Fidelity::kCorrected,
-      .params = {{"block", "128", {"64", "128", "256", "512", "1024"}, "threads (Harris: 128)"},
-                 {"blocks_per_sm",
-                  "32",
-                  {"1", "2", "4", "8", "16", "32"},
-                  "most blocks per SM, as far as they are resident (NVIDIA: 64 blocks in all)"},
-                 {"form",
-                  "corrected",
-                  {"corrected", "as-published"},
-                  "loads and the last warp's steps"}},
+      .params =
+          {{"block", "128", {"64", "128", "256", "512", "1024"}, "threads (Harris: 128)"},
+           blocks_per_sm_param("NVIDIA: 64 blocks in all"),
+           {"form", "corrected", {"corrected", "as-published"}, "loads and the last warp's steps"}},
       .defect = defect,
       .overread = overread,
       .depth = [](const Problem& p) { return depth_of_two_passes(p, 2); },

@@ -6,8 +6,10 @@
 //   stride GS * F, so the loop runs F times fewer and F loads are in flight. What lies beyond n is
 //   neutralised by a predicate instead of a branch. The tree of the block has no branch either.
 // Fixes: catanzaro/two-stage spends most of its loop on counting and waits for one load at a time.
-//   The loads of a warp are F elements apart, not coalesced as with a grid stride; caches mend that.
-// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial results.
+//   The loads of a warp are F elements apart, not coalesced as with a grid stride; caches mend
+//   that.
+// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial
+//   results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: B is a power of two; the operator commutes.
 // Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm. Errata 6: multiplying
@@ -76,10 +78,10 @@ __global__ void jradi_unrolled_kernel(const T* input, std::size_t n, Tree tree, 
     accumulator = Op::combine(accumulator, step);
   }
 
-  partial[t] = accumulator;
   if (tree == Tree::kShuffle) {
     accumulator = fold_block_by_shuffles<Op>(accumulator, partial);
   } else {
+    partial[t] = accumulator;
     if (tree == Tree::kBarriers) fold_halves<Op>(partial);
     else fold_without_barriers<Op>(partial);
     accumulator = partial[t];

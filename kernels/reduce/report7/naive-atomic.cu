@@ -13,6 +13,7 @@
 //   run.
 
 #include "kernels/atomics.hpp"
+#include "kernels/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 namespace {

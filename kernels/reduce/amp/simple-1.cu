@@ -1,0 +1,69 @@
+// amp/simple-1: one launch per halving, no tiles
+//
+// Source: amp, reduction_simple_1.
+// Idea: s = n / 2 threads each add the element s to their right to their own, in place; again with
+//   s / 2, until one element is left. An element left over when n is odd goes to a tail sum, which
+//   the host adds at the end.
+// Fixes: the sequential loop on the CPU (amp, sequential_reduction). Threads never talk to each
+//   other: the end of a launch is the only barrier, and every level goes through global memory.
+// Launch: log2(n) launches of n / 2, n / 4, ... threads in blocks of B; the host adds two values.
+// Traffic: each launch reads all of the array and writes half of it: about 2n read, n written.
+// Preconditions: the operator commutes: partial results are of elements n / 2, n / 4, ... apart.
+// Deviations: CUDA for C++ AMP, any operator, the block size is ours. The input must not be
+//   overwritten, so the first launch writes its half to another array and only the later ones work
+//   in place. The source takes the tail of the input on the host, and a later one in the launch
+//   that computes it; here the last thread of a launch takes what its own input leaves over.
+
+#include "kernels/reduce/amp/windows.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void amp_simple_1_kernel(const T* from, T* to, std::size_t n, T* tail, bool first) {
+  const std::size_t s = n / 2;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= s) return;
+
+  to[i] = Op::combine(from[i], from[i + s]);
+
+  if (i == s - 1) {
+    T tail_sum = first ? Op::template identity<T>() : *tail;
+    // In place, too, nobody writes to from[n - 1]: only the lower half changes.
+    if (n % 2 != 0) tail_sum = Op::combine(tail_sum, from[n - 1]);
+    *tail = tail_sum;
+  }
+}
+
+struct AmpSimple1 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned block = call.params().number("block");
+    reduce_in_windows<Op>(
+        call, 2, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
+          const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
+          launch(amp_simple_1_kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail,
+                 first);
+        });
+  }
+};
+
+}  // namespace
+
+Variant amp_simple_1() {
+  return {
+      .id = "amp/simple-1",
+      .title = "one launch per halving, host finish",
+      .source = "amp, reduction_simple_1",
+      .fidelity = Fidelity::kAdapted,
+      .finish = Finish::kHost,
+      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+                  "threads (C++ AMP chooses by itself)"}},
+      .depth = [](const Problem& p) { return depth_of_windows(p, 2); },
+      .traffic = [](const Problem& p) { return traffic_of_windows(p, 2); },
+      .workspace = [](const Problem& p) { return workspace_of_windows(p, 2); },
+      .enqueue = instantiate<AmpSimple1, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,70 @@
+// amp/tiled-1: tiles, modulo tree, host finish
+//
+// Source: amp, reduction_tiled_1.
+// Idea: a tile of threads copies one element each to shared memory; in step s the threads whose
+//   index is a multiple of 2s take in the element s to their right. Two arrays take turns as source
+//   and destination of the launches.
+// Fixes: amp/simple-2 goes through global memory at every level; here log2(tile) levels stay in
+//   shared memory. The modulo scatters the active threads over all warps (divergence).
+// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
+//   results until at most `tile` are left, which the host folds.
+// Traffic: n elements read, n / tile written, each launch 1 / tile of the one before.
+// Preconditions: the tile size is a power of two; threads beyond n hold the neutral element.
+// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
+//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
+//   tile size. Errata 10: the text lets threads with "powers of 2" as index take part; multiples of
+//   2s are meant. The tree, the tiles and the host fold adjacent ranges in order, so it also runs
+//   operators that do not commute.
+
+#include "kernels/reduce/amp/tiles.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void amp_tiled_1_kernel(const T* source, std::size_t n, T* destination) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
+
+  partial[t] = i < n ? source[i] : Op::template identity<T>();
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    if (t % (2 * s) == 0) partial[t] = Op::combine(partial[t], partial[t + s]);
+    __syncthreads();
+  }
+
+  if (t == 0) destination[blockIdx.x] = partial[0];
+}
+
+struct AmpTiled1 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned tile = call.params().number("tile");
+    reduce_tiles<Op>(
+        call, tile, [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
+          launch(amp_tiled_1_kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                 n, destination);
+        });
+  }
+};
+
+}  // namespace
+
+Variant amp_tiled_1() {
+  return {
+      .id = "amp/tiled-1",
+      .title = "tiles, modulo tree, host finish",
+      .source = "amp, reduction_tiled_1",
+      .fidelity = Fidelity::kAdapted,
+      .finish = Finish::kHost,
+      .params = {tile_size()},
+      .depth = [](const Problem& p) { return depth_of_tiles(p, p.params.number("tile")); },
+      .traffic = [](const Problem& p) { return traffic_of_tiles(p, p.params.number("tile")); },
+      .workspace = [](const Problem& p) { return workspace_of_tiles(p, p.params.number("tile")); },
+      .enqueue = instantiate<AmpTiled1, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

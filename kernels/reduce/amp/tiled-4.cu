@@ -1,0 +1,70 @@
+// amp/tiled-4: tiles, two loads per thread, host finish
+//
+// Source: amp, reduction_tiled_4.
+// Idea: as amp/tiled-3 with half the threads: each loads two elements, `tile` apart, and puts their
+//   fold in shared memory.
+// Fixes: in amp/tiled-3 half of the threads do nothing after the load.
+// Launch: ceil(n / 2 tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
+//   results until at most `tile` are left, which the host folds.
+// Traffic: n elements read, n / (2 tile) written, each launch 1 / (2 tile) of the one before.
+// Preconditions: the tile size is a power of two; positions beyond n count as the neutral element;
+//   the operator commutes.
+// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
+//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
+//   tile size. It does not say which two elements a thread reads.
+
+#include "kernels/reduce/amp/tiles.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void amp_tiled_4_kernel(const T* source, std::size_t n, T* destination) {
+  T* partial = dynamic_shared<T>();
+  const unsigned t = threadIdx.x;
+  const std::size_t i = 2 * std::size_t{blockIdx.x} * blockDim.x + t;
+  const T neutral = Op::template identity<T>();
+
+  partial[t] = Op::combine(i < n ? source[i] : neutral,
+                           i + blockDim.x < n ? source[i + blockDim.x] : neutral);
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) partial[t] = Op::combine(partial[t], partial[t + s]);
+    __syncthreads();
+  }
+
+  if (t == 0) destination[blockIdx.x] = partial[0];
+}
+
+struct AmpTiled4 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const unsigned tile = call.params().number("tile");
+    reduce_tiles<Op>(
+        call, 2 * tile, [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
+          launch(amp_tiled_4_kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                 n, destination);
+        });
+  }
+};
+
+}  // namespace
+
+Variant amp_tiled_4() {
+  return {
+      .id = "amp/tiled-4",
+      .title = "tiles, two loads per thread, host finish",
+      .source = "amp, reduction_tiled_4",
+      .fidelity = Fidelity::kAdapted,
+      .finish = Finish::kHost,
+      .params = {tile_size()},
+      .depth = [](const Problem& p) { return depth_of_tiles(p, 2 * p.params.number("tile")); },
+      .traffic = [](const Problem& p) { return traffic_of_tiles(p, 2 * p.params.number("tile")); },
+      .workspace =
+          [](const Problem& p) { return workspace_of_tiles(p, 2 * p.params.number("tile")); },
+      .enqueue = instantiate<AmpTiled4, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,60 @@
+// What amp/tiled-1 to amp/tiled-4 share: one launch after the other turns every tile into one
+// partial result, until the partial results would fit one tile; the host folds those.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/reduce/amp/host_finish.hpp"
+#include "kernels/reduce/passes.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Calls `reduce(source, n, destination, tiles)`; two arrays take turns as the destination.
+template <class Op, class T, class Reduce>
+void reduce_tiles(const TypedCall<T>& call, std::size_t elements_per_tile, Reduce&& reduce) {
+  const std::size_t tile = call.params().number("tile");
+  const T* source = call.in();
+  std::size_t n = call.n();
+  T* destination = call.scratch();
+  T* other = destination + padded(ceil_div(n, elements_per_tile));
+  while (n > tile) {
+    const std::size_t tiles = ceil_div(n, elements_per_tile);
+    reduce(source, n, destination, static_cast<unsigned>(tiles));
+    source = destination;
+    n = tiles;
+    std::swap(destination, other);
+  }
+  fold_on_host<Op>(call, source, n);
+}
+
+inline Workspace workspace_of_tiles(const Problem& problem, std::size_t elements_per_tile) {
+  const std::size_t first = ceil_div(problem.n, elements_per_tile);
+  const std::size_t second = ceil_div(first, elements_per_tile);
+  return {.device_bytes = (padded(first) + second) * problem.element_bytes(),
+          .host_bytes = host_bytes_for(problem, problem.params.number("tile"))};
+}
+
+/// Every launch reads what the one before wrote; the host reads the rest.
+inline Traffic traffic_of_tiles(const Problem& problem, std::size_t elements_per_tile) {
+  Traffic traffic;
+  std::size_t n = problem.n;
+  for (; n > problem.params.number("tile"); n = ceil_div(n, elements_per_tile)) {
+    traffic.read_bytes += n * problem.element_bytes();
+    traffic.written_bytes += ceil_div(n, elements_per_tile) * problem.element_bytes();
+  }
+  traffic.read_bytes += n * problem.element_bytes();
+  return traffic;
+}
+
+/// A balanced tree in every launch, one after the other on the host.
+inline std::uint64_t depth_of_tiles(const Problem& problem, std::size_t elements_per_tile) {
+  std::uint64_t depth = 0;
+  std::size_t n = problem.n;
+  for (; n > problem.params.number("tile"); n = ceil_div(n, elements_per_tile))
+    depth += log2_ceil(elements_per_tile);
+  return depth + n;
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,54 @@
+// cub/reduce: CUB's device-wide reduction
+//
+// Source: what a GPU user would take: cub::DeviceReduce::Reduce of the CUDA Toolkit.
+// Idea: a grid of persistent blocks reads vectors of 16 bytes, each block reduces an even share of
+//   the tiles to one partial result; a second kernel of one block reduces those. An input of one
+//   tile takes the second kernel alone.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library for the device, type and operator; one or two kernels.
+// Traffic: n elements read, one written; the partial results, one per block, are not counted.
+// Preconditions: a commutative operator.
+// Deviations: Reduce with CUB's own operator objects and our neutral elements in place of Sum, Min
+//   and Max, which differ from it by their initial values only. Counts of 64 bits. The temporary
+//   storage is of fixed size and allocated beforehand. This version's result is the same in every
+//   run on one device; it offers no other mode of determinism.
+
+#include "kernels/reduce/library.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_reduce.cuh>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct CubReduce {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    std::size_t temporary_bytes = kLibraryTemporaryBytes;
+    check(cub::DeviceReduce::Reduce(call.workspace, temporary_bytes, call.in(), call.out(),
+                                    static_cast<std::uint64_t>(call.n()), LibraryOperator<Op>{},
+                                    Op::template identity<T>(), native(call.stream)),
+          "cub::DeviceReduce::Reduce");
+#else
+    throw std::logic_error("cub/reduce runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_reduce() {
+  return {
+      .id = "cub/reduce",
+      .title = "CUB DeviceReduce",
+      .source = "CUDA Toolkit, CUB",
+      .fidelity = Fidelity::kBaseline,
+      .depth = depth_of_library_reduce,
+      .workspace = [](const Problem&) { return Workspace{.device_bytes = kLibraryTemporaryBytes}; },
+      .enqueue = instantiate<CubReduce, AllOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,69 @@
+// What the variants that call CUB or Thrust share: the libraries' own operators, by whose type they
+// choose tuned kernels and instructions, and bounds that hold for CUB 3, on which Thrust builds.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/instantiate.hpp"
+
+#ifdef __CUDACC__
+#include <cuda/functional>
+#include <cuda/std/functional>
+#endif
+
+namespace reduce_bench::BACKEND {
+
+#ifdef __CUDACC__
+template <class Op>
+struct LibraryOperatorOf;
+template <>
+struct LibraryOperatorOf<Sum> {
+  using Type = ::cuda::std::plus<>;
+};
+template <>
+struct LibraryOperatorOf<Min> {
+  using Type = ::cuda::minimum<>;
+};
+template <>
+struct LibraryOperatorOf<Max> {
+  using Type = ::cuda::maximum<>;
+};
+template <>
+struct LibraryOperatorOf<Prod> {
+  using Type = ::cuda::std::multiplies<>;
+};
+template <>
+struct LibraryOperatorOf<And> {
+  using Type = ::cuda::std::bit_and<>;
+};
+template <>
+struct LibraryOperatorOf<Or> {
+  using Type = ::cuda::std::bit_or<>;
+};
+template <>
+struct LibraryOperatorOf<Xor> {
+  using Type = ::cuda::std::bit_xor<>;
+};
+template <class Op>
+using LibraryOperator = typename LibraryOperatorOf<Op>::Type;
+#endif
+
+/// Temporary storage for a reduction: one partial result per block, 42 KB on an H200. Both
+/// libraries refuse to run with less than they need.
+inline constexpr std::size_t kLibraryTemporaryBytes = std::size_t{1} << 20;
+
+/// CUB shares tiles of at least 256 threads by at most 20 elements evenly among at least 5 blocks
+/// per multiprocessor (all tiles, where there are fewer), then folds the partial results, at most
+/// 40 per multiprocessor, in one block. A block folds within warps (5 steps), then over its at
+/// most 32 warps one after the other. The initial value comes last.
+inline std::uint64_t depth_of_library_reduce(const Problem& problem) {
+  const std::uint64_t sms = problem.device.sm_count;
+  constexpr std::uint64_t kTiles = 2 * 20, kBlock = 5 + 32;
+  const std::uint64_t first = problem.n / (256 * 5 * sms) + kTiles + kBlock;
+  const std::uint64_t second = 40 * sms / 256 + kTiles + kBlock;
+  return std::min<std::uint64_t>(problem.n, first + second + 1);
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,42 @@
+// What the luitjens/*-atomic variants share: one launch, whose threads, warps or blocks each join
+// their result to the output by an atomic.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/atomics.hpp"
+#include "kernels/reduce/luitjens/params.hpp"
+#include "kernels/reduce/persistent.hpp"
+#include "kernels/reduce/shuffle.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// What the elements i, i + stride ... of one thread combine to.
+template <class Op, class T>
+__device__ T fold_strided(const T* input, std::size_t n) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  T sum = Op::template identity<T>();
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
+    sum = Op::combine(sum, input[i]);
+  return sum;
+}
+
+/// Stores the neutral element in the output and runs `kernel(input, output, n)`.
+template <class T, class Op>
+void reduce_by_atomics(const TypedCall<T>& call, void (*kernel)(const T*, T*, std::size_t),
+                       std::size_t shared_bytes = 0) {
+  enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
+  launch(kernel,
+         {persistent_blocks(call.problem, 1), call.params().number("block"), shared_bytes,
+          call.stream},
+         call.in(), call.out(), call.n());
+}
+
+/// One atomic per `threads_per_atomic` threads, and any of them can chain all the others.
+inline std::uint64_t depth_of_atomics(const Problem& p, unsigned threads_per_atomic) {
+  const std::size_t blocks = persistent_blocks(p, 1);
+  const std::size_t threads = blocks * p.params.number("block");
+  return ceil_div(p.n, threads) + log2_ceil(threads_per_atomic) + threads / threads_per_atomic;
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,48 @@
+// luitjens/block-atomic: one global atomic per block
+//
+// Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
+// Idea: the block folds its sums by shuffles as in luitjens/two-pass, and thread 0 joins the result
+//   to the output by a global atomic.
+// Fixes: luitjens/warp-atomic, with B / 32 times fewer atomics for one block barrier more; and the
+//   second launch of luitjens/two-pass.
+// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
+//   threads per SM, 32 * sizeof(T) shared.
+// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Preconditions: a commutative operator; floating-point sums differ from run to run.
+// Deviations: shuffles name all 32 lanes (as published they name none, which is gone since Volta).
+//   The number of blocks scales with the SMs of the card. Min and max of floating-point types loop
+//   on compare-and-swap.
+
+#include "kernels/reduce/luitjens/atomic.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void luitjens_block_atomic_kernel(const T* input, T* output, std::size_t n) {
+  const T sum = fold_block<Op>(fold_strided<Op>(input, n), dynamic_shared<T>());
+  if (threadIdx.x == 0) atomic_combine<Op>(output, sum);
+}
+
+struct LuitjensBlockAtomic {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    reduce_by_atomics<T, Op>(call, luitjens_block_atomic_kernel<T, Op>, kWarpSize * sizeof(T));
+  }
+};
+
+}  // namespace
+
+Variant luitjens_block_atomic() {
+  return {
+      .id = "luitjens/block-atomic",
+      .title = "one global atomic per block",
+      .source = "Luitjens; jradi 2.2",
+      .fidelity = Fidelity::kCorrected,
+      .params = luitjens_params(),
+      .depth = [](const Problem& p) { return depth_of_atomics(p, p.params.number("block")); },
+      .enqueue = instantiate<LuitjensBlockAtomic, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,45 @@
+// luitjens/thread-atomic: one global atomic per thread
+//
+// Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
+// Idea: every thread strides over the input and joins its sum to the output by a global atomic.
+// Fixes: the second launch of luitjens/two-pass, and all cooperation within the block. But every
+//   thread of the grid queues for the same address.
+// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
+//   threads per SM.
+// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Preconditions: a commutative operator; floating-point sums differ from run to run.
+// Deviations: the number of blocks scales with the SMs of the card. Min and max of floating-point
+//   types loop on compare-and-swap.
+
+#include "kernels/reduce/luitjens/atomic.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void luitjens_thread_atomic_kernel(const T* input, T* output, std::size_t n) {
+  atomic_combine<Op>(output, fold_strided<Op>(input, n));
+}
+
+struct LuitjensThreadAtomic {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    reduce_by_atomics<T, Op>(call, luitjens_thread_atomic_kernel<T, Op>);
+  }
+};
+
+}  // namespace
+
+Variant luitjens_thread_atomic() {
+  return {
+      .id = "luitjens/thread-atomic",
+      .title = "one global atomic per thread",
+      .source = "Luitjens; jradi 2.2",
+      .fidelity = Fidelity::kAdapted,
+      .params = luitjens_params(),
+      .depth = [](const Problem& p) { return depth_of_atomics(p, 1); },
+      .enqueue = instantiate<LuitjensThreadAtomic, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,44 @@
+// luitjens/vec4: 16-byte loads
+//
+// Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
+// Idea: luitjens/two-pass with 4 neighbouring elements per load; single elements before the first
+//   aligned address and after the last whole vector.
+// Fixes: luitjens/vec2, with half as many load instructions and loop rounds again.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
+//   on their results.
+// Traffic: n elements read; one element per block written and read again.
+// Preconditions: a commutative operator; B a multiple of 32.
+// Deviations: as published the input must be aligned to the vector and n < 4 launches no block;
+//   here the host finds the first aligned address when it enqueues, and every n gets a block.
+//   With 8-byte types a vector is 32 bytes, in two loads. Shuffles name all 32 lanes. The number
+//   of blocks scales with the SMs of the card.
+
+#include "kernels/reduce/luitjens/vector.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct LuitjensVec4 {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    reduce_vectors_in_two_passes<Op, 4>(call);
+  }
+};
+
+}  // namespace
+
+Variant luitjens_vec4() {
+  return {
+      .id = "luitjens/vec4",
+      .title = "16-byte loads",
+      .source = "Luitjens; jradi 2.2",
+      .fidelity = Fidelity::kCorrected,
+      .params = luitjens_params(),
+      .depth = [](const Problem& p) { return depth_of_vectors(p, 4); },
+      .traffic = [](const Problem& p) { return traffic_of_two_passes(p, 4); },
+      .workspace = [](const Problem& p) { return workspace_of_two_passes(p, 4); },
+      .enqueue = instantiate<LuitjensVec4, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,69 @@
+// The kernel of luitjens/vec2 and luitjens/vec4: several neighbouring elements per load.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/reduce/luitjens/params.hpp"
+#include "kernels/reduce/persistent.hpp"
+#include "kernels/reduce/shuffle.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// `kWidth` elements that the compiler moves by one load of up to 16 bytes, the widest there is on
+/// every card; four 8-byte elements take two.
+template <class T, unsigned kWidth>
+struct alignas(std::min<std::size_t>(16, kWidth * sizeof(T))) Vector {
+  T element[kWidth];
+};
+
+/// The elements [0, head) lie before the first address that is aligned to a vector; single elements
+/// after the last whole vector are the tail.
+template <class T, class Op, unsigned kWidth>
+__global__ void luitjens_vector_kernel(const T* input, T* output, std::size_t n, unsigned head) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  const auto* vectors = reinterpret_cast<const Vector<T, kWidth>*>(input + head);
+  const std::size_t count = (n - head) / kWidth;
+
+  T sum = Op::template identity<T>();
+  for (std::size_t i = thread; i < count; i += stride) {
+    const Vector<T, kWidth> vector = vectors[i];
+    T vector_sum = vector.element[0];
+#pragma unroll
+    for (unsigned k = 1; k < kWidth; ++k) vector_sum = Op::combine(vector_sum, vector.element[k]);
+    sum = Op::combine(sum, vector_sum);
+  }
+  if (thread < head) sum = Op::combine(sum, input[thread]);
+  const std::size_t tail = head + count * kWidth + thread;
+  if (tail < n) sum = Op::combine(sum, input[tail]);
+
+  sum = fold_block<Op>(sum, dynamic_shared<T>());
+  if (threadIdx.x == 0) output[blockIdx.x] = sum;
+}
+
+template <class T, unsigned kWidth>
+unsigned elements_before_alignment(const T* input, std::size_t n) {
+  constexpr std::size_t kAlignment = alignof(Vector<T, kWidth>);
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(input) % kAlignment;
+  const std::size_t head = beyond == 0 ? 0 : (kAlignment - beyond) / sizeof(T);
+  return static_cast<unsigned>(std::min(head, n));
+}
+
+template <class Op, unsigned kWidth, class T>
+void reduce_vectors_in_two_passes(const TypedCall<T>& call) {
+  const unsigned block = call.params().number("block");
+  reduce_in_two_passes(call, kWidth,
+                       [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+                         launch(luitjens_vector_kernel<T, Op, kWidth>,
+                                {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output,
+                                n, elements_before_alignment<T, kWidth>(input, n));
+                       });
+}
+
+/// In each pass the chain within a vector, one element of the head and one of the tail come on top.
+inline std::uint64_t depth_of_vectors(const Problem& p, unsigned width) {
+  return depth_of_two_passes(p, width) + 2 * width;
+}
+
+}  // namespace reduce_bench::BACKEND

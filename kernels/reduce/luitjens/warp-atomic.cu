@@ -1,0 +1,47 @@
+// luitjens/warp-atomic: one global atomic per warp
+//
+// Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
+// Idea: the lanes of a warp fold their sums by shuffles, and lane 0 joins the result to the output
+//   by a global atomic: no shared memory and no block barrier.
+// Fixes: luitjens/thread-atomic, with 32 times fewer atomics on the one address.
+// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
+//   threads per SM.
+// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Preconditions: a commutative operator; floating-point sums differ from run to run.
+// Deviations: shuffles name all 32 lanes (as published they name none, which is gone since Volta).
+//   The number of blocks scales with the SMs of the card. Min and max of floating-point types loop
+//   on compare-and-swap.
+
+#include "kernels/reduce/luitjens/atomic.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op>
+__global__ void luitjens_warp_atomic_kernel(const T* input, T* output, std::size_t n) {
+  const T sum = fold_warp<Op>(fold_strided<Op>(input, n));
+  if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(output, sum);
+}
+
+struct LuitjensWarpAtomic {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    reduce_by_atomics<T, Op>(call, luitjens_warp_atomic_kernel<T, Op>);
+  }
+};
+
+}  // namespace
+
+Variant luitjens_warp_atomic() {
+  return {
+      .id = "luitjens/warp-atomic",
+      .title = "one global atomic per warp",
+      .source = "Luitjens; jradi 2.2",
+      .fidelity = Fidelity::kCorrected,
+      .params = luitjens_params(),
+      .depth = [](const Problem& p) { return depth_of_atomics(p, kWarpSize); },
+      .enqueue = instantiate<LuitjensWarpAtomic, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

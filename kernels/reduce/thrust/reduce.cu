@@ -1,0 +1,79 @@
+// thrust/reduce: Thrust's reduction
+//
+// Source: what a GPU user would take: thrust::reduce of the CUDA Toolkit.
+// Idea: CUB's reduction behind an interface that returns the result to the host.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: CUB's, one or two kernels; then a synchronisation and a copy of the result to the host.
+// Traffic: n elements read, one written; the partial results, one per block, are not counted.
+// Preconditions: a commutative operator.
+// Deviations: temporaries come from memory allocated beforehand, by Thrust's allocator argument; the
+//   bare call has cudaMalloc and cudaFree in it each time. The call returns only when the result is
+//   there, so its time includes the launch latency and the copy.
+
+#include "kernels/reduce/library.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <new>
+#include <utility>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+#ifdef __CUDACC__
+/// Hands out the workspace piece by piece.
+class WorkspaceAllocator {
+ public:
+  using value_type = std::byte;
+
+  explicit WorkspaceAllocator(std::byte* workspace)
+      : next_(workspace), end_(workspace + kLibraryTemporaryBytes) {}
+  std::byte* allocate(std::ptrdiff_t bytes) {
+    constexpr std::ptrdiff_t kAlignment = 256;
+    const std::ptrdiff_t padded_bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (padded_bytes > end_ - next_) throw std::bad_alloc();
+    return std::exchange(next_, next_ + padded_bytes);
+  }
+  void deallocate(std::byte*, std::size_t) {}
+
+ private:
+  std::byte* next_;
+  std::byte* end_;
+};
+#endif
+
+struct ThrustReduce {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    WorkspaceAllocator allocator(call.workspace);
+    *call.out() =
+        thrust::reduce(thrust::cuda::par(allocator).on(native(call.stream)), call.in(),
+                       call.in() + call.n(), Op::template identity<T>(), LibraryOperator<Op>{});
+#else
+    throw std::logic_error("thrust/reduce runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant thrust_reduce() {
+  return {
+      .id = "thrust/reduce",
+      .title = "thrust::reduce, result on the host",
+      .source = "CUDA Toolkit, Thrust",
+      .fidelity = Fidelity::kBaseline,
+      .finish = Finish::kHost,
+      .synchronous = true,
+      .depth = depth_of_library_reduce,
+      .workspace = [](const Problem&) { return Workspace{.device_bytes = kLibraryTemporaryBytes}; },
+      .enqueue = instantiate<ThrustReduce, AllOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

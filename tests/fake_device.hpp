@@ -1,0 +1,78 @@
+// A backend in host memory whose clock is a script: the work really runs, and how long it took is
+// what the test says.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "harness/inputs.hpp"
+
+namespace reduce_bench {
+
+class FakeDevice : public Device {
+ public:
+  /// What sample number k (from 0, warm-ups among them) shows.
+  std::function<Sample(std::size_t)> script = [](std::size_t) { return Sample{.ns = 1000}; };
+  std::optional<double> max_clock_mhz;
+  std::size_t available_bytes = std::size_t{1} << 30;
+  std::set<Mode> modes{Mode::kCold, Mode::kHot, Mode::kGraph};
+  std::vector<std::pair<Mode, unsigned>> taken;  ///< mode and batch of every sample
+  unsigned ended_works = 0;
+  unsigned host_allocations = 0;
+
+  Backend backend() const override { return Backend::kCpu; }
+  const DeviceTraits& traits() const override { return traits_; }
+  std::size_t free_bytes() const override { return available_bytes; }
+  Memory allocate(std::size_t size_bytes) override {
+    void* data = nullptr;
+    if (posix_memalign(&data, 256, std::max<std::size_t>(size_bytes, 1)) != 0)
+      throw OutOfMemory("no memory for the fake device");
+    return {data, size_bytes, &std::free};
+  }
+  Memory allocate_host(std::size_t size_bytes) override {
+    ++host_allocations;
+    return allocate(size_bytes);
+  }
+  void upload(void* to, const void* from, std::size_t size_bytes) override {
+    std::memcpy(to, from, size_bytes);
+  }
+  void download(void* to, const void* from, std::size_t size_bytes) override {
+    std::memcpy(to, from, size_bytes);
+  }
+  void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
+    std::memset(to, byte, size_bytes);
+  }
+  std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) override {
+    return reduce_bench::checksum(static_cast<const std::byte*>(data), n, element_bytes);
+  }
+  Stream stream() override { return {}; }
+  void synchronize() override {}
+  bool has_mode(Mode mode, const Work&) const override { return modes.contains(mode); }
+  Sample sample(Mode mode, const Work& work, unsigned batch) override {
+    for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    taken.emplace_back(mode, batch);
+    return script(taken.size() - 1);
+  }
+  void end_of_work() override { ++ended_works; }
+  std::optional<double> max_sm_clock_mhz() const override { return max_clock_mhz; }
+  std::vector<StreamShape> read_shapes(const std::byte*, std::size_t) override {
+    return {{"slow", [] {}}, {"fast", [] {}}};
+  }
+  std::function<void()> copy(std::byte* to, const std::byte* from,
+                             std::size_t size_bytes) override {
+    return [=] { std::memcpy(to, from, size_bytes); };
+  }
+  std::function<void()> empty_launch() override {
+    return [] {};
+  }
+
+ private:
+  DeviceTraits traits_;
+};
+
+}  // namespace reduce_bench
