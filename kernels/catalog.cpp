@@ -76,8 +76,8 @@ void add_host(CatalogEntry& entry, Backend backend) {
 
 std::vector<CatalogEntry> build_catalog() {
   std::vector<CatalogEntry> entries;
-#define GPU(name)                                  \
-  entries.push_back(entry_of(emu::name()));        \
+#define GPU(name)                                   \
+  entries.push_back(entry_of(emu::name()));         \
   add_cuda(entries.back(), CUDA_DECLARATION(name)); \
   add_host(entries.back(), Backend::kEmu);
 #define CUDA(name)                          \

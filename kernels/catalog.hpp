@@ -10,9 +10,9 @@
 
 namespace reduce_bench {
 
-/// A variant and where it runs. `variant` is the host build's declaration: identity, axes, types and
-/// operators. What runs (workspace, traffic, enqueue) comes from the backend's own: a workspace may
-/// depend on code that only nvcc compiles.
+/// A variant and where it runs. `variant` is the host build's declaration: identity, axes, types
+/// and operators. What runs (workspace, traffic, enqueue) comes from the backend's own: a workspace
+/// may depend on code that only nvcc compiles.
 struct CatalogEntry {
   Variant variant;
   std::array<bool, kBackendCount> declared{};         ///< backends it is written for

@@ -18,9 +18,9 @@ inline constexpr std::array kTypeNames{std::string_view{"i32"}, std::string_view
 /// modulo 2^32 with m in the upper and c in the lower half).
 enum class Op { kSum, kMin, kMax, kProd, kAnd, kOr, kXor, kRight, kAffine };
 inline constexpr std::array kOpNames{
-    std::string_view{"sum"}, std::string_view{"min"}, std::string_view{"max"},
-    std::string_view{"prod"}, std::string_view{"and"}, std::string_view{"or"},
-    std::string_view{"xor"}, std::string_view{"right"}, std::string_view{"affine"}};
+    std::string_view{"sum"},  std::string_view{"min"},   std::string_view{"max"},
+    std::string_view{"prod"}, std::string_view{"and"},   std::string_view{"or"},
+    std::string_view{"xor"},  std::string_view{"right"}, std::string_view{"affine"}};
 
 /// What a variant computes.
 enum class Operation { kReduce };

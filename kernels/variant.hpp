@@ -96,22 +96,33 @@ struct Traffic {
   std::size_t written_bytes = 0;
 };
 
-/// Scratch memory, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero before
-/// the first call on a problem and never again: a variant that needs them zero leaves them zero. The
-/// rest holds garbage.
+/// Scratch memory, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero
+/// before the first call on a problem and never again: a variant that needs them zero leaves them
+/// zero. The rest holds garbage.
 struct Workspace {
   std::size_t device_bytes = 0;
   std::size_t zeroed_bytes = 0;
   std::size_t host_bytes = 0;  ///< page-locked, for variants that finish on the host
 };
 
-/// What the last `enqueue` really launched, for the record.
+/// What one `enqueue` really launched, for the record: how many kernels, and the shape of the one
+/// with the most threads (the first of equals).
 struct LaunchLog {
   unsigned kernels = 0;
-  unsigned grid = 0;   ///< blocks of the first kernel
-  unsigned block = 0;  ///< threads of the first kernel
+  unsigned grid = 0;   ///< blocks
+  unsigned block = 0;  ///< threads per block
   std::size_t shared_bytes = 0;
-  int registers = 0;  ///< per thread of the first kernel; 0 where the backend has none
+  int registers = 0;  ///< per thread; 0 where the backend has none
+
+  /// Counts a launch; true where its shape is now the one recorded.
+  bool add(unsigned launch_grid, unsigned launch_block, std::size_t launch_shared_bytes) {
+    ++kernels;
+    if (std::size_t{launch_grid} * launch_block <= std::size_t{grid} * block) return false;
+    grid = launch_grid;
+    block = launch_block;
+    shared_bytes = launch_shared_bytes;
+    return true;
+  }
 };
 
 /// A stream of the backend and, while a launch is being recorded, the log.
@@ -123,7 +134,8 @@ struct Stream {
 /// A known fault of a variant kept as published.
 struct Defect {
   std::string reason;
-  /// Wrong on every uniform random input; otherwise (a race, special data) right by luck is possible.
+  /// Wrong on every uniform random input; otherwise (a race, special data) right by luck is
+  /// possible.
   bool certain = true;
 };
 
@@ -157,8 +169,8 @@ struct Variant {
   std::vector<ParamSpec> params;
   /// Why this problem is outside what the publication supports; empty where it is inside.
   std::string (*restriction)(const Problem&) = nullptr;
-  /// The fault that this problem (its `form`, mostly) has as published; nothing where the result must
-  /// be right. A result with a defect is never ranked, right or wrong.
+  /// The fault that this problem (its `form`, mostly) has as published; nothing where the result
+  /// must be right. A result with a defect is never ranked, right or wrong.
   std::optional<Defect> (*defect)(const Problem&) = nullptr;
   /// Elements after the input that the variant reads as published; the harness fills them with
   /// garbage (NaN for floats).
@@ -168,7 +180,7 @@ struct Variant {
   std::uint64_t (*depth)(const Problem&) = nullptr;
   Traffic (*traffic)(const Problem&) = nullptr;
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
-  EnqueueTable enqueue{};  ///< null entries: combination not provided
+  EnqueueTable enqueue{};                            ///< null entries: combination not provided
 
   bool supports(Type t, Op o) const { return enqueue[index_of(t)][index_of(o)] != nullptr; }
   /// Whether operators that do not commute are provided, that is, order is preserved.

@@ -85,10 +85,9 @@ TEST(Inputs, DoNotDependOnTheNumberOfThreads) {
 TEST(Inputs, OfAShorterArrayAreAPrefix) {
   for (const InputKey& longer : every_key(1002)) {
     // These plant a fixed number of elements in any length.
-    const bool planted =
-        longer.distribution.kind == Kind::kUniform &&
-        (longer.op == Op::kAnd || longer.op == Op::kOr ||
-         (longer.op == Op::kProd && is_float(longer.type)));
+    const bool planted = longer.distribution.kind == Kind::kUniform &&
+                         (longer.op == Op::kAnd || longer.op == Op::kOr ||
+                          (longer.op == Op::kProd && is_float(longer.type)));
     InputKey shorter = longer;
     shorter.n = 500;
     const HostArray a = generate(longer), b = generate(shorter);
@@ -120,13 +119,13 @@ TEST(Inputs, SurroundingsAreGarbage) {
 
 constexpr std::size_t kMany = 100000;
 
-/// Mean of the values, and its standard error for the given standard deviation of one value.
 template <class T>
 double mean_of(const std::vector<T>& x) {
   double sum = 0;
   for (const T value : x) sum += static_cast<double>(value);
   return sum / static_cast<double>(x.size());
 }
+/// Five standard errors of a mean of kMany values.
 double five_sigma(double deviation) { return 5 * deviation / std::sqrt(double{kMany}); }
 
 TEST(Distributions, UniformFloatsFillTheUnitInterval) {
@@ -187,13 +186,13 @@ TEST(Distributions, CancellingHasTheConditionAskedFor) {
                    .type = Type::kF64,
                    .n = n,
                    .seed = 3};
-      EXPECT_NEAR(condition_of(values_of<double>(key)) / condition, 1, 0.1) << condition << " " << n;
-      key.type = Type::kI64;
-      if (condition < 1e6)
-        EXPECT_NEAR(condition_of(values_of<std::int64_t>(key)) / condition, 1, 0.1) << n;
+      EXPECT_NEAR(condition_of(values_of<double>(key)) / condition, 1, 0.1)
+          << condition << " " << n;
+      if (condition == 1e6) continue;  // beyond what the narrower types can hold
+      key.type = Type::kI32;
+      EXPECT_NEAR(condition_of(values_of<std::int32_t>(key)) / condition, 1, 0.1) << n;
       key.type = Type::kF32;
-      if (condition < 1e6)
-        EXPECT_NEAR(condition_of(values_of<float>(key)) / condition, 1, 0.1) << n;
+      EXPECT_NEAR(condition_of(values_of<float>(key)) / condition, 1, 0.1) << n;
     }
 }
 

@@ -14,9 +14,10 @@ constexpr std::array kFruit{std::string_view{"apple"}, std::string_view{"pear"},
 
 TEST(Names, NearestIsTheFewestEditsAway) {
   EXPECT_EQ(nearest("appel", kFruit), "apple");
-  EXPECT_EQ(nearest("peac", kFruit), "peach");
+  EXPECT_EQ(nearest("peech", kFruit), "peach");
   EXPECT_EQ(nearest("bear", kFruit), "pear");
   EXPECT_EQ(nearest("pear", kFruit), "pear");
+  EXPECT_EQ(nearest("peac", kFruit), "pear");  // the first of two equally near
 }
 
 TEST(Names, NothingIsSuggestedForANameThatResemblesNone) {

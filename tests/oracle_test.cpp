@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -113,8 +113,9 @@ TEST(IntegerOracle, ArithmeticWraps) {
   EXPECT_EQ(result_of<std::int32_t>(Op::kSum, {kLeast32, -1}), kMost32);
   EXPECT_EQ(result_of<std::int64_t>(Op::kSum, {kMost64, kMost64}), -2);
   EXPECT_EQ(result_of<std::int32_t>(Op::kProd, {65536, 65537}), 65536);
-  EXPECT_EQ(result_of<std::int64_t>(Op::kProd, {std::int64_t{1} << 32, (std::int64_t{1} << 32) + 3}),
-            std::int64_t{3} << 32);
+  EXPECT_EQ(
+      result_of<std::int64_t>(Op::kProd, {std::int64_t{1} << 32, (std::int64_t{1} << 32) + 3}),
+      std::int64_t{3} << 32);
 }
 
 /// The definition, one element after the other.
@@ -167,8 +168,7 @@ TEST(OrderedOracle, RightIsTheLastThatIsNotNeutral) {
   EXPECT_EQ(result_of<std::int32_t>(Op::kRight, {7, 8, 9}), 9);
   EXPECT_EQ(result_of<std::int32_t>(Op::kRight, {kNeutral, kNeutral}), kNeutral);
   expect_agreement_with_a_loop<std::int32_t>(
-      Op::kRight, kNeutral,
-      [](std::int32_t a, std::int32_t b) { return b == kNeutral ? a : b; });
+      Op::kRight, kNeutral, [](std::int32_t a, std::int32_t b) { return b == kNeutral ? a : b; });
 }
 
 TEST(OrderedOracle, AffineComposesInOrder) {

@@ -12,11 +12,11 @@ namespace {
 int info(bool as_json) {
   const CudaStatus cuda = cuda_status();
   const bool has_gpu = cuda.unavailable.empty();
-  Json document{{"environment",
-                 environment_json(cuda, has_gpu ? &cuda.devices[0] : nullptr,
-                                  {"reduce-bench", "info"}, 0,
-                                  has_gpu ? "cuda: a device is present"
-                                          : fmt::format("cpu: {}", cuda.unavailable))}};
+  Json document{
+      {"environment",
+       environment_json(
+           cuda, has_gpu ? &cuda.devices[0] : nullptr, {"reduce-bench", "info"}, 0,
+           has_gpu ? "cuda: a device is present" : fmt::format("cpu: {}", cuda.unavailable))}};
   Json devices = Json::array();
   for (const GpuInfo& gpu : cuda.devices) devices.push_back(to_json(gpu, cuda));
   document["cuda_devices"] = devices;
@@ -30,17 +30,18 @@ int info(bool as_json) {
   }
   const Json& env = document["environment"];
   const auto text = [](const Json& value) {
-    return value.is_null() ? std::string("none") : value.is_string() ? value.get<std::string>()
-                                                                     : value.dump();
+    return value.is_null()     ? std::string("none")
+           : value.is_string() ? value.get<std::string>()
+                               : value.dump();
   };
   fmt::print("Backend:       {}\n", text(env["backend_choice"]));
   for (const Json& gpu : devices)
-    fmt::print("GPU {}:         {}, compute capability {}, {} SMs, {:.1f} GB, L2 {:.0f} MB, "
-               "datasheet {} GB/s, driver {}\n",
-               text(gpu["index"]), text(gpu["name"]), text(gpu["compute_capability"]),
-               text(gpu["sm_count"]), gpu["memory_bytes"].get<double>() / 1e9,
-               gpu["l2_bytes"].get<double>() / 1e6, text(gpu["peak_gb_per_s"]),
-               text(gpu["driver"]));
+    fmt::print(
+        "GPU {}:         {}, compute capability {}, {} SMs, {:.1f} GB, L2 {:.0f} MB, "
+        "datasheet {} GB/s, driver {}\n",
+        text(gpu["index"]), text(gpu["name"]), text(gpu["compute_capability"]),
+        text(gpu["sm_count"]), gpu["memory_bytes"].get<double>() / 1e9,
+        gpu["l2_bytes"].get<double>() / 1e6, text(gpu["peak_gb_per_s"]), text(gpu["driver"]));
   fmt::print("CPU:           {}, {} logical cores, last-level cache {} bytes\n",
              text(env["cpu"]["model"]), text(env["cpu"]["logical_cores"]),
              text(env["cpu"]["llc_bytes"]));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <system_error>
 
 #include "commands.hpp"
 #include "harness/error.hpp"
@@ -40,6 +41,10 @@ int main(int argc, char** argv) {
     return code;
   } catch (const UsageError& error) {
     fmt::print(stderr, "reduce-bench: {}\n", error.what());
+    return kExitUsage;
+  } catch (const std::system_error& error) {
+    // A path that cannot be used, or standard output is full or closed.
+    fmt::print(stderr, "reduce-bench: {}; check where the output goes\n", error.what());
     return kExitUsage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "reduce-bench: {}\n", error.what());

@@ -41,14 +41,15 @@ struct RunOptions {
 
 volatile std::sig_atomic_t interrupts = 0;
 
-/// The first signal lets the point in flight end; the second gives it up (the journal has the rest).
+/// The first signal lets the point in flight end; the second gives it up (the journal has the
+/// rest).
 void on_interrupt(int) {
   if (interrupts > 0) _exit(kExitInterrupted);
   interrupts = 1;
 }
 
 void catch_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = &on_interrupt;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM})
@@ -68,10 +69,11 @@ BackendChoice choose_backend(const std::string& asked, const CudaStatus& cuda) {
     throw UsageError(
         "--backend emu: the emulator verifies and is never timed; use 'reduce-bench verify'");
   if (asked == "cuda" && !cuda.unavailable.empty())
-    throw UsageError(
-        fmt::format("--backend cuda: {}; use --backend cpu, or a machine with a GPU", cuda.unavailable));
-  if (!asked.empty()) return {{static_cast<Backend>(*find_name(kBackendNames, asked))},
-                              fmt::format("{}: asked for", asked)};
+    throw UsageError(fmt::format("--backend cuda: {}; use --backend cpu, or a machine with a GPU",
+                                 cuda.unavailable));
+  if (!asked.empty())
+    return {{static_cast<Backend>(*find_name(kBackendNames, asked))},
+            fmt::format("{}: asked for", asked)};
   if (cuda.unavailable.empty()) return {{Backend::kCuda}, "cuda: a device is present"};
   return {{Backend::kCpu}, fmt::format("cpu: {}", cuda.unavailable)};
 }
@@ -101,23 +103,22 @@ class Run {
     if (!options_.backend.empty())
       for (Sweep& sweep : config_.sweeps) sweep.backends.clear();
     plan_ = make_plan(config_, {choice.automatic, options_.filter, options_.seed});
-    const bool uses_cuda = std::any_of(plan_.begin(), plan_.end(), [](const Point& p) {
-      return p.backend == Backend::kCuda;
-    });
+    const bool uses_cuda = std::any_of(plan_.begin(), plan_.end(),
+                                       [](const Point& p) { return p.backend == Backend::kCuda; });
     if (options_.device && (!uses_cuda || !cuda_.unavailable.empty()))
-      throw UsageError(fmt::format("--device {}: {}; leave --device out", *options_.device,
-                                   cuda_.unavailable.empty() ? "no point of the plan runs on cuda"
-                                                             : cuda_.unavailable));
+      throw UsageError(fmt::format(
+          "--device {}: {}; leave --device out", *options_.device,
+          cuda_.unavailable.empty() ? "no point of the plan runs on cuda" : cuda_.unavailable));
     if (uses_cuda && cuda_.unavailable.empty()) {
       const auto ordinal = static_cast<std::size_t>(options_.device.value_or(0));
       if (ordinal >= cuda_.devices.size())
-        throw UsageError(fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' "
-                                     "lists them",
-                                     ordinal, cuda_.devices.size()));
+        throw UsageError(
+            fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' "
+                        "lists them",
+                        ordinal, cuda_.devices.size()));
       gpu_ = &cuda_.devices[ordinal];
     }
-    environment_ =
-        environment_json(cuda_, gpu_, command_line, options_.seed, choice.why);
+    environment_ = environment_json(cuda_, gpu_, command_line, options_.seed, choice.why);
     to_stdout_ = options_.output == "-";
     if (to_stdout_ && options_.resume)
       throw UsageError("--resume needs a results file: name it with -o");
@@ -146,29 +147,38 @@ class Run {
  private:
   void open_output() {
     if (to_stdout_) return;
-    output_ = options_.output.empty() ? default_output(gpu_) : std::filesystem::path(options_.output);
+    output_ =
+        options_.output.empty() ? default_output(gpu_) : std::filesystem::path(options_.output);
     std::error_code error;
     const auto there = std::filesystem::status(output_, error);
     // A device such as /dev/null would be replaced by the rename.
     if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-      throw UsageError(fmt::format("cannot write '{}': it is {}; name a file with -o, or '-' for "
-                                   "standard output",
-                                   output_.string(),
-                                   std::filesystem::is_directory(there) ? "a directory"
-                                                                        : "not a regular file"));
+      throw UsageError(
+          fmt::format("cannot write '{}': it is {}; name a file with -o, or '-' for "
+                      "standard output",
+                      output_.string(),
+                      std::filesystem::is_directory(there) ? "a directory" : "not a regular file"));
     error.clear();
-    if (output_.has_parent_path()) std::filesystem::create_directories(output_.parent_path(), error);
+    if (output_.has_parent_path())
+      std::filesystem::create_directories(output_.parent_path(), error);
     if (error)
-      throw UsageError(fmt::format("cannot create the directory of '{}': {}; choose another place "
-                                   "with -o",
-                                   output_.string(), error.message()));
+      throw UsageError(
+          fmt::format("cannot create the directory of '{}': {}; choose another place "
+                      "with -o",
+                      output_.string(), error.message()));
     const Json header{{"journal", 1},
                       {"config", to_json(config_)},
                       {"filter", options_.filter},
+                      {"keep_samples", options_.keep_samples},
                       {"identity", identity_json(environment_)},
                       {"points", plan_.size()}};
     std::filesystem::path file = output_;
     file += ".journal";
+    if (options_.resume && !std::filesystem::exists(file))
+      throw UsageError(
+          fmt::format("nothing to resume: '{}' does not exist, so no run to '{}' was "
+                      "interrupted; run without --resume",
+                      file.string(), output_.string()));
     journal_.emplace(file, header, options_.resume);
   }
 
@@ -199,9 +209,8 @@ class Run {
         return nullptr;
       }
       try {
-        session = std::make_unique<Session>(backend == Backend::kCuda
-                                                ? make_cuda_device(gpu_->ordinal)
-                                                : make_cpu_device());
+        session = std::make_unique<Session>(
+            backend == Backend::kCuda ? make_cuda_device(gpu_->ordinal) : make_cpu_device());
       } catch (const DeviceLost& error) {
         lost_[backend] = error.what();
         return nullptr;
@@ -225,7 +234,8 @@ class Run {
         ceilings_[backend] =
             measure_ceilings(on->device(), std::vector<std::size_t>(bytes.begin(), bytes.end()));
       } catch (const DeviceLost& error) {
-        lost_[backend] = fmt::format("the device was lost while measuring ceilings: {}", error.what());
+        lost_[backend] =
+            fmt::format("the device was lost while measuring ceilings: {}", error.what());
         continue;
       }
       if (journal_)
@@ -371,7 +381,8 @@ class Run {
     // The command line need not be UTF-8.
     const std::string text = whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (to_stdout_) {
-      if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+      if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+          std::fflush(stdout) != 0)
         throw UsageError("cannot write the results to standard output: the reader closed it");
     } else {
       write_atomically(output_, text);
@@ -441,7 +452,8 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
   command->footer(
       "Examples:\n"
       "  reduce-bench run --config configs/quick.json\n"
-      "  reduce-bench run --config configs/full.json --filter 'harris/*' cub/reduce --set n=5533214\n"
+      "  reduce-bench run --config configs/full.json --filter 'harris/*' cub/reduce --set "
+      "n=5533214\n"
       "  reduce-bench run --config configs/quick.json -o - | python3 -m json.tool");
   command->callback([=, &action] {
     action = [=] {

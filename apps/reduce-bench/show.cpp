@@ -18,12 +18,12 @@ int show(const std::string& id) {
     if (entry.declared[b])
       backends += fmt::format("{}{}{}", backends.empty() ? "" : ", ", kBackendNames[b],
                               entry.built[b] == nullptr ? " (not in this build)" : "");
-  fmt::print("\nBackends: {}\nFidelity: {}\nOrder: {}\nFinishes on: {}\n", backends,
-             name_of(variant.fidelity),
-             variant.preserves_order() ? "preserved; any associative operator"
-                                       : "not preserved; the operator must commute",
-             variant.finish == Finish::kHost ? "the host (the copy is part of its time)"
-                                             : "the device");
+  fmt::print(
+      "\nBackends: {}\nFidelity: {}\nOrder: {}\nFinishes on: {}\n", backends,
+      name_of(variant.fidelity),
+      variant.preserves_order() ? "preserved; any associative operator"
+                                : "not preserved; the operator must commute",
+      variant.finish == Finish::kHost ? "the host (the copy is part of its time)" : "the device");
   if (!variant.params.empty()) fmt::print("Parameters:\n");
   for (const ParamSpec& spec : variant.params)
     fmt::print("  {}={}  {}; allowed: {}\n", spec.name, spec.default_value, spec.meaning,
@@ -32,8 +32,8 @@ int show(const std::string& id) {
   const DeviceTraits device;
   Params params = default_params(variant);
   const auto show_defect = [&](const std::string& setting) {
-    const Problem problem{.n = 1000003, .type = Type::kF32, .op = Op::kSum, .params = params,
-                          .device = device};
+    const Problem problem{
+        .n = 1000003, .type = Type::kF32, .op = Op::kSum, .params = params, .device = device};
     if (const auto defect = variant.defect(problem))
       fmt::print("Known wrong with {}: {}\n", setting, defect->reason);
   };
@@ -52,7 +52,8 @@ int show(const std::string& id) {
 }  // namespace
 
 void add_show(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("show", "One variant explained: source, idea, traffic, errata");
+  auto* command =
+      app.add_subcommand("show", "One variant explained: source, idea, traffic, errata");
   auto id = std::make_shared<std::string>();
   command->add_option("id", *id, "The variant's id")->required();
   command->footer("Example: reduce-bench show harris/3");

@@ -24,6 +24,9 @@ __device__ T* dynamic_shared() {
   return reinterpret_cast<T*>(block_memory);
 }
 
+/// Inside a spin loop: nothing here, a place to switch threads where threads are emulated.
+__device__ inline void wait_hint() {}
+
 inline constexpr std::size_t kDefaultSharedLimitBytes = 48 * 1024;
 
 /// Launches `kernel` on the stream; throws CudaError where the launch is refused.
@@ -46,12 +49,11 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   config.numAttrs = shape.cooperative ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
         "kernel launch");
-  if (LaunchLog* log = shape.stream.log; log != nullptr && log->kernels++ == 0) {
+  if (LaunchLog* log = shape.stream.log;
+      log != nullptr && log->add(shape.grid.x, shape.block.x, shape.shared_bytes)) {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    log->grid = shape.grid.x;
-    log->block = shape.block.x;
-    log->shared_bytes = shape.shared_bytes + attributes.sharedSizeBytes;
+    log->shared_bytes += attributes.sharedSizeBytes;
     log->registers = attributes.numRegs;
   }
 }

@@ -20,7 +20,9 @@ struct CudaError : std::runtime_error {
 };
 
 inline void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) throw CudaError(status, what);
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // or the next check of an unrelated launch would report it again
+  throw CudaError(status, what);
 }
 
 inline cudaStream_t native(const Stream& stream) {

@@ -57,10 +57,6 @@ struct LaunchShape {
   Stream stream;
 };
 
-/// Every launch interleaves differently; the launches after equal calls of `reseed` alike. A new
-/// value of `settings().seed` does the same at the next launch.
-void reseed(std::uint64_t seed);
-
 // ---- what kernels see -------------------------------------------------------------------------
 
 struct ThreadView {
@@ -107,6 +103,8 @@ inline void yield_point(Where where = Where::current()) {
 /// Fences order nothing here (see above) but let other threads run.
 inline void __threadfence(Where where = Where::current()) { yield_point(where); }
 inline void __threadfence_block(Where where = Where::current()) { yield_point(where); }
+/// Inside a spin loop: always gives way.
+inline void wait_hint(Where where = Where::current()) { detail::give_way(where); }
 inline void __nanosleep(unsigned, Where where = Where::current()) { detail::give_way(where); }
 
 namespace detail {
@@ -237,8 +235,7 @@ T atomicAdd(T* address, std::type_identity_t<T> value, Where where = Where::curr
   return detail::update(address, where, [=](T old) {
     if constexpr (std::is_same_v<T, int>)
       return static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value));
-    else
-      return static_cast<T>(old + value);
+    else return static_cast<T>(old + value);
   });
 }
 template <AtomicInteger T>
@@ -287,11 +284,8 @@ void run_grid(const LaunchShape& shape, const std::function<void()>& thread);
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments... arguments) {
   run_grid(shape, [=] { kernel(static_cast<Parameters>(arguments)...); });
-  if (LaunchLog* log = shape.stream.log; log != nullptr && log->kernels++ == 0) {
-    log->grid = shape.grid.x;
-    log->block = shape.block.x;
-    log->shared_bytes = shape.shared_bytes;
-  }
+  if (LaunchLog* log = shape.stream.log; log != nullptr)
+    log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
 }
 
 inline void copy_to_host(void* destination, const void* source, std::size_t bytes, const Stream&) {

@@ -17,10 +17,14 @@ struct EmuError : std::runtime_error {
 /// How the emulator behaves; one per process, changed between launches only.
 struct Settings {
   std::uint64_t seed = 1;
-  unsigned resident_blocks = 4;       ///< blocks that run interleaved before more are admitted
+  unsigned resident_blocks = 4;        ///< blocks that run interleaved before more are admitted
   std::uint64_t spin_limit = 2000000;  ///< yields without progress before a livelock is reported
 };
 Settings& settings();
+
+/// Sets the seed and starts its sequence anew: every launch interleaves differently, the launches
+/// after equal calls alike.
+void reseed(std::uint64_t seed);
 
 /// The traits of the emulated device: small and odd, so that grid strides and tails are exercised.
 DeviceTraits device_traits();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <set>
 #include <span>
@@ -28,7 +29,8 @@ class Node {
       : value_(value), pointer_(std::move(pointer)), file_(file) {}
 
   [[noreturn]] void fail(const std::string& complaint) const {
-    throw UsageError(fmt::format("{}: {}: {}", file_, pointer_.empty() ? "/" : pointer_, complaint));
+    throw UsageError(
+        fmt::format("{}: {}: {}", file_, pointer_.empty() ? "/" : pointer_, complaint));
   }
   [[noreturn]] void expected(const std::string& what) const {
     fail(fmt::format("found {}, expected {}", excerpt(value_), what));
@@ -91,8 +93,8 @@ class Node {
     const auto& text = value_.get_ref<const std::string&>();
     if (const auto index = find_name(allowed, text)) return *index;
     const std::string hint = suggestion(text, allowed);
-    fail(fmt::format("found \"{}\"{}", text,
-                     hint.empty() ? ", expected " + one_of(allowed) : hint));
+    fail(
+        fmt::format("found \"{}\"{}", text, hint.empty() ? ", expected " + one_of(allowed) : hint));
   }
   /// A number or a string, as text.
   std::string scalar_text() const {
@@ -186,7 +188,8 @@ void read_size(const Node& node, std::vector<std::size_t>& out) {
   if (ends.size() > 3) range.expected("[first, last] or [first, last, step]");
   const std::uint64_t first = ends[0].integer(0, 40), last = ends[1].integer(0, 40);
   const std::uint64_t step = ends.size() == 3 ? ends[2].integer(1, 40) : 1;
-  if (first > last) range.fail(fmt::format("the first exponent {} is above the last {}", first, last));
+  if (first > last)
+    range.fail(fmt::format("the first exponent {} is above the last {}", first, last));
   for (std::uint64_t e = first; e <= last; e += step) out.push_back(std::size_t{1} << e);
 }
 
@@ -203,10 +206,10 @@ void read_params(const Node& node, const Node* zip, Sweep& out) {
         element.fail(fmt::format("'{}' is not a key of 'params'", name));
       if (!zipped.insert(name).second) element.fail(fmt::format("'{}' is zipped twice", name));
       if (!names.empty() && out.params[name].size() != out.params[names[0]].size())
-        element.fail(fmt::format("'{}' has {} values but '{}' has {}; parameters that vary together "
-                                 "need lists of one length",
-                                 name, out.params[name].size(), names[0],
-                                 out.params[names[0]].size()));
+        element.fail(
+            fmt::format("'{}' has {} values but '{}' has {}; parameters that vary together "
+                        "need lists of one length",
+                        name, out.params[name].size(), names[0], out.params[names[0]].size()));
       names.push_back(name);
     }
     out.zip.push_back(std::move(names));
@@ -215,10 +218,11 @@ void read_params(const Node& node, const Node* zip, Sweep& out) {
 
 Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
   static constexpr std::array kKeys{
-      std::string_view{"variants"},     std::string_view{"operation"}, std::string_view{"backends"},
-      std::string_view{"n"},            std::string_view{"type"},      std::string_view{"op"},
-      std::string_view{"distribution"}, std::string_view{"params"},    std::string_view{"zip"},
-      std::string_view{"measurement"}};
+      std::string_view{"variants"},     std::string_view{"operation"},
+      std::string_view{"backends"},     std::string_view{"n"},
+      std::string_view{"type"},         std::string_view{"op"},
+      std::string_view{"distribution"}, std::string_view{"params"},
+      std::string_view{"zip"},          std::string_view{"measurement"}};
   node.check_keys(kKeys);
   Sweep out;
   out.measurement = defaults;
@@ -259,16 +263,17 @@ Json value_of(const std::string& text) {
 void apply_override(Json& document, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw UsageError(fmt::format("--set {}: expected key=value, such as n=1024,4096, "
-                                 "params.block=256 or measurement.max_time_ms=50",
-                                 setting));
+    throw UsageError(
+        fmt::format("--set {}: expected key=value, such as n=1024,4096, "
+                    "params.block=256 or measurement.max_time_ms=50",
+                    setting));
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
   const std::size_t dot = key.find('.');
   const std::string section = key.substr(0, dot);
-  static constexpr std::array kKeys{
-      std::string_view{"backends"},     std::string_view{"n"},      std::string_view{"type"},
-      std::string_view{"op"},           std::string_view{"variants"},
-      std::string_view{"distribution"}, std::string_view{"params"}, std::string_view{"measurement"}};
+  static constexpr std::array kKeys{std::string_view{"backends"}, std::string_view{"n"},
+                                    std::string_view{"type"},     std::string_view{"op"},
+                                    std::string_view{"variants"}, std::string_view{"distribution"},
+                                    std::string_view{"params"},   std::string_view{"measurement"}};
   const bool sectioned = section == "params" || section == "measurement";
   if (!find_name(kKeys, section) || sectioned != (dot != std::string::npos)) {
     const std::string hint = suggestion(section, kKeys);
@@ -326,9 +331,12 @@ Config parse_config(Json document, const std::string& name,
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   std::ifstream stream(file);
-  if (!stream)
-    throw UsageError(fmt::format("cannot read the configuration '{}': {}", file.string(),
-                                 std::generic_category().message(errno)));
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
+  if (!stream || folder)
+    throw UsageError(
+        fmt::format("cannot read the configuration '{}': {}; name a file with --config",
+                    file.string(), std::generic_category().message(folder ? EISDIR : errno)));
   Json document;
   try {
     document = Json::parse(stream);
@@ -366,9 +374,9 @@ Json to_json(const Config& config) {
     if (!sweep.params.empty()) out["params"] = sweep.params;
     if (!sweep.zip.empty()) out["zip"] = sweep.zip;
     const MeasurementSettings& m = sweep.measurement;
-    out["measurement"] = {{"modes", names(m.modes)},          {"min_samples", m.min_samples},
-                          {"max_samples", m.max_samples},     {"max_time_ms", m.max_time_ms},
-                          {"relative_ci", m.relative_ci},     {"interleave", m.interleave},
+    out["measurement"] = {{"modes", names(m.modes)},      {"min_samples", m.min_samples},
+                          {"max_samples", m.max_samples}, {"max_time_ms", m.max_time_ms},
+                          {"relative_ci", m.relative_ci}, {"interleave", m.interleave},
                           {"clock_floor", m.clock_floor}};
     json["sweeps"].push_back(std::move(out));
   }

@@ -109,7 +109,8 @@ std::string driver_version() {
   std::ifstream stream("/proc/driver/nvidia/version");
   std::string word;
   while (stream >> word)
-    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
       return word;
   return {};
 }
@@ -139,7 +140,8 @@ class CudaDevice final : public Device {
     *mapped() = Mapped{};
     // Left over from another program, lines set aside for persisting accesses would shrink the L2.
     const cudaError_t reset = cudaCtxResetPersistingL2Cache();
-    if (reset != cudaSuccess && reset != cudaErrorNotSupported) check(reset, "cudaCtxResetPersistingL2Cache");
+    if (reset != cudaSuccess && reset != cudaErrorNotSupported)
+      check(reset, "cudaCtxResetPersistingL2Cache");
     if (reset != cudaSuccess) cudaGetLastError();
   }
   ~CudaDevice() override {
@@ -181,12 +183,16 @@ class CudaDevice final : public Device {
     return {data, size_bytes, &free_host};
   }
   void upload(void* to, const void* from, std::size_t size_bytes) override {
-    lost_on_error([&] { check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyHostToDevice, stream_), "upload"); });
+    lost_on_error([&] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyHostToDevice, stream_), "upload");
+    });
     synchronize();
   }
   void download(void* to, const void* from, std::size_t size_bytes) override {
     // `from` may be page-locked host memory: the result of a variant that finishes there.
-    lost_on_error([&] { check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream_), "download"); });
+    lost_on_error([&] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream_), "download");
+    });
     synchronize();
   }
   void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
@@ -198,9 +204,11 @@ class CudaDevice final : public Device {
     fill(total, 0, sizeof(*total));
     const unsigned blocks = static_cast<unsigned>(std::clamp<std::size_t>(n / 4096, 1, 4096));
     if (element_bytes == 4)
-      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint32_t*>(data), n, total);
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint32_t*>(data), n,
+                                                   total);
     else
-      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint64_t*>(data), n, total);
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint64_t*>(data), n,
+                                                   total);
     check(cudaGetLastError(), "checksum kernel");
     std::uint64_t result = 0;
     download(&result, total, sizeof(result));
@@ -217,6 +225,73 @@ class CudaDevice final : public Device {
   }
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
+    try {
+      return queue_sample(mode, work, batch);
+    } catch (...) {
+      // Whatever was queued must not wait for ever.
+      std::atomic_ref<unsigned>(mapped()->flag).store(blocks_, std::memory_order_seq_cst);
+      throw;
+    }
+  }
+
+  void end_of_work() override {
+    if (graph_ == nullptr) return;
+    check(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
+    graph_ = nullptr;
+  }
+
+  std::optional<double> max_sm_clock_mhz() const override { return max_sm_clock_mhz_; }
+
+  std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
+    std::vector<StreamShape> shapes;
+    const auto* from = reinterpret_cast<const uint4*>(data);
+    const std::size_t count = size_bytes / sizeof(uint4);
+    auto* never = reinterpret_cast<unsigned*>(scalars_.data());
+    for (const unsigned threads : {256u, 512u, 1024u}) {
+      for (const unsigned waves : {1u, 2u, 8u, 32u}) {
+        // No more blocks than there is work for at eight loads a thread.
+        const std::size_t useful =
+            std::max<std::size_t>(1, ceil_div(count, std::size_t{threads} * 4));
+        const std::size_t resident =
+            std::size_t{traits_.sm_count} * (traits_.max_threads_per_sm / threads) * waves;
+        const auto blocks = static_cast<unsigned>(std::min(useful, resident));
+        const auto add = [&](int loads, auto kernel) {
+          shapes.push_back({std::to_string(loads) + " x 16 B per thread, " +
+                                std::to_string(threads) + " threads, " + std::to_string(blocks) +
+                                " blocks",
+                            [=, this] {
+                              kernel<<<blocks, threads, 0, stream_>>>(from, count, never);
+                              check(cudaGetLastError(), "read stream kernel");
+                            }});
+        };
+        add(4, &read_stream_kernel<4>);
+        add(8, &read_stream_kernel<8>);
+      }
+    }
+    return shapes;
+  }
+  std::function<void()> copy(std::byte* to, const std::byte* from,
+                             std::size_t size_bytes) override {
+    return [=, this] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDeviceToDevice, stream_),
+            "device copy");
+    };
+  }
+  std::function<void()> empty_launch() override {
+    return [this] {
+      empty_kernel<<<1, 1, 0, stream_>>>();
+      check(cudaGetLastError(), "empty kernel");
+    };
+  }
+
+ private:
+  struct Mapped {
+    unsigned flag = 0;
+    float sm_clock_mhz = 0;
+  };
+  Mapped* mapped() const { return reinterpret_cast<Mapped*>(mapped_.data()); }
+
+  Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
     Sample result;
     lost_on_error([&] {
       if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
@@ -251,64 +326,17 @@ class CudaDevice final : public Device {
     return result;
   }
 
-  void end_of_work() override {
-    if (graph_ == nullptr) return;
-    check(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
-    graph_ = nullptr;
-  }
-
-  std::optional<double> max_sm_clock_mhz() const override { return max_sm_clock_mhz_; }
-
-  std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
-    std::vector<StreamShape> shapes;
-    const auto* from = reinterpret_cast<const uint4*>(data);
-    const std::size_t count = size_bytes / sizeof(uint4);
-    auto* never = reinterpret_cast<unsigned*>(scalars_.data());
-    for (const unsigned threads : {256u, 512u, 1024u}) {
-      for (const unsigned waves : {1u, 2u, 8u, 32u}) {
-        // No more blocks than there is work for at eight loads a thread.
-        const std::size_t useful = std::max<std::size_t>(1, ceil_div(count, std::size_t{threads} * 4));
-        const std::size_t resident =
-            std::size_t{traits_.sm_count} * (traits_.max_threads_per_sm / threads) * waves;
-        const auto blocks = static_cast<unsigned>(std::min(useful, resident));
-        const auto add = [&](int loads, auto kernel) {
-          shapes.push_back({std::to_string(loads) + " x 16 B per thread, " + std::to_string(threads) +
-                                " threads, " + std::to_string(blocks) + " blocks",
-                            [=, this] {
-                              kernel<<<blocks, threads, 0, stream_>>>(from, count, never);
-                              check(cudaGetLastError(), "read stream kernel");
-                            }});
-        };
-        add(4, &read_stream_kernel<4>);
-        add(8, &read_stream_kernel<8>);
-      }
-    }
-    return shapes;
-  }
-  std::function<void()> copy(std::byte* to, const std::byte* from,
-                             std::size_t size_bytes) override {
-    return [=, this] {
-      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDeviceToDevice, stream_), "device copy");
-    };
-  }
-  std::function<void()> empty_launch() override {
-    return [this] {
-      empty_kernel<<<1, 1, 0, stream_>>>();
-      check(cudaGetLastError(), "empty kernel");
-    };
-  }
-
- private:
-  struct Mapped {
-    unsigned flag = 0;
-    float sm_clock_mhz = 0;
-  };
-  Mapped* mapped() const { return reinterpret_cast<Mapped*>(mapped_.data()); }
-
   void capture(const Work& work, unsigned batch) {
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "graph capture");
-    for (unsigned i = 0; i < batch; ++i) work.enqueue();
     cudaGraph_t graph = nullptr;
+    try {
+      for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
     check(cudaStreamEndCapture(stream_, &graph), "graph capture");
     const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
     check(cudaGraphDestroy(graph), "cudaGraphDestroy");
@@ -349,7 +377,8 @@ class CudaDevice final : public Device {
 CudaStatus cuda_status() {
   CudaStatus status;
   int version = 0;
-  if (cudaRuntimeGetVersion(&version) == cudaSuccess) status.runtime_version = version_text(version);
+  if (cudaRuntimeGetVersion(&version) == cudaSuccess)
+    status.runtime_version = version_text(version);
   if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0)
     status.driver_api_version = version_text(version);
   status.driver_version = driver_version();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/environment.hpp"
 #include "harness/inputs.hpp"
 #include "harness/nvtx.hpp"
 #include "kernels/platform/emu_device.hpp"
@@ -15,9 +16,9 @@ struct Session::Input {
   InputKey key;
   std::size_t lead = 0, overread = 0;
   HostArray host;
-  Memory on_device;         ///< empty where the backend reads host memory
+  Memory on_device;  ///< empty where the backend reads host memory
   const std::byte* data = nullptr;
-  std::uint64_t sum = 0;    ///< checksum
+  std::uint64_t sum = 0;  ///< checksum
   Reference reference;
 };
 
@@ -148,6 +149,15 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return;
   }
 
+  const std::size_t host_needed = problem.input_bytes();
+  const std::size_t host_available =
+      available_memory_bytes() + (input_ && input_->host.bytes ? input_->host.size_bytes : 0);
+  if (host_needed > host_available) {
+    record.reason = fmt::format("needs {} of host memory to make the input, {} are available",
+                                megabytes(host_needed), megabytes(host_available));
+    return;
+  }
+
   const Input& input = prepare_input(point, options.lead, overread);
   record.input_checksum = input.sum;
   const std::uint64_t depth =
@@ -226,10 +236,12 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     const bool must_show =
         defect->certain && point.distribution.kind == Distribution::Kind::kUniform;
     record.known_wrong = !check.passed_before || !must_show;
-    record.reason = !check.passed_before ? fmt::format("{} ({})", defect->reason, describe_mismatch())
-                    : must_show ? fmt::format("expected to be wrong as published ({}), but the "
-                                              "result verified: correct the declaration",
-                                              defect->reason)
+    record.reason = !check.passed_before
+                        ? fmt::format("{} ({})", defect->reason, describe_mismatch())
+                    : must_show ? fmt::format(
+                                      "expected to be wrong as published ({}), but the "
+                                      "result verified: correct the declaration",
+                                      defect->reason)
                                 : fmt::format("{} (this run happened to be right)", defect->reason);
   } else if (!check.passed_before) {
     record.reason = describe_mismatch();
@@ -250,8 +262,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   for (const Mode mode : point.measurement.modes) {
     if (!device_->has_mode(mode, work)) continue;
     poison_output();
-    record.timing.emplace(
-        mode, measure(*device_, mode, work, point.measurement, options.budget_share));
+    record.timing.emplace(mode,
+                          measure(*device_, mode, work, point.measurement, options.budget_share));
     // The output is what the timed calls left there.
     const Scalar timed = read_output();
     const bool passed = compare(input.reference, timed, *bound).passed;
@@ -268,8 +280,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   check_input();
   if (record.timing.empty() && record.status == Status::kOk) {
     record.status = Status::kSkipped;
-    record.reason = fmt::format("{} has none of the modes asked for on {}", variant.id,
-                                name_of(point.backend));
+    record.reason =
+        fmt::format("{} has none of the modes asked for on {}", variant.id, name_of(point.backend));
   }
 }
 

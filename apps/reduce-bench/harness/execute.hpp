@@ -53,8 +53,8 @@ struct Record {
 
 struct ExecuteOptions {
   bool timed = true;
-  double budget_share = 1;     ///< of the measurement's time and sample limits
-  std::size_t lead = 0;        ///< elements before the input, so that its address is misaligned
+  double budget_share = 1;  ///< of the measurement's time and sample limits
+  std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
 };
 

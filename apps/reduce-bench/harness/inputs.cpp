@@ -49,8 +49,7 @@ T uniform(const InputKey& key, const Randomness& random, std::size_t i) {
       case Op::kProd: return value | T{1};
       case Op::kAnd: return is_planted(key, random, i) ? static_cast<T>(~bit) : static_cast<T>(-1);
       case Op::kOr: return is_planted(key, random, i) ? bit : T{0};
-      case Op::kRight:
-        return random.word(i, 1) % 8 == 0 ? value : std::numeric_limits<T>::min();
+      case Op::kRight: return random.word(i, 1) % 8 == 0 ? value : std::numeric_limits<T>::min();
       case Op::kAffine: return static_cast<T>(word | std::uint64_t{1} << 32);
       default: return value;
     }
@@ -65,12 +64,12 @@ T normal(const Randomness& random, std::size_t i) {
   return std::is_floating_point_v<T> ? static_cast<T>(z) : static_cast<T>(z * 0x1p20);
 }
 
-/// Pairs (m, -m(1 - 2/c)): each adds 2m/c to the sum and about 2m to the sum of magnitudes.
+/// Pairs (m, -m (c - 1) / (c + 1)): the sum of their magnitudes is c times their sum.
 template <class T>
 T cancelling(const InputKey& key, const Randomness& random, std::size_t i) {
   const double magnitude = 0.5 + random.unit(i / 2, 2);
   const double scaled = std::is_floating_point_v<T> ? magnitude : std::floor(magnitude * 0x1p24);
-  const double left_over = 2 / key.distribution.condition;
+  const double left_over = 2 / (key.distribution.condition + 1);
   if (i % 2 == 1) return static_cast<T>(-scaled * (1 - left_over));
   const bool alone = i + 1 == key.n;  // would outweigh all pairs
   return static_cast<T>(alone ? scaled * left_over : scaled);
@@ -127,8 +126,9 @@ std::string unsuited(const Distribution& distribution, Op op, Type type) {
   const Kind kind = distribution.kind;
   const bool plain = kind == Kind::kUniform || kind == Kind::kOnes || kind == Kind::kZeros;
   if (op == Op::kProd && is_float(type) && !plain)
-    return fmt::format("a float product of '{}' values overflows or vanishes by order of evaluation",
-                       distribution.name());
+    return fmt::format(
+        "a float product of '{}' values overflows or vanishes by order of evaluation",
+        distribution.name());
   return {};
 }
 

@@ -18,10 +18,10 @@ namespace reduce_bench {
 /// neutral), affine (odd multipliers).
 struct Distribution {
   enum class Kind { kUniform, kOnes, kRamp, kNormal, kCancelling, kZeros, kExtremes };
-  static constexpr std::array kNames{
-      std::string_view{"uniform"},    std::string_view{"ones"},  std::string_view{"ramp"},
-      std::string_view{"normal"},     std::string_view{"cancelling"}, std::string_view{"zeros"},
-      std::string_view{"extremes"}};
+  static constexpr std::array kNames{std::string_view{"uniform"},    std::string_view{"ones"},
+                                     std::string_view{"ramp"},       std::string_view{"normal"},
+                                     std::string_view{"cancelling"}, std::string_view{"zeros"},
+                                     std::string_view{"extremes"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< cancelling: sum of magnitudes over magnitude of the sum

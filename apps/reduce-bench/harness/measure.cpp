@@ -33,9 +33,9 @@ std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
           static_cast<std::size_t>(std::min(static_cast<double>(n - 1), high))};
 }
 
-constexpr double kBatchNs = 1e6;         // long enough that reading a clock is noise
-constexpr unsigned kLaunchQueue = 512;   // half of what a CUDA stream queues before a launch blocks
-constexpr unsigned kCheckEvery = 5;      // samples between looks at the interval
+constexpr double kBatchNs = 1e6;        // long enough that reading a clock is noise
+constexpr unsigned kLaunchQueue = 512;  // half of what a CUDA stream queues before a launch blocks
+constexpr unsigned kCheckEvery = 5;     // samples between looks at the interval
 
 unsigned batch_size(Device& device, Mode mode, const Work& work) {
   if (mode == Mode::kCold) return 1;
@@ -100,7 +100,7 @@ Measurement measure(Device& device, Mode mode, const Work& work,
     const Sample sample = device.sample(mode, work, batch);
     if (sample.sm_clock_mhz && *sample.sm_clock_mhz < floor_mhz && !m.throttled) {
       // A few slow samples are dropped; a card that stays slow is measured as it is, marked.
-      if (++m.discarded > 2 * least) m.throttled = true;
+      if (++m.discarded > std::max<std::size_t>(2 * least, m.samples_ns.size())) m.throttled = true;
       continue;
     }
     m.samples_ns.push_back(sample.ns);

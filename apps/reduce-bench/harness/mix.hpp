@@ -11,7 +11,7 @@ inline constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 #ifdef __CUDACC__
 __host__ __device__
 #endif
-constexpr std::uint64_t mix(std::uint64_t x) {
+    constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);

@@ -75,7 +75,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 16;
 template <class Result, class F>
 std::vector<Result> in_chunks(std::size_t n, F&& chunk) {
   std::vector<Result> results((n + kChunk - 1) / kChunk);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (results.size() > 1)
   for (std::size_t c = 0; c < results.size(); ++c)
     results[c] = chunk(c * kChunk, std::min(n, (c + 1) * kChunk));
   return results;
@@ -106,9 +106,9 @@ Reference float_sum(const T* x, std::size_t n) {
   Reference result{.expected = scalar_of(total.sum.template rounded<T>()),
                    .magnitude = total.magnitude.high};
   // All partial sums are multiples of the quantum and at most the sum of magnitudes.
-  result.exact = total.magnitude.high == 0 ||
-                 total.magnitude.high <=
-                     std::ldexp(1.0, std::numeric_limits<T>::digits + total.quantum);
+  result.exact =
+      total.magnitude.high == 0 ||
+      total.magnitude.high <= std::ldexp(1.0, std::numeric_limits<T>::digits + total.quantum);
   return result;
 }
 
@@ -123,9 +123,10 @@ Reference float_product(const T* x, std::size_t n) {
     if (value != 0) magnitude *= std::fabs(value);
     integers = integers && std::trunc(value) == value;
   }
-  return {.expected = scalar_of(static_cast<T>(product)),
-          .magnitude = std::fabs(product),
-          .exact = zero || (integers && magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits))};
+  return {
+      .expected = scalar_of(static_cast<T>(product)),
+      .magnitude = std::fabs(product),
+      .exact = zero || (integers && magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits))};
 }
 
 /// Folds with a commutative, associative f whose neutral element is `neutral`.
@@ -185,7 +186,8 @@ Reference affine_composition(const std::int64_t* x, std::size_t n) {
     image_of_one = slope * image_of_one + offset;
   }
   const std::uint64_t slope = image_of_one - image_of_zero;
-  return {.expected = scalar_of(static_cast<std::int64_t>((slope & 0xffffffffu) << 32 | image_of_zero))};
+  return {.expected =
+              scalar_of(static_cast<std::int64_t>((slope & 0xffffffffu) << 32 | image_of_zero))};
 }
 
 template <class T>
@@ -238,9 +240,8 @@ std::optional<double> Reference::condition() const {
 
 Reference reference(Type type, Op op, const std::byte* data, std::size_t n) {
   if (!defined_on(op, type)) throw std::logic_error("reference: operator undefined on this type");
-  return with_type(type, [&]<class T>() {
-    return reference_of<T>(op, reinterpret_cast<const T*>(data), n);
-  });
+  return with_type(
+      type, [&]<class T>() { return reference_of<T>(op, reinterpret_cast<const T*>(data), n); });
 }
 
 std::optional<double> error_bound(const Reference& reference, std::uint64_t depth) {
@@ -264,9 +265,12 @@ Comparison compare(const Reference& reference, const Scalar& actual, double boun
     result.error_abs = expected == value ? 0 : std::fabs(value - expected);
     result.passed = result.error_abs <= bound_abs;
     if (std::isfinite(expected)) {
-      const double ulp = type == Type::kF32
-                             ? std::ldexp(1.0, std::max(std::ilogb(expected == 0 ? 0x1p-126 : expected), -126) - 23)
-                             : std::ldexp(1.0, std::max(std::ilogb(expected == 0 ? 0x1p-1022 : expected), -1022) - 52);
+      const double ulp =
+          type == Type::kF32
+              ? std::ldexp(1.0,
+                           std::max(std::ilogb(expected == 0 ? 0x1p-126 : expected), -126) - 23)
+              : std::ldexp(1.0,
+                           std::max(std::ilogb(expected == 0 ? 0x1p-1022 : expected), -1022) - 52);
       result.error_ulp = result.error_abs / ulp;
     }
   }

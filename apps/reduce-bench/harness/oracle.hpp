@@ -1,4 +1,5 @@
-// Reference results, computed without the kernels' code, and the error a correct algorithm may make.
+// Reference results, computed without the kernels' code, and the error a correct algorithm may
+// make.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,7 @@ struct Comparison {
   bool passed = false;
   double error_abs = 0;                  ///< 0 for exact types that agree
   std::optional<double> error_relative;  ///< to the expected value, where that is not zero
-  std::optional<double> error_ulp;       ///< floats: in units of the last place of the expected value
+  std::optional<double> error_ulp;  ///< floats: in units of the last place of the expected value
 };
 Comparison compare(const Reference& reference, const Scalar& actual, double bound_abs);
 

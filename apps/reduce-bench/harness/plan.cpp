@@ -58,9 +58,9 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
                                    fmt::join(sweep.variants, ", "), name, suggestion(name, known)));
     for (const std::string& value : values) {
       if (allowed.contains(value)) continue;
-      throw UsageError(fmt::format("parameter '{}' cannot be {} in any variant of {}: allowed are {}",
-                                   name, value, fmt::join(sweep.variants, ", "),
-                                   fmt::join(allowed, ", ")));
+      throw UsageError(
+          fmt::format("parameter '{}' cannot be {} in any variant of {}: allowed are {}", name,
+                      value, fmt::join(sweep.variants, ", "), fmt::join(allowed, ", ")));
     }
   }
 }
@@ -68,9 +68,8 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
 }  // namespace
 
 std::string describe(const Point& point) {
-  std::string text =
-      fmt::format("{} n={} {} {} {}", point.entry->variant.id, point.n, name_of(point.type),
-                  name_of(point.op), point.distribution.name());
+  std::string text = fmt::format("{} n={} {} {} {}", point.entry->variant.id, point.n,
+                                 name_of(point.type), name_of(point.op), point.distribution.name());
   for (const auto& entry : point.params.entries())
     text += fmt::format(" {}={}", entry.name, entry.value);
   return text + fmt::format(" on {}", name_of(point.backend));
@@ -87,6 +86,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
       options.filter.empty() ? std::vector<std::string>{"*"} : options.filter;
   select_variants(keep);  // complains about a filter that matches nothing at all
   std::vector<Point> points;
+  std::set<std::string> seen;  // sweeps may overlap: a problem is measured once, as first asked for
   std::size_t group = 0;
   for (const Sweep& sweep : config.sweeps) {
     std::vector<const CatalogEntry*> entries = select_variants(sweep.variants);
@@ -111,17 +111,19 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
               for (const CatalogEntry* entry : entries) {
                 if (!entry->declared[index_of(backend)]) continue;
                 for (Params& params : param_combinations(entry->variant, sweep)) {
-                  points.push_back({.index = points.size(),
-                                    .entry = entry,
-                                    .backend = backend,
-                                    .n = n,
-                                    .type = type,
-                                    .op = op,
-                                    .distribution = distribution,
-                                    .params = std::move(params),
-                                    .seed = options.seed,
-                                    .measurement = sweep.measurement,
-                                    .group = group});
+                  Point point{.index = points.size(),
+                              .entry = entry,
+                              .backend = backend,
+                              .n = n,
+                              .type = type,
+                              .op = op,
+                              .distribution = distribution,
+                              .params = std::move(params),
+                              .seed = options.seed,
+                              .measurement = sweep.measurement,
+                              .group = group};
+                  if (seen.insert(describe(point) + to_json(distribution).dump()).second)
+                    points.push_back(std::move(point));
                 }
               }
             }

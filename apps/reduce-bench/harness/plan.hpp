@@ -37,14 +37,14 @@ Params default_params(const Variant& variant);
 
 /// What `run` narrows a configuration to.
 struct PlanOptions {
-  std::vector<Backend> automatic;  ///< the backends that a sweep without `backends` runs on
-  std::vector<std::string> filter; ///< globs; empty keeps all
+  std::vector<Backend> automatic;   ///< the backends that a sweep without `backends` runs on
+  std::vector<std::string> filter;  ///< globs; empty keeps all
   std::uint64_t seed = 1;
 };
 
 /// Every point of the configuration, in an order that reuses inputs: variants innermost. Throws
-/// UsageError for a glob that matches nothing, for a parameter that no variant of its sweep has, and
-/// for a value that none of them allows.
+/// UsageError for a glob that matches nothing, for a parameter that no variant of its sweep has,
+/// and for a value that none of them allows.
 std::vector<Point> make_plan(const Config& config, const PlanOptions& options);
 
 }  // namespace reduce_bench

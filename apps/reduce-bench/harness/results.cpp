@@ -48,12 +48,19 @@ Json to_json(const Verification& v) {
 }
 
 Json to_json(const Measurement& m, const Summary& s, bool keep_samples) {
-  Json json{{"median_ns", s.median_ns},   {"min_ns", s.min_ns},
-            {"max_ns", s.max_ns},         {"p25_ns", s.p25_ns},
-            {"p75_ns", s.p75_ns},         {"p95_ns", s.p95_ns},
-            {"mean_ns", s.mean_ns},       {"stddev_ns", s.stddev_ns},
-            {"ci_low_ns", s.ci_low_ns},   {"ci_high_ns", s.ci_high_ns},
-            {"samples", m.samples_ns.size()}, {"discarded", m.discarded},
+  Json json{{"median_ns", s.median_ns},
+            {"min_ns", s.min_ns},
+            {"max_ns", s.max_ns},
+            {"p25_ns", s.p25_ns},
+            {"p75_ns", s.p75_ns},
+            {"p95_ns", s.p95_ns},
+            {"mean_ns", s.mean_ns},
+            {"stddev_ns", s.stddev_ns},
+            {"ci_low_ns", s.ci_low_ns},
+            {"ci_high_ns", s.ci_high_ns},
+            {"samples", m.samples_ns.size()},
+            {"discarded", m.discarded},
+            {"throttled", m.throttled},
             {"stopped_by", kStoppedByNames[index_of(m.stopped_by)]}};
   if (keep_samples) json["samples_ns"] = m.samples_ns;
   if (m.sm_clocks_mhz.empty()) {
@@ -124,7 +131,8 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
     // Measured again: the least of many noisy medians would flatter.
     best.shape = fastest->name;
     best.median_ns =
-        summarise(measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns)
+        summarise(
+            measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns)
             .median_ns;
     ceilings.reads.push_back(best);
   }
@@ -200,7 +208,8 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
             {"reason", record.reason.empty() ? Json(nullptr) : Json(record.reason)},
             {"verification", nullptr},
             {"timing", Json::object()}};
-  if (record.input_checksum) json["input_checksum"] = fmt::format("{:016x}", *record.input_checksum);
+  if (record.input_checksum)
+    json["input_checksum"] = fmt::format("{:016x}", *record.input_checksum);
   for (const auto& entry : point.params.entries()) json["params"][entry.name] = entry.value;
   if (record.launch)
     json["launch"] = {{"kernels", record.launch->kernels},
@@ -264,8 +273,8 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
   if (descriptor_ < 0) fail_io(file_, "write the journal");
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor_);
-    throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
-                                 file_.string()));
+    throw UsageError(
+        fmt::format("another run is writing '{}': choose another output with -o", file_.string()));
   }
   std::size_t good_bytes = 0;
   if (resume) {

@@ -20,7 +20,7 @@ struct Ceilings {
     double median_ns = 0;
     std::string shape;  ///< of the fastest stream
   };
-  std::vector<Read> reads;  ///< ascending sizes
+  std::vector<Read> reads;     ///< ascending sizes
   std::size_t copy_bytes = 0;  ///< read and written together; 0: not measured
   double copy_median_ns = 0;
   double empty_launch_ns = 0;
@@ -45,8 +45,8 @@ void write_atomically(const std::filesystem::path& file, const std::string& text
 /// point, each flushed when it is written.
 class Journal {
  public:
-  /// Starts a new journal, replacing an old one, or, to resume, reads the finished points of the one
-  /// that is there. Throws UsageError where it cannot be written, another run holds it, or it
+  /// Starts a new journal, replacing an old one, or, to resume, reads the finished points of the
+  /// one that is there. Throws UsageError where it cannot be written, another run holds it, or it
   /// belongs to another configuration, build or device.
   Journal(std::filesystem::path file, const Json& header, bool resume);
   ~Journal();

@@ -63,7 +63,8 @@ std::string results_table(const std::vector<Json>& points) {
   using Problem = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<Problem, std::vector<const Json*>> problems;
   for (const Json& p : points)
-    problems[{p.at("backend"), p.at("op"), p.at("type"), p.at("distribution").dump()}].push_back(&p);
+    problems[{p.at("backend"), p.at("op"), p.at("type"), p.at("distribution").dump()}].push_back(
+        &p);
 
   std::string text;
   for (const auto& [problem, members] : problems) {
@@ -80,17 +81,16 @@ std::string results_table(const std::vector<Json>& points) {
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [name, cells] : rows) {
       const auto last = cells.find(columns.back());
-      order.emplace_back(last == cells.end() ? std::numeric_limits<double>::max()
-                                             : rank(*last->second),
-                         name);
+      order.emplace_back(
+          last == cells.end() ? std::numeric_limits<double>::max() : rank(*last->second), name);
     }
     std::sort(order.begin(), order.end());
 
     const Json& first = *members.front();
-    text += fmt::format("\n{} of {} ({} values) on {}: GB/s (share of this run's read ceiling)\n",
-                        std::get<1>(problem), std::get<2>(problem),
-                        first.at("distribution").at("name").get<std::string>(),
-                        std::get<0>(problem));
+    text +=
+        fmt::format("\n{} of {} ({} values) on {}: GB/s (share of this run's read ceiling)\n",
+                    std::get<1>(problem), std::get<2>(problem),
+                    first.at("distribution").at("name").get<std::string>(), std::get<0>(problem));
     text += fmt::format("{:<{}}", "variant", width);
     for (const std::size_t n : columns) text += fmt::format("  {:>14}", size_text(n));
     text += '\n';
@@ -114,9 +114,8 @@ std::string problems_text(const std::vector<Json>& points) {
   std::map<std::pair<std::string, std::string>, Kind> kinds;
   for (const Json& p : points) {
     if (p.at("status") == "ok") continue;
-    const std::string status = p.at("known_wrong").get<bool>()
-                                   ? "wrong (known)"
-                                   : p.at("status").get<std::string>();
+    const std::string status =
+        p.at("known_wrong").get<bool>() ? "wrong (known)" : p.at("status").get<std::string>();
     const std::string reason = p.at("reason").is_null() ? "" : p.at("reason").get<std::string>();
     // Reasons that differ in their numbers alone are one kind.
     std::string key;
@@ -124,9 +123,9 @@ std::string problems_text(const std::vector<Json>& points) {
       if (c < '0' || c > '9') key += c;
     Kind& kind = kinds[{status, p.at("variant").get<std::string>() + key}];
     if (kind.count++ == 0)
-      kind.example = fmt::format("{} n={} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
-                                 p.at("type").get<std::string>(), p.at("op").get<std::string>(),
-                                 reason);
+      kind.example =
+          fmt::format("{} n={} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
+                      p.at("type").get<std::string>(), p.at("op").get<std::string>(), reason);
   }
   std::string text;
   for (const auto& [key, kind] : kinds)

@@ -59,7 +59,9 @@ Variant amp_cascade() {
       .source = "amp, reduction_cascade",
       .fidelity = Fidelity::kCorrected,
       .finish = Finish::kHost,
-      .params = {{"tiles", "128", {"16", "32", "64", "128", "256", "512", "1024", "2048"},
+      .params = {{"tiles",
+                  "64",
+                  {"16", "32", "64", "128", "256", "512"},
                   "blocks (the walk-through names no number)"},
                  tile_size()},
       .depth = [](const Problem& p) -> std::uint64_t {
@@ -72,8 +74,7 @@ Variant amp_cascade() {
       },
       .workspace = [](const Problem& p) -> Workspace {
         const unsigned tiles = p.params.number("tiles");
-        return {.device_bytes = tiles * p.element_bytes(),
-                .host_bytes = host_bytes_for(p, tiles)};
+        return {.device_bytes = tiles * p.element_bytes(), .host_bytes = host_bytes_for(p, tiles)};
       },
       .enqueue = instantiate<AmpCascade, BasicOps>(),
   };

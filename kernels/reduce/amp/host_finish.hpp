@@ -9,7 +9,9 @@
 namespace reduce_bench::BACKEND {
 
 inline ParamSpec tile_size() {
-  return {"tile", "512", {"64", "128", "256", "512", "1024"},
+  return {"tile",
+          "256",
+          {"64", "128", "256", "512", "1024"},
           "threads of a tile (the walk-through names no number)"};
 }
 

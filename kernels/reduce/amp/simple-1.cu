@@ -39,12 +39,10 @@ struct AmpSimple1 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_windows<Op>(
-        call, 2, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
-          const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
-          launch(amp_simple_1_kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail,
-                 first);
-        });
+    reduce_in_windows<Op>(call, 2, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
+      const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
+      launch(amp_simple_1_kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail, first);
+    });
   }
 };
 
@@ -57,7 +55,9 @@ Variant amp_simple_1() {
       .source = "amp, reduction_simple_1",
       .fidelity = Fidelity::kAdapted,
       .finish = Finish::kHost,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+      .params = {{"block",
+                  "256",
+                  {"64", "128", "256", "512", "1024"},
                   "threads (C++ AMP chooses by itself)"}},
       .depth = [](const Problem& p) { return depth_of_windows(p, 2); },
       .traffic = [](const Problem& p) { return traffic_of_windows(p, 2); },

@@ -80,9 +80,13 @@ Variant amp_simple_2() {
       .fidelity = Fidelity::kCorrected,
       .finish = Finish::kHost,
       .params = {{"window", "8", {"2", "4", "8", "16"}, "elements per thread (amp: 8)"},
-                 {"block", "256", {"64", "128", "256", "512", "1024"},
+                 {"block",
+                  "256",
+                  {"64", "128", "256", "512", "1024"},
                   "threads (C++ AMP chooses by itself)"},
-                 {"form", "corrected", {"corrected", "as-published"},
+                 {"form",
+                  "corrected",
+                  {"corrected", "as-published"},
                   "whose left-over elements a launch adds to the tail sum"}},
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (p.params.is("form", "corrected") || !tail_is_read_while_written(p)) return std::nullopt;

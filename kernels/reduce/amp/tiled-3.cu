@@ -39,11 +39,11 @@ struct AmpTiled3 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tile = call.params().number("tile");
-    reduce_tiles<Op>(
-        call, tile, [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-          launch(amp_tiled_3_kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
-                 n, destination);
-        });
+    reduce_tiles<Op>(call, tile,
+                     [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
+                       launch(amp_tiled_3_kernel<T, Op>,
+                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                     });
   }
 };
 

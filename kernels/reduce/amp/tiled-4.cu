@@ -41,11 +41,11 @@ struct AmpTiled4 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tile = call.params().number("tile");
-    reduce_tiles<Op>(
-        call, 2 * tile, [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-          launch(amp_tiled_4_kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
-                 n, destination);
-        });
+    reduce_tiles<Op>(call, 2 * tile,
+                     [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
+                       launch(amp_tiled_4_kernel<T, Op>,
+                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                     });
   }
 };
 

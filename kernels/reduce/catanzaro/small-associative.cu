@@ -51,14 +51,17 @@ Variant catanzaro_small_associative() {
       .title = "one work-group, offset doubling",
       .source = "Catanzaro 2010, associative tree; jradi 2",
       .fidelity = Fidelity::kAdapted,
-      .params = {{"block", "1024", {"64", "128", "256", "512", "1024"},
+      .params = {{"block",
+                  "1024",
+                  {"64", "128", "256", "512", "1024"},
                   "threads, and the largest n (AMD GPUs take at most 256)"}},
       .restriction = [](const Problem& p) -> std::string {
         if (p.n <= p.params.number("block")) return {};
         return "one work-group reduces one element per thread: n must be at most block";
       },
-      .depth =
-          [](const Problem& p) -> std::uint64_t { return log2_ceil(p.params.number("block")); },
+      .depth = [](const Problem& p) -> std::uint64_t {
+        return log2_ceil(p.params.number("block"));
+      },
       .enqueue = instantiate<CatanzaroSmallAssociative, BasicAndOrderedOps>(),
   };
 }

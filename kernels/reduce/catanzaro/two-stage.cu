@@ -42,8 +42,8 @@ struct CatanzaroTwoStage {
     const unsigned blocks = resident_work_groups(call.device(), block);
     const std::size_t shared_bytes = block * sizeof(T);
     T* partials = call.scratch();
-    launch(catanzaro_two_stage_kernel<T, Op>, {blocks, block, shared_bytes, call.stream},
-           call.in(), call.n(), partials);
+    launch(catanzaro_two_stage_kernel<T, Op>, {blocks, block, shared_bytes, call.stream}, call.in(),
+           call.n(), partials);
     launch(catanzaro_two_stage_kernel<T, Op>, {1, block, shared_bytes, call.stream}, partials,
            blocks, call.out());
   }

@@ -23,7 +23,9 @@ __device__ void fold_halves(T* partial) {
 }
 
 inline ParamSpec work_group_size() {
-  return {"block", "256", {"64", "128", "256", "512", "1024"},
+  return {"block",
+          "256",
+          {"64", "128", "256", "512", "1024"},
           "threads, the work-group (AMD GPUs take at most 256)"};
 }
 

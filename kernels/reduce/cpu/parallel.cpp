@@ -22,7 +22,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 15;
 
 template <class T, class Op>
 T reduce_chunk(const T* in, std::size_t n) {
-#pragma omp declare reduction(fold : T : omp_out = Op::combine(omp_out, omp_in)) \
+#pragma omp declare reduction(fold:T : omp_out = Op::combine(omp_out, omp_in)) \
     initializer(omp_priv = Op::template identity<T>())
   T result = Op::template identity<T>();
 #pragma omp simd reduction(fold : result)
@@ -33,7 +33,7 @@ T reduce_chunk(const T* in, std::size_t n) {
 struct CpuParallel {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-#pragma omp declare reduction(fold : T : omp_out = Op::combine(omp_out, omp_in)) \
+#pragma omp declare reduction(fold:T : omp_out = Op::combine(omp_out, omp_in)) \
     initializer(omp_priv = Op::template identity<T>())
     const T* in = call.in();
     const std::size_t n = call.n();

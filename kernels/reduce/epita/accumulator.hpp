@@ -66,8 +66,9 @@ inline std::size_t elements_past_the_end(const Problem& problem) {
 inline std::optional<Defect> unbounded_loads(const Problem& problem) {
   if (!problem.params.is("form", "as-published") || elements_past_the_end(problem) == 0)
     return std::nullopt;
-  return Defect{.reason = "the loads are not bounded: where n is not a multiple of the block, what "
-                          "lies behind the input is reduced too",
+  return Defect{.reason =
+                    "the loads are not bounded: where n is not a multiple of the block, what "
+                    "lies behind the input is reduced too",
                 .certain = problem.op == Op::kSum};
 }
 

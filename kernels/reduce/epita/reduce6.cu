@@ -59,8 +59,8 @@ struct EpitaReduce6 {
 
 Variant epita_reduce6() {
   std::vector<ParamSpec> params = cascading_params();
-  params.push_back({"form", "corrected", {"corrected", "as-published"},
-                    "whether the last warp synchronises"});
+  params.push_back(
+      {"form", "corrected", {"corrected", "as-published"}, "whether the last warp synchronises"});
   return {
       .id = "epita/reduce6",
       .title = "cascading, last warp of the tree unrolled",
@@ -69,8 +69,9 @@ Variant epita_reduce6() {
       .params = std::move(params),
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (!p.params.is("form", "as-published") || p.n == 0) return std::nullopt;
-        return Defect{.reason = "the last warp takes its lanes to run in lockstep, which they do "
-                                "not since Volta: its reads and writes race",
+        return Defect{.reason =
+                          "the last warp takes its lanes to run in lockstep, which they do "
+                          "not since Volta: its reads and writes race",
                       .certain = false};
       },
       .depth = depth_of_cascading_tree,

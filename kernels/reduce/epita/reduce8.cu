@@ -65,8 +65,9 @@ std::optional<Defect> published_offset(const Problem& p) {
   if (!p.params.is("form", "as-published") || p.n == 0 || p.n == kTile) return std::nullopt;
   // The missed elements need not hold the minimum or maximum, and the error bound of a long f32
   // sum is wider than what the repeated elements differ from the missed ones.
-  return Defect{.reason = "blocks start 32 elements apart but each reads 1024: elements are missed, "
-                          "repeated, and read past the end",
+  return Defect{.reason =
+                    "blocks start 32 elements apart but each reads 1024: elements are missed "
+                    "or repeated, and the end is overrun",
                 .certain = p.op == Op::kSum && p.type != Type::kF32};
 }
 
@@ -78,7 +79,9 @@ Variant epita_reduce8() {
       .title = "32 threads with 32 elements each, shared atomics",
       .source = "epita, reduce8; summary table",
       .fidelity = Fidelity::kCorrected,
-      .params = {{"form", "corrected", {"corrected", "as-published"},
+      .params = {{"form",
+                  "corrected",
+                  {"corrected", "as-published"},
                   "where blocks start, and whether loads are bounded"}},
       .defect = published_offset,
       .overread = [](const Problem& p) -> std::size_t {

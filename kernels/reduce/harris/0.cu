@@ -39,8 +39,8 @@ struct Harris0 {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(harris_0_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input,
-             output, n);
+      launch(harris_0_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output,
+             n);
     });
   }
 };

@@ -51,11 +51,11 @@ struct Harris4 {
     const unsigned block = call.params().number("block");
     const auto kernel = call.params().is("form", "as-published") ? harris_4_kernel<T, Op, true>
                                                                  : harris_4_kernel<T, Op, false>;
-    reduce_in_passes(
-        call, elements_per_block(call.problem),
-        [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-          launch(kernel, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
-        });
+    reduce_in_passes(call, elements_per_block(call.problem),
+                     [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+                       launch(kernel, {blocks, block, block * sizeof(T), call.stream}, input,
+                              output, n);
+                     });
   }
 };
 

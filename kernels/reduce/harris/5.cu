@@ -52,11 +52,11 @@ struct Harris5 {
       const auto kernel = call.params().is("form", "as-published")
                               ? harris_5_kernel<T, Op, kBlock, true>
                               : harris_5_kernel<T, Op, kBlock, false>;
-      reduce_in_passes(
-          call, elements_per_block(call.problem),
-          [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-            launch(kernel, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input, output, n);
-          });
+      reduce_in_passes(call, elements_per_block(call.problem),
+                       [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+                         launch(kernel, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input,
+                                output, n);
+                       });
     });
   }
 };

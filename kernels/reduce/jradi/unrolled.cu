@@ -129,11 +129,17 @@ Variant jradi_unrolled() {
       .title = "unrolled persistent work-items, no branches",
       .source = "jradi 3, Listings 4-6, Tables 2-3",
       .fidelity = Fidelity::kCorrected,
-      .params = {{"F", "8", {"1", "2", "3", "4", "5", "6", "7", "8", "16"},
+      .params = {{"F",
+                  "8",
+                  {"1", "2", "3", "4", "5", "6", "7", "8", "16"},
                   "elements per thread and step (Table 2: all; Table 3: 8)"},
-                 {"tree", "barriers", {"barriers", "shuffle", "barrier-free"},
+                 {"tree",
+                  "barriers",
+                  {"barriers", "shuffle", "barrier-free"},
                   "how a block folds (published: barrier-free)"},
-                 {"predicate", "select", {"select", "multiply"},
+                 {"predicate",
+                  "select",
+                  {"select", "multiply"},
                   "how elements beyond n are neutralised (published: multiply, sums only)"},
                  work_group_size()},
       .restriction = [](const Problem& p) -> std::string {
@@ -144,9 +150,10 @@ Variant jradi_unrolled() {
       .defect = [](const Problem& p) -> std::optional<Defect> {
         const bool races = p.params.is("tree", "barrier-free");
         if (is_float(p.type) && elements_read_beyond(p) > 0)
-          return Defect{"0 times what lies beyond the input poisons the sum where that is NaN or "
-                        "infinite (errata 6)",
-                        !races};
+          return Defect{
+              "0 times what lies beyond the input poisons the sum where that is NaN or "
+              "infinite (errata 6)",
+              !races};
         if (races) return Defect{"without barriers the tree races across warps (errata 7)", false};
         return std::nullopt;
       },

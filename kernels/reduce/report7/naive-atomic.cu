@@ -31,8 +31,8 @@ struct Report7NaiveAtomic {
     enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
     if (call.n() == 0) return;
     const auto blocks = static_cast<unsigned>(ceil_div(call.n(), block));
-    launch(report7_naive_atomic_kernel<T, Op>, {blocks, block, 0, call.stream}, call.in(),
-           call.n(), call.out());
+    launch(report7_naive_atomic_kernel<T, Op>, {blocks, block, 0, call.stream}, call.in(), call.n(),
+           call.out());
   }
 };
 
@@ -44,7 +44,9 @@ Variant report7_naive_atomic() {
       .title = "one global atomic per element",
       .source = "report7 1.1, Table 1",
       .fidelity = Fidelity::kAsPublished,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+      .params = {{"block",
+                  "256",
+                  {"64", "128", "256", "512", "1024"},
                   "threads (not stated in the report)"}},
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .enqueue = instantiate<Report7NaiveAtomic, BasicOps>(),

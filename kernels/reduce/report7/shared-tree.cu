@@ -55,7 +55,9 @@ Variant report7_shared_tree() {
       .title = "shared-memory tree, one atomic per block",
       .source = "report7 1.2, Table 1",
       .fidelity = Fidelity::kAsPublished,
-      .params = {{"block", "256", {"64", "128", "256", "512", "1024"},
+      .params = {{"block",
+                  "256",
+                  {"64", "128", "256", "512", "1024"},
                   "threads (not stated in the report)"}},
       .depth = [](const Problem& p) -> std::uint64_t {
         const unsigned elements_per_block = 2 * p.params.number("block");

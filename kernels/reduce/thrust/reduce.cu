@@ -6,9 +6,9 @@
 // Launch: CUB's, one or two kernels; then a synchronisation and a copy of the result to the host.
 // Traffic: n elements read, one written; the partial results, one per block, are not counted.
 // Preconditions: a commutative operator.
-// Deviations: temporaries come from memory allocated beforehand, by Thrust's allocator argument; the
-//   bare call has cudaMalloc and cudaFree in it each time. The call returns only when the result is
-//   there, so its time includes the launch latency and the copy.
+// Deviations: temporaries come from memory allocated beforehand, by Thrust's allocator argument;
+//   the bare call has cudaMalloc and cudaFree in it each time. The call returns only when the
+//   result is there, so its time includes the launch latency and the copy.
 
 #include "kernels/reduce/library.hpp"
 

@@ -1,0 +1,166 @@
+// Every variant is declared completely and consistently.
+#include "kernels/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string>
+
+namespace reduce_bench {
+namespace {
+
+TEST(Catalog, IdsAreUnique) {
+  std::set<std::string_view> ids;
+  for (const CatalogEntry& entry : catalog())
+    EXPECT_TRUE(ids.insert(entry.variant.id).second) << entry.variant.id;
+}
+
+TEST(Catalog, HoldsEveryKernelFile) {
+  std::set<std::string_view> ids, files;
+  for (const CatalogEntry& entry : catalog()) ids.insert(entry.variant.id);
+  for (const auto& [id, text] : descriptions()) files.insert(id);
+  for (const std::string_view file : files)
+    EXPECT_TRUE(ids.contains(file)) << "no line in kernels/catalog.def: " << file;
+  for (const std::string_view id : ids)
+    EXPECT_TRUE(files.contains(id)) << "not the path of a kernel file: " << id;
+}
+
+TEST(Catalog, DescriptionsHaveEveryHeading) {
+  for (const CatalogEntry& entry : catalog()) {
+    const std::string text(entry.description);
+    EXPECT_EQ(text.rfind(std::string(entry.variant.id) + ":", 0), 0u) << text.substr(0, 60);
+    for (const char* heading :
+         {"Source:", "Idea:", "Fixes:", "Launch:", "Traffic:", "Preconditions:", "Deviations:"}) {
+      const std::size_t at = text.find(std::string("\n") + heading);
+      EXPECT_NE(at, std::string::npos) << entry.variant.id << " lacks " << heading;
+    }
+  }
+}
+
+TEST(Catalog, VariantsSayWhatTheyAre) {
+  for (const CatalogEntry& entry : catalog()) {
+    EXPECT_FALSE(entry.variant.title.empty()) << entry.variant.id;
+    EXPECT_FALSE(entry.variant.source.empty()) << entry.variant.id;
+    EXPECT_NE(std::count(entry.declared.begin(), entry.declared.end(), true), 0)
+        << entry.variant.id;
+  }
+}
+
+TEST(Catalog, ParametersAreWellFormed) {
+  for (const CatalogEntry& entry : catalog()) {
+    std::set<std::string> names;
+    for (const ParamSpec& spec : entry.variant.params) {
+      const std::string where = std::string(entry.variant.id) + " " + spec.name;
+      EXPECT_TRUE(names.insert(spec.name).second) << where << " is declared twice";
+      // As the configuration's schema asks.
+      EXPECT_TRUE(std::isalpha(static_cast<unsigned char>(spec.name.at(0)))) << where;
+      EXPECT_TRUE(std::all_of(spec.name.begin(), spec.name.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '_';
+      })) << where;
+      EXPECT_EQ(std::count(spec.allowed.begin(), spec.allowed.end(), spec.default_value), 1)
+          << where << ": the default is not one of the values";
+      EXPECT_EQ(std::set(spec.allowed.begin(), spec.allowed.end()).size(), spec.allowed.size())
+          << where << ": a value is listed twice";
+      EXPECT_FALSE(spec.meaning.empty()) << where;
+    }
+  }
+}
+
+TEST(Catalog, VariantsProvideTheBasicOperatorsOnEveryType) {
+  // Compensation and its bounds are of floating-point sums.
+  const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise"};
+  for (const CatalogEntry& entry : catalog()) {
+    const bool narrow = float_sums_only.contains(entry.variant.id);
+    for (std::size_t t = 0; t < kTypeCount; ++t)
+      for (const Op op : {Op::kSum, Op::kMin, Op::kMax}) {
+        const Type type = static_cast<Type>(t);
+        const bool provided = !narrow || (is_float(type) && op == Op::kSum);
+        EXPECT_EQ(entry.variant.supports(type, op), provided)
+            << entry.variant.id << " " << name_of(type) << " " << name_of(op);
+      }
+  }
+}
+
+TEST(Catalog, OperatorsAreProvidedOnlyWhereDefined) {
+  for (const CatalogEntry& entry : catalog())
+    for (std::size_t t = 0; t < kTypeCount; ++t)
+      for (std::size_t o = 0; o < kOpCount; ++o)
+        EXPECT_TRUE(defined_on(static_cast<Op>(o), static_cast<Type>(t)) ||
+                    entry.variant.enqueue[t][o] == nullptr)
+            << entry.variant.id;
+}
+
+TEST(Catalog, APreservedOrderHoldsForBothOrderedOperators) {
+  for (const CatalogEntry& entry : catalog())
+    EXPECT_EQ(entry.variant.supports(Type::kI32, Op::kRight),
+              entry.variant.supports(Type::kI64, Op::kAffine))
+        << entry.variant.id;
+}
+
+TEST(Catalog, TheBuiltBackendsAreDeclaredAndAgree) {
+  for (const CatalogEntry& entry : catalog())
+    for (std::size_t b = 0; b < kBackendCount; ++b) {
+      const Variant* built = entry.built[b];
+      if (built == nullptr) continue;
+      const Variant& variant = entry.variant;
+      EXPECT_TRUE(entry.declared[b]) << variant.id;
+      EXPECT_EQ(built->id, variant.id);
+      EXPECT_EQ(built->title, variant.title);
+      EXPECT_EQ(built->fidelity, variant.fidelity) << variant.id;
+      EXPECT_EQ(built->finish, variant.finish) << variant.id;
+      EXPECT_EQ(built->synchronous, variant.synchronous) << variant.id;
+      EXPECT_EQ(built->defect == nullptr, variant.defect == nullptr) << variant.id;
+      ASSERT_EQ(built->params.size(), variant.params.size()) << variant.id;
+      for (std::size_t p = 0; p < variant.params.size(); ++p) {
+        EXPECT_EQ(built->params[p].name, variant.params[p].name) << variant.id;
+        EXPECT_EQ(built->params[p].default_value, variant.params[p].default_value) << variant.id;
+        EXPECT_EQ(built->params[p].allowed, variant.params[p].allowed) << variant.id;
+      }
+      for (std::size_t t = 0; t < kTypeCount; ++t)
+        for (std::size_t o = 0; o < kOpCount; ++o)
+          EXPECT_EQ(built->enqueue[t][o] == nullptr, variant.enqueue[t][o] == nullptr)
+              << variant.id << " " << kTypeNames[t] << " " << kOpNames[o];
+    }
+}
+
+TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
+  const std::set<std::string_view> cuda_only{"cub/reduce", "thrust/reduce", "harris/grid-sync"};
+  for (const CatalogEntry& entry : catalog()) {
+    if (!entry.declared[index_of(Backend::kCuda)]) continue;
+    EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))
+        << entry.variant.id;
+  }
+}
+
+TEST(Catalog, TrafficAndDepthCoverTheInput) {
+  const DeviceTraits device{.sm_count = 4};
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    Params params;
+    for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+    for (const std::size_t n : {1000u, 100000u}) {
+      const Problem problem{
+          .n = n, .type = Type::kF64, .op = Op::kSum, .params = params, .device = device};
+      if (variant.restriction != nullptr && !variant.restriction(problem).empty()) continue;
+      if (variant.traffic != nullptr) {
+        EXPECT_GE(variant.traffic(problem).read_bytes, problem.input_bytes()) << variant.id;
+        EXPECT_GE(variant.traffic(problem).written_bytes, sizeof(double)) << variant.id;
+      }
+      // A compensated sum rounds less often than a tree.
+      if (variant.depth != nullptr && variant.id != "cpu/kahan") {
+        EXPECT_GE(variant.depth(problem), log2_ceil(n)) << variant.id << " " << n;
+      }
+      if (variant.workspace != nullptr) {
+        const Workspace workspace = variant.workspace(problem);
+        EXPECT_LE(workspace.zeroed_bytes, workspace.device_bytes) << variant.id;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reduce_bench

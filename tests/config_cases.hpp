@@ -1,0 +1,158 @@
+// Configurations that the reader and the published schema must agree on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace reduce_bench {
+
+struct BadConfig {
+  const char* name;
+  const char* text;
+  const char* pointer;    ///< where the fault is
+  const char* found;      ///< what the message says of it
+  const char* advice;     ///< and of what to do
+  bool in_schema = true;  ///< whether a JSON Schema can express the rule
+};
+
+/// `text` as the only sweep of an otherwise complete configuration.
+#define SWEEP(text) R"({"schema": 1, "sweeps": [)" text "]}"
+#define AXIS(text) SWEEP(R"({"variants": ["harris/7"], "n": [1024], )" text "}")
+#define MEASURED(text)                     \
+  R"({"schema": 1, "measurement": {)" text \
+  R"(}, "sweeps": [{"variants": ["harris/7"], "n": [1024]}]})"
+
+inline const std::vector<BadConfig> kBadConfigs{
+    {"NoObject", "[]", ": /: ", "found []", "expected an object"},
+    {"NoSchema", R"({"sweeps": [{"variants": ["harris/7"], "n": [1]}]})", ": /: ", "'schema'",
+     "missing"},
+    {"OtherSchema", R"({"schema": 2, "sweeps": [{"variants": ["harris/7"], "n": [1]}]})",
+     "/schema: ", "found 2", "an integer from 1 to 1"},
+    {"NoSweeps", R"({"schema": 1})", ": /: ", "'sweeps'", "missing"},
+    {"EmptySweeps", R"({"schema": 1, "sweeps": []})", "/sweeps: ", "found []", "not empty"},
+    {"UnknownKey", R"({"schema": 1, "sweep": []})", ": /: ", "unknown key 'sweep'",
+     "did you mean 'sweeps'?"},
+    {"KeyLikeNoOther", R"({"schema": 1, "x": []})", ": /: ", "unknown key 'x'", "allowed are"},
+    {"EmptyDescription",
+     R"({"schema": 1, "description": "", "sweeps": [{"variants": ["harris/7"], "n": [1]}]})",
+     "/description: ", "found \"\"", "a string that is not empty"},
+    {"UnknownSweepKey", AXIS(R"("types": ["i32"])"), "/sweeps/0: ", "unknown key 'types'",
+     "did you mean 'type'?"},
+    {"NoVariants", SWEEP(R"({"n": [1]})"), "/sweeps/0: ", "'variants'", "missing"},
+    {"NoN", SWEEP(R"({"variants": ["harris/7"]})"), "/sweeps/0: ", "'n'", "missing"},
+    {"VariantsTwice", SWEEP(R"({"variants": ["harris/7", "harris/7"], "n": [1]})"),
+     "/sweeps/0/variants/1: ", "\"harris/7\"", "listed twice"},
+    {"VariantNoString", SWEEP(R"({"variants": [7], "n": [1]})"),
+     "/sweeps/0/variants/0: ", "found 7", "a string"},
+    {"SecondSweep",
+     SWEEP(R"({"variants": ["harris/7"], "n": [1]}, {"variants": ["harris/7"], "n": []})"),
+     "/sweeps/1/n: ", "found []", "not empty"},
+    {"NegativeN", SWEEP(R"({"variants": ["harris/7"], "n": [1, -1]})"),
+     "/sweeps/0/n/1: ", "found -1", "an integer from 0 to 1099511627776"},
+    {"FractionalN", SWEEP(R"({"variants": ["harris/7"], "n": [1.5]})"),
+     "/sweeps/0/n/0: ", "found 1.5", "an integer"},
+    {"TextualN", SWEEP(R"({"variants": ["harris/7"], "n": ["1024"]})"),
+     "/sweeps/0/n/0: ", "found \"1024\"", "an integer"},
+    {"HugeN", SWEEP(R"({"variants": ["harris/7"], "n": [1099511627777]})"),
+     "/sweeps/0/n/0: ", "found 1099511627777", "an integer from 0"},
+    {"Pow2WithOneEnd", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow2": [10]}]})"),
+     "/sweeps/0/n/0/pow2: ", "found [10]", "at least 2"},
+    {"Pow2OfFour", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow2": [1, 2, 1, 1]}]})"),
+     "/sweeps/0/n/0/pow2: ", "found [1,2,1,1]", "[first, last, step]"},
+    {"Pow2TooLarge", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow2": [10, 41]}]})"),
+     "/sweeps/0/n/0/pow2/1: ", "found 41", "an integer from 0 to 40"},
+    {"Pow2StepZero", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow2": [10, 20, 0]}]})"),
+     "/sweeps/0/n/0/pow2/2: ", "found 0", "an integer from 1 to 40"},
+    {"Pow2Backwards", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow2": [20, 10]}]})"),
+     "/sweeps/0/n/0/pow2: ", "first exponent 20", "above the last 10", false},
+    {"SizeObjectWithoutPow2", SWEEP(R"({"variants": ["harris/7"], "n": [{"pow": [1, 2]}]})"),
+     "/sweeps/0/n/0: ", "unknown key 'pow'", "did you mean 'pow2'?"},
+    {"UnknownType", AXIS(R"("type": ["f33"])"), "/sweeps/0/type/0: ", "found \"f33\"",
+     "did you mean 'f32'?"},
+    {"TypeNoList", AXIS(R"("type": "i32")"), "/sweeps/0/type: ", "found \"i32\"", "an array"},
+    {"TypeTwice", AXIS(R"("type": ["i32", "i32"])"), "/sweeps/0/type/1: ", "\"i32\"",
+     "listed twice"},
+    {"UnknownOp", AXIS(R"("op": ["average"])"), "/sweeps/0/op/0: ", "found \"average\"",
+     "'sum', 'min'"},
+    {"UnknownOperation", AXIS(R"("operation": "scan")"), "/sweeps/0/operation: ", "found \"scan\"",
+     "'reduce'"},
+    {"UnknownBackend", AXIS(R"("backends": ["gpu"])"), "/sweeps/0/backends/0: ", "found \"gpu\"",
+     "did you mean 'cpu'?"},
+    {"EmuIsNeverTimed", AXIS(R"("backends": ["cpu", "emu"])"),
+     "/sweeps/0/backends/1: ", "never timed", "reduce-bench verify"},
+    {"UnknownDistribution", AXIS(R"("distribution": ["unifrom"])"),
+     "/sweeps/0/distribution/0: ", "found \"unifrom\"", "did you mean 'uniform'?"},
+    {"NamelessDistribution", AXIS(R"("distribution": [{"condition": 10}])"),
+     "/sweeps/0/distribution/0: ", "'name'", "missing"},
+    {"DistributionNumber", AXIS(R"("distribution": [3])"), "/sweeps/0/distribution/0: ", "found 3",
+     "a distribution's name"},
+    {"ConditionOfAnother", AXIS(R"("distribution": [{"name": "ones", "condition": 10}])"),
+     "/sweeps/0/distribution/0: ", "unknown key 'condition'", "allowed are 'name'"},
+    {"ConditionBelowOne", AXIS(R"("distribution": [{"name": "cancelling", "condition": 0.5}])"),
+     "/sweeps/0/distribution/0/condition: ", "found 0.5", "at least 1"},
+    {"ParamNoList", AXIS(R"("params": {"block": 128})"), "/sweeps/0/params/block: ", "found 128",
+     "an array"},
+    {"FractionalParam", AXIS(R"("params": {"block": [1.5]})"),
+     "/sweeps/0/params/block/0: ", "found 1.5", "a string or a non-negative integer"},
+    {"NegativeParam", AXIS(R"("params": {"block": [-64]})"),
+     "/sweeps/0/params/block/0: ", "found -64", "non-negative"},
+    {"ZipWithoutParams", AXIS(R"("zip": [["block", "blocks_per_sm"]])"), "/sweeps/0: ", "'zip'",
+     "no 'params'"},
+    {"ZipOfOne", AXIS(R"("params": {"block": [64]}, "zip": [["block"]])"),
+     "/sweeps/0/zip/0: ", "found [\"block\"]", "at least 2"},
+    {"ZipOfUnlisted", AXIS(R"("params": {"block": [64]}, "zip": [["block", "blocks_per_sm"]])"),
+     "/sweeps/0/zip/0/1: ", "'blocks_per_sm'", "not a key of 'params'", false},
+    {"ZipOfUnequal",
+     AXIS(
+         R"("params": {"block": [64, 128], "blocks_per_sm": [1]}, "zip": [["block", "blocks_per_sm"]])"),
+     "/sweeps/0/zip/0/1: ", "'blocks_per_sm' has 1 values but 'block' has 2", "one length", false},
+    {"ZippedTwice",
+     AXIS(R"("params": {"a": [1], "b": [1], "c": [1]}, "zip": [["a", "b"], ["c", "a"]])"),
+     "/sweeps/0/zip/1/1: ", "'a'", "zipped twice", false},
+    {"UnknownMode", MEASURED(R"("modes": ["cool"])"), "/measurement/modes/0: ", "found \"cool\"",
+     "did you mean 'cold'?"},
+    {"NoMode", MEASURED(R"("modes": [])"), "/measurement/modes: ", "found []", "not empty"},
+    {"TimeBudgetZero", MEASURED(R"("max_time_ms": 0)"), "/measurement/max_time_ms: ", "found 0",
+     "a number above 0"},
+    {"TimeBudgetText", MEASURED(R"("max_time_ms": "1s")"),
+     "/measurement/max_time_ms: ", "found \"1s\"", "a number"},
+    {"TooFewSamples", MEASURED(R"("min_samples": 9)"), "/measurement/min_samples: ", "found 9",
+     "an integer from 10"},
+    {"MaxBelowMin", MEASURED(R"("min_samples": 30, "max_samples": 20)"),
+     "/measurement: ", "max_samples (20)", "below min_samples (30)", false},
+    {"IntervalAboveOne", MEASURED(R"("relative_ci": 2)"), "/measurement/relative_ci: ", "found 2",
+     "at most 1"},
+    {"ClockFloorAboveOne", MEASURED(R"("clock_floor": 90)"),
+     "/measurement/clock_floor: ", "found 90", "at most 1"},
+    {"InterleaveZero", MEASURED(R"("interleave": 0)"), "/measurement/interleave: ", "found 0",
+     "an integer from 1"},
+    {"UnknownSetting", MEASURED(R"("min_time_ms": 5)"),
+     "/measurement: ", "unknown key 'min_time_ms'", "did you mean 'max_time_ms'?"},
+    {"SweepSetting", AXIS(R"("measurement": {"interleave": 1.5})"),
+     "/sweeps/0/measurement/interleave: ", "found 1.5", "an integer"},
+};
+
+struct GoodConfig {
+  const char* name;
+  const char* text;
+};
+
+inline const std::vector<GoodConfig> kGoodConfigs{
+    {"Smallest", R"({"schema": 1, "sweeps": [{"variants": ["*"], "n": [0]}]})"},
+    {"EveryKey", R"({
+      "$schema": "config.schema.json", "schema": 1, "description": "all of it",
+      "measurement": {"modes": ["hot", "graph", "cold"], "min_samples": 10, "max_samples": 10,
+                      "max_time_ms": 0.5, "relative_ci": 1, "interleave": 1000, "clock_floor": 0},
+      "sweeps": [{
+        "variants": ["harris/7"], "operation": "reduce", "backends": ["cpu", "cuda"],
+        "n": [1099511627776, {"pow2": [0, 40, 40]}, {"pow2": [3, 3]}],
+        "type": ["i32", "i64", "f32", "f64"],
+        "op": ["sum", "min", "max", "prod", "and", "or", "xor", "right", "affine"],
+        "distribution": ["uniform", {"name": "ones"}, "ramp", "normal", "zeros", "extremes",
+                         {"name": "cancelling", "condition": 1}, {"name": "cancelling"}],
+        "params": {"block": [64, "128"], "blocks_per_sm": [1, 2], "form": ["corrected"]},
+        "zip": [["block", "blocks_per_sm"]],
+        "measurement": {"modes": ["hot"]}}]})"},
+};
+
+}  // namespace reduce_bench

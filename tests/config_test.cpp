@@ -1,0 +1,182 @@
+// Reading configurations: what is accepted, what complaints say, and overriding.
+#include "harness/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "config_cases.hpp"
+#include "expect_error.hpp"
+#include "harness/error.hpp"
+#include "harness/plan.hpp"
+
+namespace reduce_bench {
+namespace {
+
+Config parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_config(Json::parse(text), "file.json", overrides);
+}
+
+// ---- complaints -------------------------------------------------------------------------------
+
+class Malformed : public testing::TestWithParam<BadConfig> {};
+
+TEST_P(Malformed, IsRefusedWithThePlaceTheFindingAndAdvice) {
+  const std::string message = message_of<UsageError>([] { parse(GetParam().text); });
+  EXPECT_EQ(message.rfind("file.json: ", 0), 0u) << message;
+  EXPECT_CONTAINS(message, GetParam().pointer);
+  EXPECT_CONTAINS(message, GetParam().found);
+  EXPECT_CONTAINS(message, GetParam().advice);
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Config, Malformed, testing::ValuesIn(kBadConfigs),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Config, LongFindingsAreCutShort) {
+  const std::string message = message_of<UsageError>([] {
+    parse(R"({"schema": 1, "description": ["y)" + std::string(1000, 'x') + R"("], "sweeps": []})");
+  });
+  EXPECT_LT(message.size(), 200u);
+}
+
+// ---- what is read -----------------------------------------------------------------------------
+
+TEST(Config, DefaultsFillWhatIsLeftOut) {
+  const Config config = parse(kGoodConfigs[0].text);
+  ASSERT_EQ(config.sweeps.size(), 1u);
+  const Sweep& sweep = config.sweeps[0];
+  EXPECT_EQ(sweep.n, std::vector<std::size_t>{0});
+  EXPECT_EQ(sweep.types, std::vector{Type::kI32});
+  EXPECT_EQ(sweep.ops, std::vector{Op::kSum});
+  EXPECT_EQ(sweep.distributions, std::vector{Distribution{}});
+  EXPECT_TRUE(sweep.backends.empty());
+  EXPECT_EQ(sweep.measurement.modes, std::vector{Mode::kCold});
+  EXPECT_EQ(sweep.measurement.min_samples, 10u);
+}
+
+TEST(Config, EveryKeyArrives) {
+  const Config config = parse(kGoodConfigs[1].text);
+  EXPECT_EQ(config.description, "all of it");
+  const Sweep& sweep = config.sweeps.at(0);
+  EXPECT_EQ(sweep.n, (std::vector<std::size_t>{std::size_t{1} << 40, 1, std::size_t{1} << 40, 8}));
+  EXPECT_EQ(sweep.backends, (std::vector{Backend::kCpu, Backend::kCuda}));
+  EXPECT_EQ(sweep.types.size(), kTypeCount);
+  EXPECT_EQ(sweep.ops.size(), kOpCount);
+  EXPECT_EQ(sweep.distributions[6].condition, 1);
+  EXPECT_EQ(sweep.distributions[7].condition, 1e3);
+  EXPECT_EQ(sweep.params.at("block"), (std::vector<std::string>{"64", "128"}));
+  EXPECT_EQ(sweep.zip, (std::vector<std::vector<std::string>>{{"block", "blocks_per_sm"}}));
+  const MeasurementSettings& m = sweep.measurement;
+  EXPECT_EQ(m.modes, std::vector{Mode::kHot});  // the sweep's own
+  EXPECT_EQ(m.max_samples, 10u);                // the document's
+  EXPECT_EQ(m.max_time_ms, 0.5);
+  EXPECT_EQ(m.relative_ci, 1);
+  EXPECT_EQ(m.interleave, 1000u);
+  EXPECT_EQ(m.clock_floor, 0);
+}
+
+TEST(Config, PowersOfTwoIncludeBothEnds) {
+  const auto sizes = [](const std::string& range) {
+    return parse(R"({"schema": 1, "sweeps": [{"variants": ["*"], "n": [{"pow2": )" + range +
+                 "}]}]}")
+        .sweeps[0]
+        .n;
+  };
+  EXPECT_EQ(sizes("[2, 4]"), (std::vector<std::size_t>{4, 8, 16}));
+  EXPECT_EQ(sizes("[2, 6, 2]"), (std::vector<std::size_t>{4, 16, 64}));
+  EXPECT_EQ(sizes("[2, 5, 2]"), (std::vector<std::size_t>{4, 16}));
+}
+
+TEST(Config, WrittenOutItReadsBackTheSame) {
+  for (const GoodConfig& good : kGoodConfigs) {
+    const Json written = to_json(parse(good.text));
+    EXPECT_EQ(to_json(parse(written.dump())).dump(), written.dump()) << good.name;
+  }
+}
+
+TEST(Config, EveryShippedFileCanBePlanned) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".json" || entry.path().parent_path().filename() == "schema")
+      continue;
+    ++count;
+    try {
+      make_plan(read_config(entry.path(), {}), {.automatic = {Backend::kCuda}, .filter = {}});
+    } catch (const UsageError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  EXPECT_GT(count, 0u);
+}
+
+// ---- files ------------------------------------------------------------------------------------
+
+TEST(ConfigFile, ThatIsMissingIsNamed) {
+  const std::string message = message_of<UsageError>([] { read_config("/no/such.json", {}); });
+  EXPECT_CONTAINS(message, "'/no/such.json'");
+  EXPECT_CONTAINS(message, "No such file");
+}
+
+TEST(ConfigFile, ThatIsCutShortIsRefusedWithTheByte) {
+  const std::string path = testing::TempDir() + "cut-short.json";
+  std::ofstream(path) << R"({"schema": 1, "sweeps": [)";
+  const std::string message = message_of<UsageError>([&] { read_config(path, {}); });
+  EXPECT_CONTAINS(message, path);
+  EXPECT_CONTAINS(message, "not valid JSON at byte 26");
+  std::filesystem::remove(path);
+}
+
+// ---- overriding -------------------------------------------------------------------------------
+
+const std::string kTwoSweeps =
+    SWEEP(R"({"variants": ["harris/7"], "n": [1]}, {"variants": ["harris/0"], "n": [2]})");
+
+Sweep overridden(const std::string& setting) { return parse(kTwoSweeps, {setting}).sweeps[1]; }
+
+TEST(Override, ReplacesAnAxisOfEverySweep) {
+  const Config config = parse(kTwoSweeps, {"n=8,16", "type=f32"});
+  for (const Sweep& sweep : config.sweeps) {
+    EXPECT_EQ(sweep.n, (std::vector<std::size_t>{8, 16}));
+    EXPECT_EQ(sweep.types, std::vector{Type::kF32});
+  }
+}
+
+TEST(Override, TakesListsJsonAndRanges) {
+  EXPECT_EQ(overridden("n=[8, 16]").n, (std::vector<std::size_t>{8, 16}));
+  EXPECT_EQ(overridden(R"(n={"pow2": [3, 4]})").n, (std::vector<std::size_t>{8, 16}));
+  EXPECT_EQ(overridden("op=min,max").ops, (std::vector{Op::kMin, Op::kMax}));
+  EXPECT_EQ(overridden("variants=cpu/*").variants, std::vector<std::string>{"cpu/*"});
+  EXPECT_EQ(overridden("backends=cpu").backends, std::vector{Backend::kCpu});
+  EXPECT_EQ(overridden(R"(distribution={"name": "cancelling", "condition": 7})")
+                .distributions.at(0)
+                .condition,
+            7);
+}
+
+TEST(Override, ReachesParametersAndMeasurement) {
+  EXPECT_EQ(overridden("params.block=64,128").params.at("block"),
+            (std::vector<std::string>{"64", "128"}));
+  EXPECT_EQ(overridden("measurement.max_time_ms=1.5").measurement.max_time_ms, 1.5);
+  EXPECT_EQ(overridden("measurement.modes=hot,cold").measurement.modes,
+            (std::vector{Mode::kHot, Mode::kCold}));
+}
+
+TEST(Override, IsCheckedLikeTheFile) {
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("n=abc"); }),
+                  "/sweeps/0/n/0: found \"abc\"");
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("n="); }), "/sweeps/0/n/0: ");
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("measurement.min_sample=20"); }),
+                  "did you mean 'min_samples'?");
+}
+
+TEST(Override, ThatMakesNoSenseIsExplained) {
+  for (const char* setting : {"n", "=5", ""})
+    EXPECT_CONTAINS(message_of<UsageError>([&] { overridden(setting); }), "expected key=value");
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("typ=i32"); }), "did you mean 'type'?");
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("measurement=5"); }), "measurement.NAME");
+  EXPECT_CONTAINS(message_of<UsageError>([] { overridden("n.x=5"); }), "unknown key 'n.x'");
+}
+
+}  // namespace
+}  // namespace reduce_bench

@@ -1,0 +1,445 @@
+// One point from plan to record, with variants that go wrong in every way.
+#include "harness/execute.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "expect_error.hpp"
+#include "fake_device.hpp"
+
+namespace reduce_bench {
+namespace {
+
+// ---- made-up variants -------------------------------------------------------------------------
+
+/// Calls since the test began, and what the last one saw; variants are plain functions.
+struct Seen {
+  unsigned calls = 0;
+  const void* input = nullptr;
+  std::vector<std::byte> workspace;
+};
+Seen seen;
+
+template <class T>
+void write_sum(const Call& call, T extra = 0) {
+  T sum = extra;
+  for (std::size_t i = 0; i < call.problem.n; ++i) {
+    T x;
+    std::memcpy(&x, static_cast<const std::byte*>(call.input) + i * sizeof(T), sizeof(T));
+    if constexpr (std::is_integral_v<T>)
+      sum = static_cast<T>(static_cast<std::make_unsigned_t<T>>(sum) +
+                           static_cast<std::make_unsigned_t<T>>(x));
+    else sum += x;
+  }
+  std::memcpy(call.output, &sum, sizeof(T));
+  ++seen.calls;
+  seen.input = call.input;
+}
+
+void right_i32(const Call& call) { write_sum<std::int32_t>(call); }
+void right_f32(const Call& call) { write_sum<float>(call); }
+void wrong_i32(const Call& call) { write_sum<std::int32_t>(call, 1); }
+void nan_f32(const Call& call) { write_sum<float>(call, std::nanf("")); }
+void writes_nothing(const Call&) {}
+void throws(const Call&) { throw std::runtime_error("the kernel fell over"); }
+void loses_the_device(const Call&) { throw DeviceLost("gone"); }
+
+/// Right for as many calls as `kCalls`, then `after`.
+template <unsigned kCalls, Enqueue kAfter>
+void at_first_right(const Call& call) {
+  if (seen.calls >= kCalls) {
+    ++seen.calls;
+    kAfter(call);
+  } else {
+    right_i32(call);
+  }
+}
+
+void damages_input(const Call& call) {
+  right_i32(call);
+  ++static_cast<unsigned char*>(const_cast<void*>(call.input))[0];
+}
+
+/// The checks before timing make two calls.
+constexpr unsigned kCallsBefore = 2;
+
+Variant variant(Enqueue enqueue, Type type = Type::kI32) {
+  Variant v{.id = "made-up/sum"};
+  v.enqueue[index_of(type)][index_of(Op::kSum)] = enqueue;
+  return v;
+}
+
+// ---- running one ------------------------------------------------------------------------------
+
+class Execute : public testing::Test {
+ protected:
+  void SetUp() override {
+    seen = {};
+    auto owned = std::make_unique<FakeDevice>();
+    device = owned.get();
+    session.emplace(std::move(owned));
+    point.n = 1000;
+    point.backend = Backend::kCpu;
+  }
+
+  Record run(const Variant& v, const ExecuteOptions& options = {}) {
+    CatalogEntry entry{.variant = v};
+    entry.built[index_of(Backend::kCpu)] = &entry.variant;
+    point.entry = &entry;
+    point.params = default_params(v);
+    const Record record = session->execute(point, options);
+    // Whatever happens: no verified result, no time.
+    const bool verified = record.verification && record.verification->passed_before &&
+                          record.verification->passed_after.value_or(false);
+    EXPECT_TRUE(verified || record.known_wrong || record.timing.empty());
+    return record;
+  }
+
+  FakeDevice* device = nullptr;
+  std::optional<Session> session;
+  Point point;
+};
+
+void expect_wrong_without_time(const Record& record, const std::string& reason) {
+  EXPECT_EQ(record.status, Status::kWrong);
+  EXPECT_TRUE(record.unexpected_wrong());
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_CONTAINS(record.reason, reason);
+}
+
+TEST_F(Execute, ARightResultIsTimed) {
+  const Record record = run(variant(right_i32));
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_EQ(record.reason, "");
+  EXPECT_FALSE(record.known_wrong);
+  ASSERT_TRUE(record.verification);
+  EXPECT_TRUE(record.verification->passed_before);
+  EXPECT_EQ(record.verification->passed_after, true);
+  EXPECT_EQ(record.verification->deterministic, true);
+  EXPECT_EQ(record.verification->actual.bits, record.verification->expected.bits);
+  ASSERT_EQ(record.timing.size(), 1u);
+  EXPECT_EQ(summarise(record.timing.at(Mode::kCold).samples_ns).median_ns, 1000);
+  EXPECT_EQ(record.traffic.read_bytes, 4000u);
+  EXPECT_EQ(record.traffic.written_bytes, 4u);
+  EXPECT_TRUE(record.input_checksum);
+}
+
+TEST_F(Execute, EveryModeAskedForIsTimed) {
+  point.measurement.modes = {Mode::kHot, Mode::kCold};
+  const Record record = run(variant(right_i32));
+  EXPECT_EQ(record.timing.size(), 2u);
+  device->modes = {Mode::kHot};
+  EXPECT_EQ(run(variant(right_i32)).timing.size(), 1u);
+}
+
+TEST_F(Execute, UntimedItIsOnlyVerified) {
+  const Record record = run(variant(right_i32), {.timed = false});
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_TRUE(device->taken.empty());
+  EXPECT_EQ(record.verification->passed_after, std::nullopt);
+}
+
+// ---- wrong results ----------------------------------------------------------------------------
+
+TEST_F(Execute, AWrongResultIsNotTimed) {
+  const Record record = run(variant(wrong_i32));
+  expect_wrong_without_time(record, "got ");
+  EXPECT_CONTAINS(record.reason, "expected " + record.verification->expected.to_text());
+  EXPECT_FALSE(record.verification->passed_before);
+  EXPECT_TRUE(device->taken.empty());
+}
+
+TEST_F(Execute, ANanIsWrong) {
+  point.type = Type::kF32;
+  expect_wrong_without_time(run(variant(nan_f32, Type::kF32)), "got nan");
+}
+
+TEST_F(Execute, ASecondCallThatIsWrongIsFoundWithoutTiming) {
+  expect_wrong_without_time(run(variant(at_first_right<1, wrong_i32>), {.timed = false}), "got ");
+}
+
+TEST_F(Execute, AResultThatTurnsWrongWhileTimedHasNoTime) {
+  const Record record = run(variant(at_first_right<kCallsBefore + 3, wrong_i32>));
+  expect_wrong_without_time(record, "right before timing, wrong after cold timing: got ");
+  EXPECT_TRUE(record.verification->passed_before);
+  EXPECT_EQ(record.verification->passed_after, false);
+  EXPECT_NE(record.verification->actual.bits, record.verification->expected.bits);
+}
+
+TEST_F(Execute, AWrongSecondModeTakesTheTimeOfTheFirstToo) {
+  point.measurement.modes = {Mode::kCold, Mode::kHot};
+  // The cold mode makes a warm-up and ten samples.
+  expect_wrong_without_time(run(variant(at_first_right<kCallsBefore + 12, wrong_i32>)),
+                            "wrong after hot timing");
+}
+
+TEST_F(Execute, AnOutputThatIsNotWrittenShowsThePoison) {
+  const Record record = run(variant(writes_nothing));
+  expect_wrong_without_time(record, "got ");
+  EXPECT_EQ(record.verification->actual.bits, 0xa5a5a5a5u);
+}
+
+TEST_F(Execute, AnOutputThatIsNoLongerWrittenShowsThePoison) {
+  expect_wrong_without_time(
+      run(variant(at_first_right<kCallsBefore, writes_nothing>)),
+      "wrong after cold timing: got " + std::to_string(std::int32_t(0xa5a5a5a5)));
+}
+
+// ---- the input --------------------------------------------------------------------------------
+
+TEST_F(Execute, AVariantThatWritesItsInputIsWrong) {
+  expect_wrong_without_time(run(variant(damages_input)), "the input was modified");
+  expect_wrong_without_time(run(variant(damages_input), {.timed = false}),
+                            "the input was modified");
+}
+
+TEST_F(Execute, AnInputWrittenWhileTimedTakesTheTimeAway) {
+  expect_wrong_without_time(run(variant(at_first_right<kCallsBefore + 10, damages_input>)),
+                            "the input was modified");
+}
+
+TEST_F(Execute, TheNextPointDoesNotSeeADamagedInput) {
+  run(variant(damages_input));
+  EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
+  seen = {};
+  run(variant(at_first_right<kCallsBefore, damages_input>));
+  EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
+  run(variant([](const Call& call) {
+    damages_input(call);
+    throw std::runtime_error("and fell over");
+  }));
+  EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
+}
+
+TEST_F(Execute, PointsOnOneInputShareIt) {
+  run(variant(right_i32));
+  const void* first = seen.input;
+  run(variant(right_i32));
+  EXPECT_EQ(seen.input, first);
+  const Record another_seed = (point.seed = 2, run(variant(right_i32)));
+  EXPECT_EQ(another_seed.status, Status::kOk);
+}
+
+TEST_F(Execute, LeadMisalignsTheInput) {
+  EXPECT_EQ(run(variant(right_i32), {.lead = 3}).status, Status::kOk);
+  const auto misaligned = reinterpret_cast<std::uintptr_t>(seen.input) % 16;
+  EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
+  EXPECT_EQ(misaligned, (reinterpret_cast<std::uintptr_t>(seen.input) + 12) % 16);
+}
+
+TEST_F(Execute, WhatAVariantReadsBeyondTheInputIsGarbage) {
+  point.type = Type::kF32;
+  Variant v = variant(
+      [](const Call& call) {
+        write_sum<float>(call, 0 * static_cast<const float*>(call.input)[call.problem.n]);
+      },
+      Type::kF32);
+  v.overread = [](const Problem&) { return std::size_t{1}; };
+  expect_wrong_without_time(run(v), "got nan");
+}
+
+// ---- scratch memory and records ---------------------------------------------------------------
+
+TEST_F(Execute, ScratchIsZeroedAsFarAsAskedAndGarbageBeyond) {
+  Variant v = variant([](const Call& call) {
+    if (seen.calls == 0) seen.workspace.assign(call.workspace, call.workspace + 100);
+    right_i32(call);
+  });
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 100, .zeroed_bytes = 60}; };
+  EXPECT_EQ(run(v).status, Status::kOk);
+  for (std::size_t i = 0; i < 100; ++i)
+    EXPECT_EQ(seen.workspace.at(i) == std::byte{0}, i < 60) << i;
+}
+
+TEST_F(Execute, AHostResultIsWrittenToHostMemory) {
+  Variant v = variant(right_i32);
+  run(v);
+  const unsigned without = device->host_allocations;
+  v.finish = Finish::kHost;
+  EXPECT_EQ(run(v).status, Status::kOk);
+  EXPECT_EQ(device->host_allocations - without, without + 1);
+}
+
+TEST_F(Execute, TheFirstLaunchIsRecorded) {
+  const Record record = run(variant([](const Call& call) {
+    right_i32(call);
+    if (call.stream.log != nullptr) *call.stream.log = {.kernels = 2, .grid = 7, .block = 64};
+  }));
+  ASSERT_TRUE(record.launch);
+  EXPECT_EQ(record.launch->grid, 7u);
+  EXPECT_FALSE(run(variant(right_i32)).launch);
+}
+
+// ---- faults -----------------------------------------------------------------------------------
+
+TEST_F(Execute, AFaultIsRecordedAndTheNextPointRuns) {
+  const Record record = run(variant(throws));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_FALSE(record.known_wrong);
+  EXPECT_EQ(record.reason, "the kernel fell over");
+  EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
+}
+
+TEST_F(Execute, AFaultWhileTimedTakesTheTimeAway) {
+  point.measurement.modes = {Mode::kCold, Mode::kHot};
+  const Record record = run(variant(at_first_right<kCallsBefore + 12, throws>));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_TRUE(record.timing.empty());
+}
+
+TEST_F(Execute, ALostDeviceIsThrown) { EXPECT_THROW(run(variant(loses_the_device)), DeviceLost); }
+
+TEST_F(Execute, RefusedMemoryIsAFailure) {
+  const Record record = run(variant([](const Call&) { throw OutOfMemory("no room"); }));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_EQ(record.reason, "no room");
+}
+
+// ---- documented defects -----------------------------------------------------------------------
+
+std::optional<Defect> certain(const Problem&) { return Defect{.reason = "misses the tail"}; }
+std::optional<Defect> possible(const Problem&) {
+  return Defect{.reason = "races", .certain = false};
+}
+Variant defective(Enqueue enqueue, std::optional<Defect> (*defect)(const Problem&) = certain) {
+  Variant v = variant(enqueue);
+  v.defect = defect;
+  return v;
+}
+
+TEST_F(Execute, ADocumentedWrongResultIsTimedAndMarked) {
+  const Record record = run(defective(wrong_i32));
+  EXPECT_EQ(record.status, Status::kWrong);
+  EXPECT_TRUE(record.known_wrong);
+  EXPECT_FALSE(record.unexpected_wrong());
+  EXPECT_CONTAINS(record.reason, "misses the tail (got ");
+  EXPECT_EQ(record.timing.size(), 1u);
+}
+
+TEST_F(Execute, ARightResultWhereOneIsDocumentedAsWrongIsAnError) {
+  expect_wrong_without_time(run(defective(right_i32)), "expected to be wrong as published");
+}
+
+TEST_F(Execute, ADefectThatThisInputMayHideIsNeverRanked) {
+  const Record by_chance = run(defective(right_i32, possible));
+  EXPECT_EQ(by_chance.status, Status::kWrong);
+  EXPECT_TRUE(by_chance.known_wrong);
+  EXPECT_CONTAINS(by_chance.reason, "races (this run happened to be right)");
+  point.distribution.kind = Distribution::Kind::kZeros;
+  EXPECT_TRUE(run(defective(right_i32)).known_wrong);
+}
+
+TEST_F(Execute, ADefectThatFaultsHasShownItself) {
+  const Record record = run(defective(throws));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_TRUE(record.known_wrong);
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_EQ(record.reason, "misses the tail: the kernel fell over");
+}
+
+TEST_F(Execute, ADefectDoesNotExcuseWritingTheInput) {
+  expect_wrong_without_time(run(defective(damages_input, possible)), "the input was modified");
+}
+
+// ---- what is skipped --------------------------------------------------------------------------
+
+void expect_skipped(const Record& record, const std::string& reason) {
+  EXPECT_EQ(record.status, Status::kSkipped);
+  EXPECT_CONTAINS(record.reason, reason);
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_FALSE(record.verification);
+  EXPECT_EQ(seen.calls, 0u);
+}
+
+TEST_F(Execute, WhatDoesNotFitIsSkippedWithBothNumbers) {
+  device->available_bytes = 5'000'000;
+  point.n = 2'000'000;
+  Variant v = variant(right_i32);
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 1'000'000}; };
+  expect_skipped(run(v), "needs 9.0 MB of memory, 5.0 MB are available on cpu");
+}
+
+TEST_F(Execute, ASumWhoseBoundReachesZeroIsSkipped) {
+  point.type = Type::kF32;
+  point.distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e6};
+  Variant v = variant(right_f32, Type::kF32);
+  v.depth = [](const Problem&) -> std::uint64_t { return 1000; };
+  expect_skipped(run(v), "cannot be verified: the derived error bound ");
+  point.distribution = {};
+  v.depth = [](const Problem&) -> std::uint64_t { return 1 << 23; };
+  expect_skipped(run(v), "is beyond the result");
+  // Nothing rounds in a sum of small integers, however deep.
+  point.distribution.kind = Distribution::Kind::kOnes;
+  EXPECT_EQ(run(v).status, Status::kOk);
+}
+
+TEST_F(Execute, WhatAVariantDoesNotProvideIsSkipped) {
+  point.op = Op::kMax;
+  expect_skipped(run(variant(right_i32)), "made-up/sum does not provide max on i32");
+  point.op = Op::kSum;
+  Variant v = variant(right_i32);
+  v.params = {{"block", "63", {"64", "128"}, "threads"}};
+  expect_skipped(run(v), "does not provide block=63: allowed are 64, 128");
+  v.params.clear();
+  v.restriction = [](const Problem& p) { return "n = " + std::to_string(p.n) + " is odd"; };
+  expect_skipped(run(v), "n = 1000 is odd");
+}
+
+TEST_F(Execute, AnInputThatTheOperatorCannotTakeIsSkipped) {
+  point.type = Type::kF32;
+  point.op = Op::kProd;
+  point.distribution.kind = Distribution::Kind::kNormal;
+  Variant v = variant(right_i32);
+  v.enqueue[index_of(Type::kF32)][index_of(Op::kProd)] = right_f32;
+  expect_skipped(run(v), "a float product of 'normal' values");
+}
+
+TEST_F(Execute, AVariantOfAnotherBuildIsSkipped) {
+  CatalogEntry entry{.variant = variant(right_i32)};
+  point.entry = &entry;
+  expect_skipped(session->execute(point), "needs the cpu backend, which this build lacks");
+}
+
+TEST_F(Execute, APointWithNoneOfItsModesIsSkipped) {
+  device->modes.clear();
+  const Record record = run(variant(right_i32));
+  EXPECT_EQ(record.status, Status::kSkipped);
+  EXPECT_CONTAINS(record.reason, "none of the modes asked for on cpu");
+}
+
+// ---- rounds -----------------------------------------------------------------------------------
+
+TEST_F(Execute, RoundsOfAPointAddUp) {
+  Record first = run(variant(right_i32), {.budget_share = 0.5});
+  const std::size_t samples = first.timing.at(Mode::kCold).samples_ns.size();
+  first.merge(run(variant(right_i32), {.budget_share = 0.5}));
+  EXPECT_EQ(first.status, Status::kOk);
+  EXPECT_EQ(first.timing.at(Mode::kCold).samples_ns.size(), 2 * samples);
+}
+
+TEST_F(Execute, AWrongRoundCondemnsThePoint) {
+  for (const bool wrong_first : {false, true}) {
+    Record record = run(variant(wrong_first ? wrong_i32 : right_i32));
+    record.merge(run(variant(wrong_first ? right_i32 : wrong_i32)));
+    expect_wrong_without_time(record, "got ");
+    EXPECT_FALSE(record.verification->passed_before);
+  }
+}
+
+TEST_F(Execute, ADocumentedDefectDoesNotExcuseAnotherRound) {
+  Record known = run(defective(wrong_i32));
+  known.merge(run(defective(damages_input, possible)));
+  expect_wrong_without_time(known, "the input was modified");
+
+  Record faulted = run(defective(throws));
+  faulted.merge(run(defective(wrong_i32)));
+  EXPECT_EQ(faulted.status, Status::kFailed);
+  EXPECT_TRUE(faulted.timing.empty());
+}
+
+}  // namespace
+}  // namespace reduce_bench

@@ -1,0 +1,164 @@
+// From a configuration to its points.
+#include "harness/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "expect_error.hpp"
+#include "harness/error.hpp"
+
+namespace reduce_bench {
+namespace {
+
+const PlanOptions kOnCuda{.automatic = {Backend::kCuda}, .filter = {}, .seed = 9};
+
+std::vector<Point> plan_of(const std::string& sweeps, const PlanOptions& options = kOnCuda) {
+  const Json document = Json::parse(R"({"schema": 1, "sweeps": [)" + sweeps + "]}");
+  return make_plan(parse_config(document, "file", {}), options);
+}
+
+std::vector<std::string> described(const std::vector<Point>& points) {
+  std::vector<std::string> texts;
+  for (const Point& point : points) texts.push_back(describe(point));
+  return texts;
+}
+
+TEST(Plan, IsTheProductOfTheAxes) {
+  const auto points =
+      plan_of(R"({"variants": ["harris/[01]"], "n": [1, 2, 3], "type": ["i32", "f32"],
+      "op": ["sum", "min"], "distribution": ["uniform", "ones"], "params": {"block": [64, 128]}})");
+  EXPECT_EQ(points.size(), 2u * 3 * 2 * 2 * 2 * 2);
+  const std::vector<std::string> texts = described(points);
+  EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i);
+}
+
+TEST(Plan, DescribesAPointByAllThatIdentifiesIt) {
+  EXPECT_EQ(described(plan_of(R"({"variants": ["harris/0"], "n": [7]})")),
+            std::vector<std::string>{"harris/0 n=7 i32 sum uniform block=128 on cuda"});
+}
+
+TEST(Plan, VariantsOfOneProblemFollowEachOtherInAGroup) {
+  const auto points = plan_of(
+      R"({"variants": ["harris/[01]"], "n": [1, 2]}, {"variants": ["harris/0"], "n": [1]})");
+  std::vector<std::string> order;
+  for (const Point& p : points)
+    order.push_back(std::string(p.entry->variant.id) + "@" + std::to_string(p.n));
+  EXPECT_EQ(order, (std::vector<std::string>{"harris/0@1", "harris/1@1", "harris/0@2", "harris/1@2",
+                                             "harris/0@1"}));
+  EXPECT_EQ(points[0].group, points[1].group);
+  EXPECT_NE(points[1].group, points[2].group);
+  EXPECT_NE(points[3].group, points[4].group);  // another sweep may measure otherwise
+}
+
+TEST(Plan, PointsCarrySeedAndMeasurementOfTheirSweep) {
+  const auto points =
+      plan_of(R"({"variants": ["harris/0"], "n": [1], "measurement": {"interleave": 4}},
+                                 {"variants": ["harris/0"], "n": [1]})");
+  EXPECT_EQ(points[0].measurement.interleave, 4u);
+  EXPECT_EQ(points[1].measurement.interleave, 1u);
+  EXPECT_EQ(points[0].seed, 9u);
+  EXPECT_EQ(points[0].input_key().seed, 9u);
+}
+
+// ---- parameters -------------------------------------------------------------------------------
+
+std::vector<std::string> settings_of(const std::string& sweep) {
+  std::vector<std::string> texts;
+  for (const Point& p : plan_of(sweep))
+    texts.push_back(p.params.text("block") + "x" + p.params.text("blocks_per_sm"));
+  return texts;
+}
+
+TEST(PlanParameters, LeftOutKeepTheirDefaults) {
+  const auto points = plan_of(R"({"variants": ["harris/7"], "n": [1]})");
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].params,
+            default_params(find_if(catalog().begin(), catalog().end(), [](auto& e) {
+                             return e.variant.id == "harris/7";
+                           })->variant));
+}
+
+TEST(PlanParameters, AreAxesOfTheProduct) {
+  EXPECT_EQ(settings_of(R"({"variants": ["harris/7"], "n": [1],
+                            "params": {"block": [64, 128], "blocks_per_sm": [1, 2]}})"),
+            (std::vector<std::string>{"64x1", "64x2", "128x1", "128x2"}));
+}
+
+TEST(PlanParameters, VaryTogetherWhereZipped) {
+  EXPECT_EQ(settings_of(R"({"variants": ["harris/7"], "n": [1], "zip": [["block", "blocks_per_sm"]],
+                            "params": {"block": [64, 128], "blocks_per_sm": [1, 2]}})"),
+            (std::vector<std::string>{"64x1", "128x2"}));
+}
+
+TEST(PlanParameters, ThatAVariantLacksDoNotMultiplyIt) {
+  const auto texts = described(plan_of(R"({"variants": ["harris/[07]"], "n": [1],
+                                           "params": {"blocks_per_sm": [1, 2]}})"));
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "harris/0 n=1 i32 sum uniform block=128 on cuda",
+                       "harris/7 n=1 i32 sum uniform block=256 blocks_per_sm=1 on cuda",
+                       "harris/7 n=1 i32 sum uniform block=256 blocks_per_sm=2 on cuda"}));
+}
+
+TEST(PlanParameters, ThatNoVariantHasAreRefused) {
+  EXPECT_EQ(message_of<UsageError>([] {
+              plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"bolck": [64]}})");
+            }),
+            "no variant of harris/0 has a parameter 'bolck', did you mean 'block'?");
+}
+
+TEST(PlanParameters, OutsideTheirValuesAreRefused) {
+  EXPECT_EQ(
+      message_of<UsageError>([] {
+        plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"block": [64, 77]}})");
+      }),
+      "parameter 'block' cannot be 77 in any variant of harris/0: allowed are 1024, 128, 256, "
+      "512, 64");
+}
+
+// ---- what falls out ---------------------------------------------------------------------------
+
+TEST(Plan, LeavesOutOperatorsThatATypeDoesNotHave) {
+  const auto points =
+      plan_of(R"({"variants": ["harris/7"], "n": [1], "type": ["i32", "f32"], "op": ["xor"]})");
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].type, Type::kI32);
+  EXPECT_CONTAINS(
+      message_of<UsageError>([] {
+        plan_of(R"({"variants": ["harris/7"], "n": [1], "type": ["f32"], "op": ["xor"]})");
+      }),
+      "the plan is empty");
+}
+
+TEST(Plan, KeepsOnlyWhatTheFilterMatches) {
+  const PlanOptions filtered{.automatic = {Backend::kCuda}, .filter = {"harris/1", "harris/2"}};
+  const auto points = plan_of(R"({"variants": ["harris/[0-2]"], "n": [1]})", filtered);
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].entry->variant.id, "harris/1");
+  EXPECT_CONTAINS(
+      message_of<UsageError>([&] { plan_of(R"({"variants": ["harris/0"], "n": [1]})", filtered); }),
+      "the plan is empty");
+  EXPECT_CONTAINS(message_of<UsageError>([] {
+                    plan_of(R"({"variants": ["harris/0"], "n": [1]})",
+                            {.automatic = {Backend::kCuda}, .filter = {"haris/1"}});
+                  }),
+                  "did you mean 'harris/1'?");
+}
+
+TEST(Plan, RunsAVariantWhereItIsWrittenFor) {
+  const auto points = plan_of(
+      R"({"variants": ["harris/0", "cpu/sequential"], "n": [1], "backends": ["cpu", "cuda"]})");
+  EXPECT_EQ(described(points),
+            (std::vector<std::string>{"cpu/sequential n=1 i32 sum uniform on cpu",
+                                      "harris/0 n=1 i32 sum uniform block=128 on cuda"}));
+  EXPECT_EQ(
+      plan_of(R"({"variants": ["*"], "n": [1]})", {.automatic = {Backend::kCpu}, .filter = {}})
+          .front()
+          .backend,
+      Backend::kCpu);
+}
+
+}  // namespace
+}  // namespace reduce_bench

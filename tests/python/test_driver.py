@@ -1,0 +1,450 @@
+"""The built program as a user runs it: what it prints, writes and returns."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reduce_bench_report.loader import Results, load
+
+ROOT = Path(__file__).parents[2]
+BINARY = Path(os.environ.get("REDUCE_BENCH_BINARY", ROOT / "build" / "bin" / "reduce-bench"))
+
+pytestmark = pytest.mark.skipif(
+    not BINARY.exists(), reason=f"{BINARY} is not built: run make build, or set REDUCE_BENCH_BINARY"
+)
+
+GOOD, USAGE, INTERRUPTED = 0, 2, 130
+
+Json = dict[str, Any]
+SaveConfig = Callable[..., Path]
+
+
+def drive(*arguments: str | Path | bytes, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs the program to its end; text output."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120} | options
+    return subprocess.run(
+        [BINARY, *arguments], encoding="utf-8", errors="replace", check=False, **options
+    )
+
+
+def complaint(*arguments: str | Path | bytes, **options: Any) -> str:
+    """The one line with which the program refuses, by the exit code for bad usage."""
+    ended = drive(*arguments, **options)
+    assert ended.returncode == USAGE, ended.stderr
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("backend ")]
+    assert len(lines) == 1, ended.stderr
+    assert not ended.stdout
+    return lines[0]
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> SaveConfig:
+    """Writes a configuration of one sweep over small inputs."""
+
+    def save(**changes: Any) -> Path:
+        sweep = {"variants": ["cpu/sequential"], "n": [100, 1000]} | changes
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps({"schema": 1, "sweeps": [sweep]}), encoding="utf-8")
+        return path
+
+    return save
+
+
+def quick(config_file: Path, *more: str | Path | bytes) -> list[str | Path | bytes]:
+    """Arguments of a run as short as it gets."""
+    settings = ["--set", "measurement.max_time_ms=1", "--set", "measurement.modes=hot"]
+    return ["run", "--config", config_file, "--backend", "cpu", *settings, *more]
+
+
+# ---- run ------------------------------------------------------------------------------------
+
+
+def test_run_writes_a_valid_document_and_prints_a_table(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "r.json"
+    ended = drive(*quick(config(), "-o", out))
+    assert ended.returncode == GOOD, ended.stderr
+    points = load(out).points
+    assert [(p.variant, p.n, p.ranked) for p in points] == [
+        ("cpu/sequential", 100, True),
+        ("cpu/sequential", 1000, True),
+    ]
+    assert "cpu/sequential" in ended.stdout
+    assert "[2/2] cpu/sequential n=1000 i32 sum uniform on cpu: " in ended.stderr
+    assert names_in(out.parent) == ["r.json"]  # the journal is gone
+
+
+def test_output_to_stdout_is_json_and_nothing_else(config: SaveConfig, tmp_path: Path) -> None:
+    ended = drive(*quick(config(), "-o", "-"), cwd=tmp_path)
+    assert ended.returncode == GOOD, ended.stderr
+    saved = tmp_path / "saved.json"
+    saved.write_text(ended.stdout, encoding="utf-8")
+    assert len(load(saved).points) == 2
+    assert "cpu/sequential" in ended.stderr
+    assert names_in(tmp_path) == ["config.json", "saved.json"]
+
+
+def test_default_output_is_named_by_time_and_device(config: SaveConfig, tmp_path: Path) -> None:
+    assert drive(*quick(config()), cwd=tmp_path).returncode == GOOD
+    (out,) = (tmp_path / "results" / "local").iterdir()
+    assert out.name.endswith("Z-cpu.json")
+    load(out)
+
+
+def test_samples_are_kept_on_request(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    assert drive(*quick(config(), "-o", out)).returncode == GOOD
+    assert "samples_ns" not in load(out).points[0].timing["hot"]
+    assert drive(*quick(config(), "-o", out, "--keep-samples")).returncode == GOOD
+    timing = load(out).points[0].timing["hot"]
+    assert len(timing["samples_ns"]) == timing["samples"] >= 10
+
+
+def test_dry_run_lists_the_points_and_writes_nothing(config: SaveConfig, tmp_path: Path) -> None:
+    ended = drive(*quick(config(), "-o", tmp_path / "r.json", "--dry-run", "--set", "op=min,max"))
+    assert ended.returncode == GOOD
+    assert ended.stdout.splitlines() == [
+        f"cpu/sequential n={n} i32 {op} uniform on cpu"
+        for n in (100, 1000)
+        for op in ("min", "max")
+    ]
+    assert names_in(tmp_path) == ["config.json"]
+
+
+def test_the_seed_decides_the_inputs(config: SaveConfig, tmp_path: Path) -> None:
+    def checksum(seed: str) -> str:
+        out = tmp_path / "r.json"
+        assert drive(*quick(config(), "-o", out, "--seed", seed)).returncode == GOOD
+        point = load(out).points[0]
+        assert point.seed == int(seed)
+        return str(point.raw["input_checksum"])
+
+    assert checksum("5") == checksum("5")
+    assert checksum("5") != checksum("6")
+
+
+def test_interleaved_rounds_make_whole_points(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    path = config(variants=["cpu/sequential", "cpu/parallel"])
+    assert drive(*quick(path, "-o", out, "--set", "measurement.interleave=3")).returncode == GOOD
+    points = load(out).points
+    assert [p.raw["index"] for p in points] == [0, 1, 2, 3]
+    assert all(p.ranked and p.timing["hot"]["samples"] >= 10 for p in points)
+
+
+def test_a_primary_mode_that_the_backend_lacks_is_told(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    ended = drive(*quick(config(), "-o", out, "--set", "measurement.modes=graph,hot"))
+    assert ended.returncode == GOOD, ended.stderr
+    assert "not graph" in ended.stdout
+    assert load(out).points[0].outcome == "not timed graph"
+
+
+def test_points_without_any_mode_are_skipped(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    ended = drive(*quick(config(), "-o", out, "--set", "measurement.modes=graph"))
+    assert ended.returncode == GOOD, ended.stderr
+    assert {p.status for p in load(out).points} == {"skipped"}
+    assert "none of the modes asked for" in ended.stdout
+
+
+def test_sizes_that_do_not_fit_are_skipped(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    ended = drive(*quick(config(n=[100, 1 << 40]), "-o", out))
+    assert ended.returncode == GOOD, ended.stderr
+    small, large = load(out).points
+    assert (small.status, large.status) == ("ok", "skipped")
+    assert large.reason is not None
+    assert large.reason.startswith("needs 4398046.5 MB of memory, ")
+
+
+def test_a_command_line_that_is_not_utf_8_is_recorded(config: SaveConfig, tmp_path: Path) -> None:
+    out = os.fsencode(tmp_path) + b"/\xff.json"
+    assert drive(*quick(config(), "-o", out)).returncode == GOOD
+    document = json.loads(Path(os.fsdecode(out)).read_text(encoding="utf-8"))
+    assert document["environment"]["command_line"][-1].endswith("/\ufffd.json")
+
+
+# ---- interrupting and resuming --------------------------------------------------------------
+
+MANY = {
+    "n": [1000],
+    "type": ["i32", "f32"],
+    "op": ["sum", "min", "max"],
+    "distribution": ["uniform", "ones", "ramp", "normal"],
+}
+MANY_COUNT = 24
+
+
+def slow(config_file: Path, *more: str | Path) -> list[str | Path]:
+    """Arguments of a run long enough to be caught at work: caches are flushed for every sample."""
+    setting = ["--set", "measurement.max_time_ms=1"]
+    return ["run", "--config", config_file, "--backend", "cpu", *setting, *more]
+
+
+def stop_after_two_points(arguments: list[str | Path], with_signal: signal.Signals) -> int:
+    """Starts the program, sends it the signal once two points are done; its exit code."""
+    with subprocess.Popen(
+        [BINARY, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith(f"[2/{MANY_COUNT}]"):
+                process.send_signal(with_signal)
+        return process.wait(60)
+
+
+def identities(results: Results) -> set[tuple[object, ...]]:
+    return {point.identity for point in results.points}
+
+
+def test_an_interrupt_saves_what_is_done_and_resume_does_the_rest(
+    config: SaveConfig, tmp_path: Path
+) -> None:
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.journal"
+    arguments = slow(config(**MANY), "-o", out)
+    assert stop_after_two_points(arguments, signal.SIGINT) == INTERRUPTED
+    partial = load(out)
+    assert partial.document["interrupted"] is True
+    assert 2 <= len(partial.points) < MANY_COUNT
+    assert journal.exists()
+
+    saved = out.read_bytes(), journal.read_bytes()
+    refusal = complaint(*arguments, "--resume", "--seed", "2")
+    assert "another configuration, build or device" in refusal
+    assert "another configuration" in complaint(*arguments, "--resume", "--set", "n=999")
+    assert (out.read_bytes(), journal.read_bytes()) == saved
+
+    ended = drive(*arguments, "--resume")
+    assert ended.returncode == GOOD, ended.stderr
+    assert f"resumed: {len(partial.points)} of {MANY_COUNT} points were done" in ended.stderr
+    whole = load(out)
+    assert whole.document["interrupted"] is False
+    assert len(whole.points) == len(identities(whole)) == MANY_COUNT
+    assert [point.raw for point in whole.points[: len(partial.points)]] == [
+        point.raw for point in partial.points
+    ]
+    assert not journal.exists()
+
+
+def test_a_kill_loses_no_finished_point(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    arguments = slow(config(**MANY), "-o", out)
+    assert stop_after_two_points(arguments, signal.SIGKILL) == -signal.SIGKILL
+    assert not out.exists()
+    ended = drive(*arguments, "--resume")
+    assert ended.returncode == GOOD, ended.stderr
+    assert "resumed: 0 of" not in ended.stderr
+    assert "resumed: 1 of" not in ended.stderr
+    assert len(identities(load(out))) == MANY_COUNT
+
+
+def test_two_runs_do_not_write_one_file(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    with (tmp_path / "r.json.journal").open("w", encoding="utf-8") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        assert "another run is writing" in complaint(*quick(config(), "-o", out))
+
+
+def test_resume_needs_the_file(config: SaveConfig) -> None:
+    assert "name it with -o" in complaint(*quick(config(), "--resume"))
+    assert "name it with -o" in complaint(*quick(config(), "--resume", "-o", "-"))
+
+
+# ---- what run refuses -----------------------------------------------------------------------
+
+
+def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> None:
+    hint = ", did you mean 'cpu/sequential'?"
+    assert complaint("show", "cpu/seqential").endswith(f"unknown variant 'cpu/seqential'{hint}")
+    unmatched = f"no variant matches 'cpu/seqential'{hint}"
+    assert complaint(*quick(config(), "--filter", "cpu/seqential")).endswith(unmatched)
+    assert complaint(*quick(config(variants=["cpu/seqential"]))).endswith(unmatched)
+    assert complaint("list", "--filter", "cpu/seqential").endswith(unmatched)
+    assert complaint("verify", "--filter", "cpu/seqential").endswith(unmatched)
+
+
+def test_unknown_key_is_named_by_its_json_pointer(config: SaveConfig) -> None:
+    message = complaint(*quick(config(typ=["i32"])))
+    assert "config.json: /sweeps/0: unknown key 'typ', did you mean 'type'?" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "fragments"),
+    [
+        ('{"schema": 2, "sweeps": []}', ["/schema: found 2", "from 1 to 1"]),
+        ('{"schema": 1, "sweeps": [', ["not valid JSON at byte 26"]),
+        ("", ["not valid JSON"]),
+        ("\x00\ufffd", ["not valid JSON"]),
+    ],
+)
+def test_broken_configurations(tmp_path: Path, text: str, fragments: list[str]) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    message = complaint(*quick(path))
+    for fragment in ["broken.json", *fragments]:
+        assert fragment in message
+
+
+def test_a_missing_configuration(tmp_path: Path) -> None:
+    assert "No such file" in complaint(*quick(tmp_path / "none.json"))
+    assert "Is a directory" in complaint(*quick(tmp_path))
+
+
+def test_impossible_combinations(config: SaveConfig) -> None:
+    assert "the plan is empty" in complaint(*quick(config(type=["f32"], op=["xor"])))
+    message = complaint(*quick(config(variants=["harris/0"])))
+    assert "the plan is empty" in message  # needs a GPU
+
+
+@pytest.mark.parametrize(
+    ("setting", "fragment"),
+    [
+        ("nonsense", "expected key=value"),
+        ("nn=5", "unknown key 'nn', did you mean 'n'?"),
+        ("n=many", '/sweeps/0/n/0: found "many"'),
+        ("measurement.max_time=5", "did you mean 'max_time_ms'?"),
+        ("params.blok=5", "has a parameter 'blok'"),
+    ],
+)
+def test_settings_that_make_no_sense(config: SaveConfig, setting: str, fragment: str) -> None:
+    assert fragment in complaint(*quick(config(), "--set", setting))
+
+
+def test_unwritable_output_is_told_before_anything_is_measured(
+    config: SaveConfig, tmp_path: Path
+) -> None:
+    path = config()
+    message = complaint(*quick(path, "-o", path / "r.json"))
+    assert f"'{path / 'r.json'}'" in message
+    assert "Not a directory" in message
+    assert f"cannot write '{tmp_path}': it is a directory" in complaint(
+        *quick(path, "-o", tmp_path)
+    )
+    assert "it is not a regular file" in complaint(*quick(path, "-o", "/dev/full"))
+    assert names_in(tmp_path) == ["config.json"]
+
+
+def test_output_to_a_full_disk(config: SaveConfig) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = drive(*quick(config(), "-o", "-"), stdout=full)
+        assert ended.returncode == USAGE
+        assert "cannot write the results to standard output" in ended.stderr
+        ended = drive("list", stdout=full)
+        assert ended.returncode == USAGE
+        assert "No space left on device" in ended.stderr
+
+
+def test_backends_that_run_refuses(config: SaveConfig) -> None:
+    base = ["run", "--config", config(), "-o", "-"]
+    assert "reduce-bench verify" in complaint(*base, "--backend", "emu")
+    assert drive(*base, "--backend", "gpu").returncode == USAGE
+    assert "--device 99: " in complaint(*base, "--device", "99")
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
+def test_cuda_without_a_gpu(config: SaveConfig) -> None:
+    base = ["run", "--config", config(variants=["harris/0"]), "-o", "-"]
+    message = complaint(*base, "--backend", "cuda")
+    assert "--backend cuda: " in message
+    assert "use --backend cpu" in message
+
+
+def test_a_configured_backend_that_is_not_there_is_skipped(
+    config: SaveConfig, tmp_path: Path
+) -> None:
+    if Path("/dev/nvidiactl").exists():
+        pytest.skip("there is an NVIDIA GPU")
+    out = tmp_path / "r.json"
+    path = config(variants=["harris/0", "cpu/sequential"], backends=["cuda", "cpu"])
+    ended = drive(*slow(path, "-o", out)[:3], "--set", "n=100", "-o", out)
+    assert ended.returncode == GOOD, ended.stderr
+    assert [p.status for p in load(out).points] == ["skipped", "ok"]
+
+
+# ---- the other commands ---------------------------------------------------------------------
+
+
+def test_list_as_json() -> None:
+    ended = drive("list", "--json")
+    assert ended.returncode == GOOD
+    entries = json.loads(ended.stdout)
+    keys = {"id", "operation", "backends", "types", "ops", "fidelity", "source", "params"}
+    assert all(keys <= entry.keys() for entry in entries)
+    by_id = {entry["id"]: entry for entry in entries}
+    assert len(by_id) == len(entries)
+    harris = by_id["harris/0"]
+    assert harris["operation"] == "reduce"
+    assert harris["backends"] == ["cuda", "emu"]
+    assert harris["types"] == ["i32", "i64", "f32", "f64"]
+    assert harris["ops"] == ["sum", "min", "max", "right", "affine"]
+    assert harris["order"] == "preserving"
+    assert [param["name"] for param in harris["params"]] == ["block"]
+    assert by_id["cpu/sequential"]["backends"] == ["cpu"]
+
+
+def test_list_as_a_table() -> None:
+    lines = drive("list", "--filter", "harris/[01]").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["variant", "harris/0", "harris/1"]
+
+
+def test_show_explains_a_variant() -> None:
+    ended = drive("show", "harris/4")
+    assert ended.returncode == GOOD
+    assert ended.stdout.startswith("harris/4: ")
+    for part in ("Source:", "Deviations:", "Parameters:\n  block=128", "Known wrong with form="):
+        assert part in ended.stdout
+
+
+def test_verify() -> None:
+    ended = drive("verify", "--backend", "cpu", "--filter", "cpu/[ks]*", "--json")
+    assert ended.returncode == GOOD, ended.stdout
+    report = json.loads(ended.stdout)
+    assert {entry["backend"] for entry in report} == {"cpu"}
+    assert all(entry["passed"] > 0 and entry["failures"] == [] for entry in report)
+    assert f"{len(report)} variants verified, 0 failed" in ended.stderr
+
+
+def test_verify_shows_documented_defects() -> None:
+    ended = drive("verify", "--backend", "emu", "--filter", "harris/6", "--json")
+    assert ended.returncode == GOOD, ended.stdout
+    (entry,) = json.loads(ended.stdout)
+    assert entry["known_wrong"] > 0
+
+
+def test_verify_of_nothing_that_runs_here() -> None:
+    message = complaint("verify", "--backend", "cpu", "--filter", "harris/0")
+    assert "none of the variants" in message
+
+
+def test_info_as_json() -> None:
+    ended = drive("info", "--json")
+    assert ended.returncode == GOOD, ended.stderr
+    document = json.loads(ended.stdout)
+    assert document["environment"]["cpu"]["logical_cores"] >= 1
+    (ceilings,) = document["ceilings"].values()
+    assert [read["gb_per_s"] > 0 for read in ceilings["read"]] == [True, True]
+
+
+@pytest.mark.parametrize("command", [(), ("run",), ("list",), ("show",), ("verify",), ("info",)])
+def test_help_with_an_example(command: tuple[str, ...]) -> None:
+    ended = drive(*command, "--help")
+    assert ended.returncode == GOOD
+    assert "Example" in ended.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("ran",), ("run",), ("list", "--jsn"), ("show",)])
+def test_bad_usage(arguments: tuple[str, ...]) -> None:
+    ended = drive(*arguments)
+    assert ended.returncode == USAGE
+    assert ended.stderr
+    assert not ended.stdout

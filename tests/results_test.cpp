@@ -1,0 +1,257 @@
+// The results document's parts, the journal, and writing whole files.
+#include "harness/results.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+
+#include "expect_error.hpp"
+#include "fake_device.hpp"
+#include "harness/error.hpp"
+#include "results_cases.hpp"
+
+namespace reduce_bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class InFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "results-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  static std::string content(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+  }
+
+  fs::path folder;
+};
+
+// ---- whole files ------------------------------------------------------------------------------
+
+using WriteAtomically = InFolder;
+
+TEST_F(WriteAtomically, ReplacesTheFileAndLeavesNothingElse) {
+  const fs::path file = folder / "r.json";
+  write_atomically(file, "old and long");
+  write_atomically(file, "new");
+  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(WriteAtomically, SaysWhyItCannotWrite) {
+  const fs::path file = folder / "file";
+  write_atomically(file, "text");
+  const std::string message =
+      message_of<UsageError>([&] { write_atomically(file / "below.json", "x"); });
+  EXPECT_CONTAINS(message,
+                  "cannot write '" + (file / "below.json").string() + "': Not a directory");
+  EXPECT_CONTAINS(message, "-o");
+}
+
+TEST_F(WriteAtomically, LeavesNothingHalfWrittenWhereTheRenameFails) {
+  const fs::path target = folder / "target";
+  fs::create_directories(target / "not-empty");
+  EXPECT_THROW(write_atomically(target, "x"), UsageError);
+  EXPECT_TRUE(fs::is_directory(target));
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(WriteAtomically, LeavesNothingHalfWrittenOnAFullDisk) {
+  const fs::path file = folder / "r.json";
+  write_atomically(file, "old");
+  // The temporary file's name leads to a device that is always full.
+  fs::create_symlink("/dev/full", file.string() + "." + std::to_string(getpid()) + ".tmp");
+  EXPECT_CONTAINS(message_of<UsageError>([&] { write_atomically(file, "new"); }),
+                  "No space left on device");
+  EXPECT_EQ(content(file), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+// ---- journal ----------------------------------------------------------------------------------
+
+class JournalFile : public InFolder {
+ protected:
+  void SetUp() override {
+    InFolder::SetUp();
+    file = folder / "r.json.journal";
+  }
+  void write_two_points() {
+    Journal journal(file, header, false);
+    journal.append({{"index", 0}});
+    journal.append({{"index", 1}});
+  }
+  std::vector<Json> resumed() { return Journal(file, header, true).finished(); }
+
+  fs::path file;
+  const Json header{{"journal", 1}, {"config", "this one"}, {"share", 0.1}};
+};
+
+TEST_F(JournalFile, IsOnDiskAfterEveryLine) {
+  Journal journal(file, header, false);
+  EXPECT_EQ(content(file), header.dump() + "\n");
+  journal.append({{"index", 3}});
+  EXPECT_EQ(content(file), header.dump() + "\n{\"index\":3}\n");
+}
+
+TEST_F(JournalFile, ResumesWithTheFinishedPointsAndGoesOn) {
+  write_two_points();
+  {
+    Journal journal(file, header, true);
+    EXPECT_EQ(journal.finished(), (std::vector<Json>{{{"index", 0}}, {{"index", 1}}}));
+    journal.append({{"index", 2}});
+  }
+  EXPECT_EQ(resumed().size(), 3u);
+}
+
+TEST_F(JournalFile, ALineThatAKillCutOffIsRunAgain) {
+  write_two_points();
+  const std::string whole = content(file);
+  // Without the newline, within the line, and with nothing but its first byte left.
+  for (const std::size_t cut : {1u, 5u, 11u}) {
+    std::ofstream(file) << whole.substr(0, whole.size() - cut);
+    EXPECT_EQ(resumed().size(), 1u) << cut;
+    Journal(file, header, true).append({{"index", 7}});
+    EXPECT_EQ(resumed().at(1).at("index"), 7) << cut;
+  }
+}
+
+TEST_F(JournalFile, CutOffInItsHeaderIsANewOne) {
+  std::ofstream(file) << header.dump().substr(0, 10);
+  EXPECT_TRUE(resumed().empty());
+  EXPECT_EQ(content(file), header.dump() + "\n");
+}
+
+TEST_F(JournalFile, ToResumeNeedNotExist) {
+  EXPECT_TRUE(resumed().empty());
+  EXPECT_EQ(content(file), header.dump() + "\n");
+}
+
+TEST_F(JournalFile, OfAnotherRunIsRefusedAndKept) {
+  write_two_points();
+  const std::string before = content(file);
+  Json other = header;
+  other["config"] = "another";
+  const std::string message = message_of<UsageError>([&] { Journal(file, other, true); });
+  EXPECT_CONTAINS(message, "another configuration, build or device");
+  EXPECT_CONTAINS(message, "--resume");
+  EXPECT_EQ(content(file), before);
+}
+
+TEST_F(JournalFile, IsReplacedByANewRun) {
+  write_two_points();
+  EXPECT_TRUE(Journal(file, header, false).finished().empty());
+  EXPECT_TRUE(resumed().empty());
+}
+
+TEST_F(JournalFile, IsLockedWhileARunWritesIt) {
+  Journal journal(file, header, false);
+  journal.append({{"index", 0}});
+  for (const bool resume : {false, true})
+    EXPECT_CONTAINS(message_of<UsageError>([&] { Journal(file, header, resume); }),
+                    "another run is writing");
+  EXPECT_CONTAINS(content(file), "{\"index\":0}");
+}
+
+TEST_F(JournalFile, ThatCannotBeWrittenIsNamed) {
+  const fs::path nowhere = folder / "none" / "r.journal";
+  EXPECT_CONTAINS(message_of<UsageError>([&] { Journal(nowhere, header, false); }),
+                  "'" + nowhere.string() + "': No such file or directory");
+  fs::create_symlink("/dev/full", folder / "full");
+  EXPECT_CONTAINS(message_of<UsageError>([&] { Journal(folder / "full", header, false); }),
+                  "cannot write");
+}
+
+TEST_F(JournalFile, IsRemovedWhenTheDocumentHoldsEverything) {
+  Journal journal(file, header, false);
+  journal.remove();
+  EXPECT_FALSE(fs::exists(file));
+}
+
+// ---- points -----------------------------------------------------------------------------------
+
+void expect_finite(const Json& json, const std::string& where) {
+  if (json.is_structured()) {
+    for (const auto& [key, value] : json.items()) expect_finite(value, where + "/" + key);
+  } else if (json.is_number_float()) {
+    EXPECT_TRUE(std::isfinite(json.get<double>())) << where;
+  }
+}
+
+TEST(PointJson, HoldsNoNumberThatJsonLacks) {
+  for (const Json& point : points_of_every_kind())
+    expect_finite(point, point.at("variant").get<std::string>());
+}
+
+TEST(PointJson, TellsANanAsText) {
+  const Json point = points_of_every_kind().at(kWrongNan);
+  EXPECT_EQ(point.at("status"), "wrong");
+  EXPECT_EQ(point.at("verification").at("actual"), "nan");
+  EXPECT_TRUE(point.at("verification").at("error_abs").is_null());
+  EXPECT_TRUE(point.at("timing").empty());
+}
+
+TEST(PointJson, DerivesRatesFromThePrimaryMode) {
+  const Json point = points_of_every_kind().at(kRight);
+  EXPECT_EQ(point.at("timing").at("cold").at("median_ns"), 2000.0);
+  EXPECT_EQ(point.at("bytes"), 4004);
+  EXPECT_EQ(point.at("gb_per_s"), 4004 / 2000.0);
+  EXPECT_EQ(point.at("items_per_s"), 1000 / 2000.0 * 1e9);
+  EXPECT_EQ(point.at("ns_per_item"), 2000.0 / 1000);
+  EXPECT_EQ(point.at("ceiling_share"), 1000 / 2000.0);
+  EXPECT_EQ(point.at("peak_share"), 4004 / 2000.0 / 100);
+  EXPECT_EQ(point.at("reason"), nullptr);
+  EXPECT_FALSE(point.at("timing").at("cold").contains("samples_ns"));
+}
+
+TEST(PointJson, KeepsSamplesOnRequest) {
+  const Json point = points_of_every_kind(true).at(kRight);
+  EXPECT_EQ(point.at("timing").at("cold").at("samples_ns").size(),
+            point.at("timing").at("cold").at("samples"));
+}
+
+TEST(PointJson, OfAModeThatWasNotMeasuredHasNoRate) {
+  const Json point = points_of_every_kind().at(kWithoutPrimaryMode);
+  EXPECT_EQ(point.at("status"), "ok");
+  EXPECT_TRUE(point.at("timing").contains("cold"));
+  EXPECT_TRUE(point.at("gb_per_s").is_null());
+}
+
+TEST(Ceilings, TakeTheFastestShapeOfEverySize) {
+  FakeDevice device;
+  // Two shapes of one size take turns: a warm-up and ten samples each.
+  device.script = [](std::size_t k) { return Sample{.ns = k < 11 ? 3000.0 : 1000.0}; };
+  const Ceilings ceilings = measure_ceilings(device, {4096});
+  ASSERT_EQ(ceilings.reads.size(), 1u);
+  EXPECT_EQ(ceilings.reads[0].shape, "fast");
+  EXPECT_EQ(ceilings.read_ns(4096), 1000.0);
+  EXPECT_EQ(ceilings.read_ns(4097), std::nullopt);
+  EXPECT_EQ(ceilings.copy_bytes, 8192u);
+}
+
+TEST(Ceilings, LeaveOutWhatDoesNotFitTwice) {
+  FakeDevice device;
+  device.available_bytes = 10000;
+  const Ceilings ceilings = measure_ceilings(device, {6000, 4096, 4096});
+  ASSERT_EQ(ceilings.reads.size(), 1u);
+  EXPECT_EQ(ceilings.reads[0].size_bytes, 4096u);
+}
+
+TEST(Ceilings, SurviveTheJournal) {
+  const Json json = to_json(made_up_ceilings());
+  EXPECT_EQ(to_json(ceilings_from_json(json)), json);
+}
+
+}  // namespace
+}  // namespace reduce_bench

@@ -1,0 +1,129 @@
+// The published schemas against what the program reads and writes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "config_cases.hpp"
+#include "harness/environment.hpp"
+#include "harness/plan.hpp"
+#include "results_cases.hpp"
+
+namespace reduce_bench {
+namespace {
+
+using PlainJson = nlohmann::json;  // the adapter takes no other
+using valijson::adapters::NlohmannJsonAdapter;
+
+class PublishedSchema {
+ public:
+  explicit PublishedSchema(const std::string& name) {
+    std::ifstream stream(SOURCE_DIR "/configs/schema/" + name);
+    const PlainJson text = PlainJson::parse(stream);
+    const NlohmannJsonAdapter adapter(text);
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(adapter, schema_);
+  }
+  /// Why the document is not valid; empty where it is.
+  std::string complaint(const Json& document) const {
+    const PlainJson plain = PlainJson::parse(document.dump());
+    const NlohmannJsonAdapter adapter(plain);
+    valijson::ValidationResults results;
+    if (valijson::Validator().validate(schema_, adapter, &results)) return {};
+    std::string text;
+    for (valijson::ValidationResults::Error error; results.popError(error);) {
+      for (const std::string& step : error.context) text += step;
+      text += ": " + error.description + "\n";
+    }
+    return text;
+  }
+
+ private:
+  valijson::Schema schema_;
+};
+
+TEST(ConfigSchema, RefusesWhatTheReaderRefuses) {
+  const PublishedSchema schema("config.schema.json");
+  for (const BadConfig& bad : kBadConfigs)
+    EXPECT_EQ(schema.complaint(Json::parse(bad.text)).empty(), !bad.in_schema) << bad.name;
+}
+
+TEST(ConfigSchema, AcceptsWhatTheReaderAccepts) {
+  const PublishedSchema schema("config.schema.json");
+  for (const GoodConfig& good : kGoodConfigs) {
+    const Json document = Json::parse(good.text);
+    EXPECT_EQ(schema.complaint(document), "") << good.name;
+    EXPECT_EQ(schema.complaint(to_json(parse_config(document, good.name, {}))), "") << good.name;
+  }
+}
+
+TEST(ConfigSchema, NamesEveryTypeOperatorAndDistribution) {
+  std::ifstream stream(SOURCE_DIR "/configs/schema/config.schema.json");
+  const Json definitions = Json::parse(stream).at("definitions");
+  const Json& sweep = definitions.at("sweep").at("properties");
+  EXPECT_EQ(sweep.at("type").at("items").at("enum"), Json(kTypeNames));
+  EXPECT_EQ(sweep.at("op").at("items").at("enum"), Json(kOpNames));
+  EXPECT_EQ(sweep.at("operation").at("enum"), Json(kOperationNames));
+  EXPECT_EQ(definitions.at("distribution_name").at("enum"), Json(Distribution::kNames));
+  EXPECT_EQ(definitions.at("measurement").at("properties").at("modes").at("items").at("enum"),
+            Json(kModeNames));
+}
+
+TEST(ConfigSchema, StatesTheDefaultsOfTheReader) {
+  std::ifstream stream(SOURCE_DIR "/configs/schema/config.schema.json");
+  const Json settings = Json::parse(stream).at("definitions").at("measurement").at("properties");
+  const Config config = parse_config(Json::parse(kGoodConfigs[0].text), "smallest", {});
+  const Json defaults = to_json(config).at("sweeps").at(0).at("measurement");
+  for (const auto& [name, value] : defaults.items())
+    EXPECT_EQ(settings.at(name).at("default"), value) << name;
+}
+
+GpuInfo made_up_gpu() {
+  GpuInfo gpu{.name = "NVIDIA Imaginary", .compute_capability = "9.0", .sm_count = 132};
+  gpu.sm_clock_mhz_max = 1980;
+  gpu.memory_bus_bits = 5120;
+  return gpu;
+}
+
+Json results_with(const Json& points, const GpuInfo* gpu) {
+  CudaStatus cuda;
+  if (gpu != nullptr) cuda.driver_version = "580.65.06";
+  const Config config = parse_config(Json::parse(kGoodConfigs[1].text), "every key", {});
+  return {
+      {"schema", 1},
+      {"kind", "reduce-bench-results"},
+      {"config", to_json(config)},
+      {"environment", environment_json(cuda, gpu, {"reduce-bench", "run"}, 1, "cpu: asked for")},
+      {"ceilings", {{"cpu", to_json(made_up_ceilings())}}},
+      {"noise_floor", {{"aa", Json::array()}, {"relative", nullptr}}},
+      {"interrupted", false},
+      {"points", points}};
+}
+
+TEST(ResultsSchema, AcceptsPointsOfEveryKind) {
+  const PublishedSchema schema("results.schema.json");
+  for (const bool keep_samples : {false, true})
+    for (const Json& point : points_of_every_kind(keep_samples))
+      EXPECT_EQ(schema.complaint(results_with(Json::array({point}), nullptr)), "") << point.dump(1);
+}
+
+TEST(ResultsSchema, AcceptsTheEnvironmentWithAndWithoutAGpu) {
+  const PublishedSchema schema("results.schema.json");
+  const GpuInfo gpu = made_up_gpu();
+  EXPECT_EQ(schema.complaint(results_with(Json::array(), &gpu)), "");
+  EXPECT_EQ(schema.complaint(results_with(Json::array(), nullptr)), "");
+}
+
+TEST(ResultsSchema, RefusesATimeWithoutAVerifiedResult) {
+  const PublishedSchema schema("results.schema.json");
+  const std::vector<Json> points = points_of_every_kind();
+  Json wrong = points.at(kWrong);
+  wrong["timing"] = points.at(kRight).at("timing");
+  EXPECT_NE(schema.complaint(results_with(Json::array({wrong}), nullptr)), "");
+}
+
+}  // namespace
+}  // namespace reduce_bench
