@@ -3,6 +3,7 @@
 # make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
 # make figures   draw RESULTS=file.json (default: the newest in results/local) into
 #                results/local/figures
+# make readme    the README's table and figure anew from the committed results
 # make report    the same as one HTML page, results/local/report.html
 # make compare   BASE=a.json NEW=b.json: the ratios of their medians, without a verdict
 # make lint      check formatting, types and common mistakes; make format repairs the formatting
@@ -11,7 +12,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test figures report compare lint format clean
+.PHONY: build bench test figures readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -59,6 +60,13 @@ figures report:
 	  "name a file with RESULTS=file.json" >&2; exit 2; }
 	@scripts/setup.sh python requirements.txt
 	$(draw_$@) $(RESULTS)
+
+readme_results := results/nvidia-h200/full.json
+readme_selection := --only type=i32 --only op=sum --only distribution=uniform --only mode=cold
+readme:
+	@scripts/setup.sh python requirements.txt
+	$(reports) table $(readme_results) $(readme_selection) --readme README.md
+	$(reports) figures $(readme_results) $(readme_selection) --format svg --output docs/figures
 
 compare:
 	@[[ -n "$(BASE)" && -n "$(NEW)" ]] || { echo "make compare: name the two results with" \

@@ -42,21 +42,35 @@ TEST(Plan, DescribesAPointByAllThatIdentifiesIt) {
 
 TEST(Plan, VariantsOfOneProblemFollowEachOtherInAGroup) {
   const auto points = plan_of(
-      R"({"variants": ["harris/[01]"], "n": [1, 2]}, {"variants": ["harris/0"], "n": [1]})");
+      R"({"variants": ["harris/[01]"], "n": [1, 2]}, {"variants": ["harris/0"], "n": [3]})");
   std::vector<std::string> order;
   for (const Point& p : points)
     order.push_back(std::string(p.entry->variant.id) + "@" + std::to_string(p.n));
   EXPECT_EQ(order, (std::vector<std::string>{"harris/0@1", "harris/1@1", "harris/0@2", "harris/1@2",
-                                             "harris/0@1"}));
+                                             "harris/0@3"}));
   EXPECT_EQ(points[0].group, points[1].group);
   EXPECT_NE(points[1].group, points[2].group);
   EXPECT_NE(points[3].group, points[4].group);  // another sweep may measure otherwise
 }
 
+TEST(Plan, OverlappingSweepsMeasureAProblemOnceAsFirstAskedFor) {
+  const auto points = plan_of(
+      R"({"variants": ["harris/0"], "n": [2, {"pow2": [0, 1]}], "measurement": {"interleave": 4}},
+         {"variants": ["harris/*"], "n": [2]})");
+  unsigned times = 0;
+  for (const Point& p : points)
+    if (p.entry->variant.id == "harris/0" && p.n == 2) {
+      ++times;
+      EXPECT_EQ(p.measurement.interleave, 4u);
+    }
+  EXPECT_EQ(times, 1u);
+  for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i);
+}
+
 TEST(Plan, PointsCarrySeedAndMeasurementOfTheirSweep) {
   const auto points =
       plan_of(R"({"variants": ["harris/0"], "n": [1], "measurement": {"interleave": 4}},
-                                 {"variants": ["harris/0"], "n": [1]})");
+                                 {"variants": ["harris/0"], "n": [2]})");
   EXPECT_EQ(points[0].measurement.interleave, 4u);
   EXPECT_EQ(points[1].measurement.interleave, 1u);
   EXPECT_EQ(points[0].seed, 9u);

@@ -1,6 +1,7 @@
 """Markdown tables of bandwidth, and the one that the README keeps between markers."""
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,8 @@ def markdown(
     parts = [_panel_table(panel, sizes or spread(panel.sizes)) for panel in panels]
     footer = (
         "Cells: GB/s by the median, with the share of the read ceiling measured at that size; bold "
-        "is the best of a column. One row for the best variant of each family, ordered by the last "
-        "column; (host) marks those timed until the result is on the host.\n"
+        "is the shortest time of a column. One row for the best variant of each family, ordered by "
+        "the last column; (host) marks those timed until the result is on the host.\n"
         f"From {results.provenance}."
     )
     return "\n\n".join([*parts, footer]) + "\n"
@@ -35,8 +36,8 @@ def spread(sizes: Sequence[int], count: int = DEFAULT_COLUMNS) -> list[int]:
 
 
 def _panel_table(panel: Panel, sizes: Sequence[int]) -> str:
-    best = {n: _best_gb_per_s(panel, n) for n in sizes}
-    rows = sorted(panel.shown, key=lambda line: -_gb_per_s(line, sizes[-1]))
+    best = {n: min((_time_ns(line, n) for line in panel.shown), default=inf) for n in sizes}
+    rows = sorted(panel.shown, key=lambda line: _time_ns(line, sizes[-1]))
     lines = [
         f"**{panel.title}**",
         "",
@@ -54,16 +55,13 @@ def _at(line: Line, n: int) -> Point | None:
     return next((point for point in line.points if point.n == n), None)
 
 
-def _gb_per_s(line: Line, n: int) -> float:
+def _time_ns(line: Line, n: int) -> float:
+    """Not GB/s, which rise with the bytes that a variant moves beyond its input."""
     point = _at(line, n)
-    return point.gb_per_s or 0.0 if point is not None and point.ranked else 0.0
+    return point.time_ns() if point is not None and point.ranked else inf
 
 
-def _best_gb_per_s(panel: Panel, n: int) -> float:
-    return max((_gb_per_s(line, n) for line in panel.shown), default=0.0)
-
-
-def _cell(point: Point | None, best_gb_per_s: float) -> str:
+def _cell(point: Point | None, best_ns: float) -> str:
     if point is None:
         return "-"
     if not point.ranked:
@@ -72,7 +70,7 @@ def _cell(point: Point | None, best_gb_per_s: float) -> str:
         return "-"
     share = "" if point.ceiling_share is None else f" ({point.ceiling_share:.0%})"
     text = f"{point.gb_per_s:.4g}{share}"
-    return f"**{text}**" if point.gb_per_s == best_gb_per_s else text
+    return f"**{text}**" if point.time_ns() == best_ns else text
 
 
 def with_table(text: str, table: str, path: Path) -> str:
