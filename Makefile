@@ -63,9 +63,10 @@ figures report:
 
 readme_results := results/nvidia-h200/full.json
 readme_selection := --only type=i32 --only op=sum --only distribution=uniform --only mode=cold
+readme_sizes := 2^10,2^13,2^16,2^19,2^22,2^25,2^28,2^30
 readme:
 	@scripts/setup.sh python requirements.txt
-	$(reports) table $(readme_results) $(readme_selection) --readme README.md
+	$(reports) table $(readme_results) $(readme_selection) --n $(readme_sizes) --readme README.md
 	$(reports) figures $(readme_results) $(readme_selection) --format svg --output docs/figures
 
 compare:

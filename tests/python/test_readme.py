@@ -11,11 +11,10 @@ RESULTS = Path("results/nvidia-h200/full.json")
 
 
 def selection() -> list[str]:
-    """The selection that `make readme` passes."""
+    """The options that `make readme` passes for the table."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    found = re.search(r"^readme_selection := (.*)$", makefile, re.MULTILINE)
-    assert found is not None
-    return found.group(1).split()
+    found = dict(re.findall(r"^readme_(selection|sizes) := (.*)$", makefile, re.MULTILINE))
+    return [*found["selection"].split(), "--n", found["sizes"]]
 
 
 def test_table_is_of_the_committed_results(monkeypatch) -> None:
