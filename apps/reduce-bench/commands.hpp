@@ -6,7 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/config.hpp"
+#include "kernels/catalog.hpp"
+
 namespace reduce_bench {
+
+/// A variant as `list --json` shows it; `show --json` adds the description.
+Json to_json(const CatalogEntry& entry);
 
 /// Where a chosen command leaves what to run; its value is the exit code.
 using Action = std::function<int()>;

@@ -31,6 +31,8 @@ Json provided_ops(const Variant& variant) {
   return names;
 }
 
+}  // namespace
+
 Json to_json(const CatalogEntry& entry) {
   const Variant& variant = entry.variant;
   Json backends = Json::array(), built = Json::array(), params = Json::array();
@@ -56,6 +58,8 @@ Json to_json(const CatalogEntry& entry) {
           {"finish", variant.finish == Finish::kHost ? "host" : "device"},
           {"params", params}};
 }
+
+namespace {
 
 std::string joined(const Json& names) {
   std::string text;

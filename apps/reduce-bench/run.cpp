@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -65,6 +66,8 @@ struct BackendChoice {
 };
 
 BackendChoice choose_backend(const std::string& asked, const CudaStatus& cuda) {
+  if (!asked.empty() && !find_name(kBackendNames, asked))
+    throw UsageError(fmt::format("--backend {}: no such backend; use cuda or cpu", asked));
   if (asked == "emu")
     throw UsageError(
         "--backend emu: the emulator verifies and is never timed; use 'reduce-bench verify'");
@@ -102,6 +105,7 @@ class Run {
     const BackendChoice choice = choose_backend(options_.backend, cuda_);
     if (!options_.backend.empty())
       for (Sweep& sweep : config_.sweeps) sweep.backends.clear();
+    fmt::print(stderr, "backend {}\n", choice.why);
     plan_ = make_plan(config_, {choice.automatic, options_.filter, options_.seed});
     const bool uses_cuda = std::any_of(plan_.begin(), plan_.end(),
                                        [](const Point& p) { return p.backend == Backend::kCuda; });
@@ -124,7 +128,6 @@ class Run {
       throw UsageError("--resume needs a results file: name it with -o");
     if (options_.resume && options_.output.empty())
       throw UsageError("--resume needs the file of the run to go on with: name it with -o");
-    fmt::print(stderr, "backend {}\n", choice.why);
   }
 
   int dry_run() {
@@ -145,12 +148,28 @@ class Run {
   }
 
  private:
+  /// Anything else is not ours to overwrite.
+  static bool is_results_file(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::string start(4096, '\0');
+    stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+    return stream.gcount() == 0 || start.find("\"reduce-bench-results\"") != std::string::npos;
+  }
+
   void open_output() {
     if (to_stdout_) return;
     output_ =
         options_.output.empty() ? default_output(gpu_) : std::filesystem::path(options_.output);
     std::error_code error;
     const auto there = std::filesystem::status(output_, error);
+    if (!output_.has_filename())
+      throw UsageError(fmt::format("cannot write '{}': it names a directory; name a file with -o",
+                                   output_.string()));
+    if (std::filesystem::is_regular_file(there) && !is_results_file(output_))
+      throw UsageError(
+          fmt::format("'{}' exists and is not a results file: name another with -o, "
+                      "or remove it",
+                      output_.string()));
     // A device such as /dev/null would be replaced by the rename.
     if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
       throw UsageError(
@@ -182,18 +201,47 @@ class Run {
     journal_.emplace(file, header, options_.resume);
   }
 
+  /// Takes over one line of the journal; false where it is not of this plan.
+  bool restore_line(const Json& line) {
+    if (line.contains("ceilings")) {
+      for (const auto& [name, json] : line.at("ceilings").items()) {
+        const auto backend = find_name(kBackendNames, name);
+        if (!backend) return false;
+        ceilings_[static_cast<Backend>(*backend)] = ceilings_from_json(json);
+      }
+      return true;
+    }
+    const auto index = line.at("index").get<std::size_t>();
+    if (index >= plan_.size()) return false;
+    // What a point that did not run would be written as has every field that identifies it.
+    const Json expected = to_json(Record{.point = plan_[index]}, Ceilings{}, std::nullopt, false);
+    for (const auto& [key, value] : expected.items()) {
+      if (!line.contains(key)) return false;
+      const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
+                              key == "op" || key == "params" || key == "seed" ||
+                              key == "distribution";
+      if (identifies && line.at(key) != value) return false;
+    }
+    points_[index] = line;
+    return true;
+  }
+
   void restore() {
     if (!journal_) return;
     std::size_t restored = 0;
     for (const Json& line : journal_->finished()) {
-      if (line.contains("ceilings")) {
-        for (const auto& [backend, json] : line.at("ceilings").items())
-          ceilings_[static_cast<Backend>(*find_name(kBackendNames, backend))] =
-              ceilings_from_json(json);
-      } else {
-        points_.at(line.at("index").get<std::size_t>()) = line;
-        ++restored;
+      bool good = false;
+      try {
+        good = restore_line(line);
+      } catch (const Json::exception&) {
+        // Not of the shape that this program writes.
       }
+      if (!good)
+        throw UsageError(
+            fmt::format("the journal of '{}' is damaged at line {}: run without "
+                        "--resume to start anew",
+                        output_.string(), &line - journal_->finished().data() + 2));
+      restored += line.contains("index") ? 1 : 0;
     }
     if (options_.resume)
       fmt::print(stderr, "resumed: {} of {} points were done\n", restored, plan_.size());
@@ -383,7 +431,8 @@ class Run {
     if (to_stdout_) {
       if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
           std::fflush(stdout) != 0)
-        throw UsageError("cannot write the results to standard output: the reader closed it");
+        throw UsageError(
+            fmt::format("cannot write the results to standard output: {}", std::strerror(errno)));
     } else {
       write_atomically(output_, text);
       if (interrupts == 0) journal_->remove();
@@ -410,6 +459,13 @@ class Run {
           return (p["status"] == "failed" && p["known_wrong"] == false) || p["status"] == "timeout";
         }))
       return kExitIncomplete;
+    if (std::all_of(done.begin(), done.end(),
+                    [](const Json& p) { return p["status"] == "skipped"; })) {
+      fmt::print(stderr,
+                 "reduce-bench: nothing was measured: every point was skipped; the reasons "
+                 "are above\n");
+      return kExitIncomplete;
+    }
     return kExitGood;
   }
 
@@ -439,8 +495,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
                       "Results file; '-' for standard output (default: "
                       "results/local/<time>-<device>.json)");
   command->add_option("--filter", o->filter, "Keep only variants that match these globs");
-  command->add_option("--backend", o->backend, "cuda or cpu (default: cuda where a device is)")
-      ->check(CLI::IsMember({"cuda", "cpu", "emu"}));
+  command->add_option("--backend", o->backend, "cuda or cpu (default: cuda where a device is)");
   command->add_option("--device", o->device, "CUDA device number")->check(CLI::NonNegativeNumber);
   command->add_option("--set", o->settings,
                       "Override an axis or setting of every sweep: n=1024,4096, type=f32, "

@@ -9,8 +9,14 @@
 namespace reduce_bench {
 namespace {
 
-int show(const std::string& id) {
+int show(const std::string& id, bool as_json) {
   const CatalogEntry& entry = find_variant(id);
+  if (as_json) {
+    Json json = to_json(entry);
+    json["description"] = entry.description;
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
   const Variant& variant = entry.variant;
   fmt::print("{}", entry.description);
   std::string backends;
@@ -55,9 +61,11 @@ void add_show(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("show", "One variant explained: source, idea, traffic, errata");
   auto id = std::make_shared<std::string>();
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "An object instead of text");
   command->add_option("id", *id, "The variant's id")->required();
   command->footer("Example: reduce-bench show harris/3");
-  command->callback([=, &action] { action = [=] { return show(*id); }; });
+  command->callback([=, &action] { action = [=] { return show(*id, *as_json); }; });
 }
 
 }  // namespace reduce_bench

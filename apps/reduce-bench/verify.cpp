@@ -37,12 +37,13 @@ struct Tally {
   unsigned passed = 0, skipped = 0, known_wrong = 0;
   bool deterministic = true;
   std::vector<std::string> failures;
-  std::map<std::string, bool> defects;  ///< reason without numbers -> shown at least once
+  std::map<std::string, bool> defects;   ///< reason without numbers -> shown at least once
+  std::map<std::string, bool> settings;  ///< parameters -> run at least once
 };
 
 std::set<std::size_t> sizes_to_check(const VerifyOptions& options, Backend backend,
                                      const Variant& variant) {
-  std::set<std::size_t> sizes{0, 1, 2, 31, 33, 1000, 4099};
+  std::set<std::size_t> sizes{0, 1, 2, 31, 33, 256, 1000, 1024, 4099};
   if (backend == Backend::kCpu) sizes.insert(132001);  // more than one chunk of the parallel sum
   if (!options.full) return sizes;
   // On both sides of every power of two, as far as the backend is quick; primes between them.
@@ -62,6 +63,42 @@ std::set<std::size_t> sizes_to_check(const VerifyOptions& options, Backend backe
             sizes.insert(std::stoul(value) * tiles + static_cast<std::size_t>(off));
   if (backend != Backend::kEmu) sizes.insert({5533214, 132001, 1299709});
   return sizes;
+}
+
+/// Large enough that every loop, pass and fold of partial results takes more than one step: beyond
+/// the emulated device's threads times the largest unroll factor, beyond a GPU's.
+std::size_t large_size(Backend backend) {
+  return backend == Backend::kEmu ? 100003 : backend == Backend::kCuda ? 5533214 : 1299709;
+}
+
+/// Every setting that differs from the defaults: all combinations of the axes with names for values
+/// (forms, trees), and every value of the numeric axes, one at a time.
+std::vector<Params> other_settings(const Variant& variant) {
+  const auto is_numeric = [](const ParamSpec& spec) {
+    return spec.default_value.find_first_not_of("0123456789") == std::string::npos;
+  };
+  std::vector<Params> named{default_params(variant)};
+  for (const ParamSpec& spec : variant.params) {
+    if (is_numeric(spec)) continue;
+    std::vector<Params> next;
+    for (const Params& base : named) {
+      for (const std::string& value : spec.allowed) {
+        next.push_back(base);
+        next.back().set(spec.name, value);
+      }
+    }
+    named = std::move(next);
+  }
+  std::erase(named, default_params(variant));
+  for (const ParamSpec& spec : variant.params) {
+    if (!is_numeric(spec)) continue;
+    for (const std::string& value : spec.allowed) {
+      if (value == spec.default_value) continue;
+      named.push_back(default_params(variant));
+      named.back().set(spec.name, value);
+    }
+  }
+  return named;
 }
 
 std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type, Op op,
@@ -92,15 +129,15 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     if (distribution == uniform || !unsuited(distribution, op, type).empty()) continue;
     for (const std::size_t n : awkward) add(n, distribution, defaults);
   }
-  // Every other value of every parameter, one at a time.
-  for (const ParamSpec& spec : variant.params) {
-    for (const std::string& value : spec.allowed) {
-      if (value == spec.default_value) continue;
-      Params params = defaults;
-      params.set(spec.name, value);
-      for (const std::size_t n : awkward) add(n, uniform, params);
-      if (options.full) add(4099, {.kind = Distribution::Kind::kRamp}, params);
-    }
+  const bool plain_sum = op == Op::kSum && (type == Type::kI32 || type == Type::kF64);
+  if (plain_sum) add(large_size(backend), uniform, defaults);
+  for (const Params& params : other_settings(variant)) {
+    for (const std::size_t n : awkward) add(n, uniform, params);
+    add(1024, uniform, params);  // whole blocks of every size
+    if (params.has("block") && params.number("block") > 0)
+      add(params.number("block") - 1, uniform, params);
+    if (type == Type::kI32 && op == Op::kSum) add(large_size(backend), uniform, params);
+    if (options.full) add(4099, {.kind = Distribution::Kind::kRamp}, params);
   }
   // Inputs that are aligned to their elements and no better.
   add(1009, uniform, defaults, 1);
@@ -119,7 +156,11 @@ std::string without_numbers(const std::string& text) {
 
 void check_case(Session& session, const Case& c, const VerifyOptions& options, Tally& tally) {
   const bool emulated = c.point.backend == Backend::kEmu;
-  const unsigned seeds = emulated && options.full ? 3 : 1;
+  const unsigned seeds = emulated && options.full && c.point.n < large_size(Backend::kEmu) ? 3 : 1;
+  std::string setting;
+  for (const auto& entry : c.point.params.entries())
+    setting += fmt::format(" {}={}", entry.name, entry.value);
+  bool& ran = tally.settings[setting];
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     emu::reseed(seed + c.point.index);
     Record record = session.execute(c.point, {.timed = false, .lead = c.lead});
@@ -144,10 +185,12 @@ void check_case(Session& session, const Case& c, const VerifyOptions& options, T
       }
       seen = seen || shown();
       if (record.known_wrong) {
+        ran = true;
         ++tally.known_wrong;
         continue;
       }
     }
+    ran = ran || record.status != Status::kSkipped;
     if (record.status == Status::kSkipped) {
       ++tally.skipped;
     } else if (record.status == Status::kOk) {
@@ -173,6 +216,10 @@ Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend
         for (const Case& c :
              cases_of(entry, backend, static_cast<Type>(t), static_cast<Op>(o), options))
           check_case(session, c, options, tally);
+  for (const auto& [setting, ran] : tally.settings)
+    if (!ran)
+      tally.failures.push_back(
+          fmt::format("{}{}: every case was skipped, so nothing is known", variant.id, setting));
   // The emulator can schedule any race into view; on hardware a race may never show.
   for (const auto& [reason, shown] : tally.defects)
     if (!shown && backend == Backend::kEmu)
@@ -196,6 +243,9 @@ int verify(const VerifyOptions& options) {
   std::vector<Backend> backends;
   if (!options.backend.empty()) {
     backends = {static_cast<Backend>(*find_name(kBackendNames, options.backend))};
+    const CudaStatus cuda = cuda_status();
+    if (backends[0] == Backend::kCuda && !cuda.unavailable.empty())
+      throw UsageError(fmt::format("--backend cuda: {}; use --backend emu", cuda.unavailable));
   } else {
     const CudaStatus cuda = cuda_status();
     backends = {cuda.unavailable.empty() ? Backend::kCuda : Backend::kEmu, Backend::kCpu};

@@ -660,9 +660,10 @@ void reseed(std::uint64_t seed) {
 }
 
 DeviceTraits device_traits() {
-  return {.sm_count = 3,
+  // 16 blocks of 64 threads on each of five: more partial results than a block has threads.
+  return {.sm_count = 5,
           .max_threads_per_sm = 1024,
-          .max_blocks_per_sm = 8,
+          .max_blocks_per_sm = 16,
           .max_shared_bytes_per_block = 227 * 1024};
 }
 

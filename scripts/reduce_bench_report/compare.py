@@ -7,8 +7,7 @@ from reduce_bench_report.loader import Point, Results
 from reduce_bench_report.select import size_text, time_text
 
 NO_VERDICT = (
-    "This table describes and gives no verdict: ratios inside the noise are listed as well. "
-    "`reduce-bench compare` decides."
+    "This table describes and gives no verdict: ratios inside the noise are listed as well."
 )
 
 

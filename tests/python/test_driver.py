@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 GOOD, USAGE, INTERRUPTED = 0, 2, 130
+INCOMPLETE = 4
 
 Json = dict[str, Any]
 SaveConfig = Callable[..., Path]
@@ -152,9 +153,46 @@ def test_a_primary_mode_that_the_backend_lacks_is_told(config: SaveConfig, tmp_p
 def test_points_without_any_mode_are_skipped(config: SaveConfig, tmp_path: Path) -> None:
     out = tmp_path / "r.json"
     ended = drive(*quick(config(), "-o", out, "--set", "measurement.modes=graph"))
-    assert ended.returncode == GOOD, ended.stderr
+    assert ended.returncode == INCOMPLETE, ended.stderr
+    assert "nothing was measured" in ended.stderr
     assert {p.status for p in load(out).points} == {"skipped"}
     assert "none of the modes asked for" in ended.stdout
+
+
+def test_files_that_are_not_results_are_kept(config: SaveConfig, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine", encoding="utf-8")
+    assert "is not a results file" in complaint(*quick(config(), "-o", notes))
+    assert notes.read_text(encoding="utf-8") == "mine"
+    assert "names a directory" in complaint(*quick(config(), "-o", f"{tmp_path}/new/"))
+
+
+def test_hostile_configurations_are_refused(tmp_path: Path) -> None:
+    for text, why in {
+        "[" * 200000 + "]" * 200000: "nests deeper",
+        '{"schema": 1, "schema": 1, "sweeps": []}': "stands twice",
+        '{"schema": 1, "sweeps": [{"variants": ["cpu/*"], "n": [1e400]}]}': "cannot be read",
+    }.items():
+        file = tmp_path / "hostile.json"
+        file.write_text(text, encoding="utf-8")
+        assert why in complaint("run", "--config", file, "--dry-run")
+
+
+def test_a_damaged_journal_is_refused(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    journal = Path(f"{out}.journal")
+    command = quick(config(), "-o", out)
+    process = subprocess.Popen(
+        [str(BINARY), *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while not journal.exists() or not journal.read_text(encoding="utf-8").endswith("\n"):
+        assert process.poll() is None, "the run ended before its journal was seen"
+    process.kill()
+    process.wait()
+    header = journal.read_text(encoding="utf-8").splitlines()[0]
+    for line in ["5", "null", '{"index": 9999}', '{"index": 0}', '{"ceilings": {"gpu": {}}}']:
+        journal.write_text(f"{header}\n{line}\n", encoding="utf-8")
+        assert "damaged at line 2" in complaint(*command, "--resume")
 
 
 def test_sizes_that_do_not_fit_are_skipped(config: SaveConfig, tmp_path: Path) -> None:
@@ -347,7 +385,7 @@ def test_output_to_a_full_disk(config: SaveConfig) -> None:
 def test_backends_that_run_refuses(config: SaveConfig) -> None:
     base = ["run", "--config", config(), "-o", "-"]
     assert "reduce-bench verify" in complaint(*base, "--backend", "emu")
-    assert drive(*base, "--backend", "gpu").returncode == USAGE
+    assert "--backend gpu: " in complaint(*base, "--backend", "gpu")
     assert "--device 99: " in complaint(*base, "--device", "99")
 
 

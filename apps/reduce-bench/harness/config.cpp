@@ -254,10 +254,45 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
   return out;
 }
 
+constexpr int kMostNesting = 16;
+
+/// Parses a document. Throws UsageError for what is not JSON, nests deeper than any configuration,
+/// or names a key twice in one object, where one of the values would be lost.
+Json parse_document(std::istream& stream, const std::string& name) {
+  std::vector<std::set<std::string>> keys;
+  const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kMostNesting)
+      throw UsageError(fmt::format("{}: nests deeper than {} levels", name, kMostNesting));
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !keys.back().insert(parsed.get_ref<const std::string&>()).second)
+      throw UsageError(fmt::format("{}: the key '{}' stands twice in one object: keep one", name,
+                                   parsed.get_ref<const std::string&>()));
+    return true;
+  };
+  try {
+    return Json::parse(stream, check);
+  } catch (const Json::parse_error& error) {
+    throw UsageError(
+        fmt::format("{}: not valid JSON at byte {}: check the text there", name, error.byte));
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
+  }
+}
+
 /// `text` as JSON where it is JSON, else as a string.
 Json value_of(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  return value.is_discarded() ? Json(text) : value;
+  const Json::parser_callback_t shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMostNesting)
+      throw UsageError(fmt::format("--set: nests deeper than {} levels", kMostNesting));
+    return true;
+  };
+  try {
+    return Json::parse(text, shallow);
+  } catch (const Json::exception&) {
+    return text;
+  }
 }
 
 void apply_override(Json& document, const std::string& setting) {
@@ -337,14 +372,7 @@ Config read_config(const std::filesystem::path& file, const std::vector<std::str
     throw UsageError(
         fmt::format("cannot read the configuration '{}': {}; name a file with --config",
                     file.string(), std::generic_category().message(folder ? EISDIR : errno)));
-  Json document;
-  try {
-    document = Json::parse(stream);
-  } catch (const Json::parse_error& error) {
-    throw UsageError(fmt::format("{}: not valid JSON at byte {}: check the text there",
-                                 file.string(), error.byte));
-  }
-  return parse_config(std::move(document), file.string(), overrides);
+  return parse_config(parse_document(stream, file.string()), file.string(), overrides);
 }
 
 Json to_json(const Distribution& distribution) {

@@ -1,5 +1,6 @@
 // The backends that run on the host: `cpu`, with real timings, and `emu`, for verification only.
 
+#include <omp.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -67,12 +68,27 @@ class HostDevice : public Device {
   DeviceTraits traits_;
 };
 
+// The read streams that set the ceiling. This file is compiled for the machine at hand, as the CPU
+// algorithms are, or they would beat it.
+std::uint64_t sum_of(const std::uint64_t* from, std::size_t words) {
+  std::uint64_t total = 0;
+#pragma omp simd reduction(+ : total)
+  for (std::size_t i = 0; i < words; ++i) total += from[i];
+  return total;
+}
+std::uint64_t sum_of_in_parallel(const std::uint64_t* from, std::size_t words) {
+  std::uint64_t total = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : total)
+  for (std::size_t i = 0; i < words; ++i) total += from[i];
+  return total;
+}
+
 class CpuDevice final : public HostDevice {
  public:
   CpuDevice()
       : HostDevice(Backend::kCpu, {.sm_count = logical_cores()}),
         flush_(2 * last_level_cache_bytes().value_or(std::size_t{64} << 20)) {
-    pin_this_thread();
+    pin_threads();
   }
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
@@ -87,19 +103,9 @@ class CpuDevice final : public HostDevice {
   std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
     const auto words = size_bytes / sizeof(std::uint64_t);
     const auto* from = reinterpret_cast<const std::uint64_t*>(data);
-    const auto sum = [=, this](auto... parallel) {
-      std::uint64_t total = 0;
-      if constexpr (sizeof...(parallel) > 0) {
-#pragma omp parallel for simd schedule(static) reduction(+ : total)
-        for (std::size_t i = 0; i < words; ++i) total += from[i];
-      } else {
-#pragma omp simd reduction(+ : total)
-        for (std::size_t i = 0; i < words; ++i) total += from[i];
-      }
-      sink_ = total;
-    };
-    return {{"1 thread", [=] { sum(); }},
-            {std::to_string(traits().sm_count) + " threads", [=] { sum(true); }}};
+    return {{"1 thread", [=, this] { sink_ = sum_of(from, words); }},
+            {std::to_string(traits().sm_count) + " threads",
+             [=, this] { sink_ = sum_of_in_parallel(from, words); }}};
   }
   std::function<void()> copy(std::byte* to, const std::byte* from,
                              std::size_t size_bytes) override {
@@ -110,30 +116,33 @@ class CpuDevice final : public HostDevice {
   }
 
  private:
-  /// The sequential algorithms stay on one core. The parallel ones' threads are started first, so
-  /// that they do not inherit the pinning.
-  static void pin_this_thread() {
+  /// One core for each thread: the sequential algorithms stay where they are, and no worker of the
+  /// parallel ones spins on the core of another.
+  static void pin_threads() {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &allowed)) cores.push_back(core);
 #pragma omp parallel
     {
+      cpu_set_t own;
+      CPU_ZERO(&own);
+      CPU_SET(cores[static_cast<std::size_t>(omp_get_thread_num()) % cores.size()], &own);
+      // Where pinning is forbidden the timings are noisier, not wrong.
+      (void)sched_setaffinity(0, sizeof(own), &own);
     }
-    const int core = sched_getcpu();
-    if (core < 0) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    // Where pinning is forbidden the timings are noisier, not wrong.
-    (void)sched_setaffinity(0, sizeof(set), &set);
   }
 
   void flush_caches() {
-    // Writing more than the last level holds leaves none of the input behind.
-    const auto value = static_cast<unsigned char>(++flushes_);
-    std::memset(flush_.data(), value, flush_.size());
+    // Reading and writing more lines than the last level holds leaves none of the input behind.
+    // Not memset: for large blocks it may write around the caches.
+    for (std::size_t i = 0; i < flush_.size(); i += 64)
+      flush_[i] = static_cast<std::byte>(static_cast<unsigned char>(flush_[i]) + 1);
     sink_ = static_cast<std::uint64_t>(flush_[flush_.size() / 2]);
   }
 
   std::vector<std::byte> flush_;
-  unsigned flushes_ = 0;
   volatile std::uint64_t sink_ = 0;
 };
 

@@ -9,7 +9,7 @@
 // Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
 //   one is left.
 // Traffic: n elements read, n / B written, each pass 1 / B of the one before.
-// Preconditions: none; threads beyond n hold the neutral element.
+// Preconditions: a commutative operator; threads beyond n hold the neutral element.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"

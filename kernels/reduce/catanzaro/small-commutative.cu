@@ -8,7 +8,7 @@
 //   neighbouring threads touch neighbouring banks. The price is that the operator must commute.
 // Launch: 1 block of B threads, B * sizeof(T) shared.
 // Traffic: n elements read, one written.
-// Preconditions: n <= B; threads beyond n hold the neutral element.
+// Preconditions: n <= B; a commutative operator; threads beyond n hold the neutral element.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The tree stands in
 //   work_groups.hpp, since all that follow use it.
 

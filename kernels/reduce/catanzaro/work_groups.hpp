@@ -31,7 +31,8 @@ inline ParamSpec work_group_size() {
 
 /// GS / B: as many blocks as the card holds at once.
 inline unsigned resident_work_groups(const DeviceTraits& device, unsigned block) {
-  return device.sm_count * std::max(1u, device.max_threads_per_sm / block);
+  return device.sm_count *
+         std::clamp(device.max_threads_per_sm / block, 1u, device.max_blocks_per_sm);
 }
 
 // The declaration's side of two stages: a persistent grid leaves one partial result per block, one

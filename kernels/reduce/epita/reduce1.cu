@@ -8,7 +8,7 @@
 //   atomics in fast shared memory. Within a block they still queue up.
 // Launch: the accumulator is set, then ceil(n / B) blocks of B threads, sizeof(T) shared.
 // Traffic: n elements read; n / B atomics meet in the L2 cache.
-// Preconditions: none.
+// Preconditions: a commutative operator; float sums differ from run to run.
 // Deviations: more types and operators than int sums.
 
 #include "kernels/reduce/epita/accumulator.hpp"

@@ -8,7 +8,7 @@
 //   the first step half of every warp idles (divergence), and the slides find it slower.
 // Launch: the accumulator is set, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
 // Traffic: n elements read; n / B atomics meet in the L2 cache.
-// Preconditions: B a power of two.
+// Preconditions: B a power of two; a commutative operator.
 // Deviations: the loads are unbounded as published (form=as-published); corrected, threads beyond n
 //   hold the neutral element. More types and operators than int sums.
 

@@ -5,7 +5,7 @@
 //   every block publishes its result, all wait, and one block folds the results.
 // Fixes: the second launch of harris/6 and harris/7, without the ticket of harris/threadfence: the
 //   program text reads like the two passes that it replaces.
-// Launch: one block of B threads per B of 1024 threads on every SM, at most as many as cover n,
+// Launch: 1024 / B blocks of B threads on every SM, at most as many as cover n,
 //   32 * sizeof(T) shared; once, cooperatively.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; a device with cooperative launch; the whole grid resident.

@@ -16,7 +16,8 @@
 //   by the predicate (predicate=multiply, sums only) still reads up to F - 1 elements beyond n, and
 //   0 * NaN or 0 * Inf poisons a float sum; predicate=select does not read them. Errata 7: without
 //   barriers (tree=barrier-free) the tree races across warps; tree=barriers puts Catanzaro's there,
-//   tree=shuffle exchanges registers within warps. The second stage has the same tree and F = 1.
+//   tree=shuffle exchanges registers within warps. The tree selects where Listing 6 multiplies. The
+//   second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 

@@ -10,7 +10,7 @@
 //   harris/threadfence, the fence and the ticket's round trip between a block's partial and the
 //   result.
 // Launch: one block of 256 to 1024 threads up to 64 KB of input; 256 threads, a block for every 16
-//   KB, up to 4 MB; then 512 threads, at most blocks_per_sm blocks per SM, grid-stride. B *
+//   KB, up to 32 KB per SM; then 512 threads, grid-stride. At most blocks_per_sm blocks per SM. B *
 //   sizeof(T) shared.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
 //   From 2^24 elements device memory binds (on an H200 at 2^30 the time of the read ceiling within
@@ -221,15 +221,15 @@ __global__ void __launch_bounds__(kBlock)
 
 struct Shape {
   unsigned block, blocks;
-  bool small;  ///< the grid does one round of loads: latency counts, not bandwidth
+  bool small;  ///< about one round of loads: latency counts, not bandwidth
 };
 
 /// `auto` block sizes are the fastest seen on an H200: one block while four loads a thread suffice
 /// (no partial results to wait for), then many small blocks that reach all SMs, then large ones.
 Shape shape_of(const Problem& p) {
-  constexpr std::size_t kSmallLoads = (std::size_t{4} << 20) / 16;
+  constexpr std::size_t kSmallLoadsPerSm = 2048;  // 32 KB: 4.3 MB on an H200
   const std::size_t loads = ceil_div(p.input_bytes(), 16);
-  const bool small = loads <= kSmallLoads;
+  const bool small = loads <= kSmallLoadsPerSm * p.device.sm_count;
   unsigned block = p.params.number("block");
   if (p.params.is("block", "auto")) {
     if (loads <= 256 * kLoads) block = 256;
