@@ -178,5 +178,17 @@ TEST(Override, ThatMakesNoSenseIsExplained) {
   EXPECT_CONTAINS(message_of<UsageError>([] { overridden("n.x=5"); }), "unknown key 'n.x'");
 }
 
+TEST(ConfigOverrides, AFaultyOneIsBlamedOnTheCommandLine) {
+  const std::string good = R"({"schema": 1, "sweeps": [{"variants": ["cpu/*"], "n": [1]}]})";
+  try {
+    parse(good, {"n=abc"});
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.find("--set n=abc: /sweeps/0/n/0"), 0u) << message;
+    EXPECT_EQ(message.find("file.json"), std::string::npos) << message;
+  }
+}
+
 }  // namespace
 }  // namespace reduce_bench

@@ -345,9 +345,9 @@ void apply_override(Json& document, const std::string& setting) {
 
 }  // namespace
 
-Config parse_config(Json document, const std::string& name,
-                    const std::vector<std::string>& overrides) {
-  for (const std::string& setting : overrides) apply_override(document, setting);
+namespace {
+
+Config read_root(const Json& document, const std::string& name) {
   const Node root{document, "", name};
   static constexpr std::array kKeys{std::string_view{"$schema"}, std::string_view{"schema"},
                                     std::string_view{"description"},
@@ -362,6 +362,17 @@ Config parse_config(Json document, const std::string& name,
   for (const Node& sweep : root.at("sweeps").elements())
     config.sweeps.push_back(read_sweep(sweep, defaults));
   return config;
+}
+
+}  // namespace
+
+Config parse_config(Json document, const std::string& name,
+                    const std::vector<std::string>& overrides) {
+  Config config = read_root(document, name);
+  if (overrides.empty()) return config;
+  // The file is good: what fails from here on is the command line's fault.
+  for (const std::string& setting : overrides) apply_override(document, setting);
+  return read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")));
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
