@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <system_error>
 
 #include "commands.hpp"
@@ -49,7 +51,9 @@ int main(int argc, char** argv) {
   }
   try {
     const int code = action();
-    if (std::fflush(stdout) != 0) throw UsageError("cannot write to standard output");
+    if (std::fflush(stdout) != 0)
+      throw UsageError(fmt::format("cannot write to standard output: {}; check where it goes",
+                                   std::strerror(errno)));
     return code;
   } catch (const UsageError& error) {
     fmt::print(stderr, "reduce-bench: {}\n", error.what());
