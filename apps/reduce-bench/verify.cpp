@@ -233,13 +233,12 @@ int verify(const VerifyOptions& options) {
   const auto entries =
       select_variants(options.filter.empty() ? std::vector<std::string>{"*"} : options.filter);
   std::vector<Backend> backends;
+  const CudaStatus cuda = cuda_status();
   if (!options.backend.empty()) {
     backends = {static_cast<Backend>(*find_name(kBackendNames, options.backend))};
-    const CudaStatus cuda = cuda_status();
     if (backends[0] == Backend::kCuda && !cuda.unavailable.empty())
       throw UsageError(fmt::format("--backend cuda: {}; use --backend emu", cuda.unavailable));
   } else {
-    const CudaStatus cuda = cuda_status();
     backends = {cuda.unavailable.empty() ? Backend::kCuda : Backend::kEmu, Backend::kCpu};
     fmt::print(stderr, "backends {} and cpu{}\n", name_of(backends[0]),
                cuda.unavailable.empty() ? "" : ": " + cuda.unavailable);
@@ -247,6 +246,10 @@ int verify(const VerifyOptions& options) {
   if (options.device && backends[0] != Backend::kCuda)
     throw UsageError(
         fmt::format("--device {}: nothing runs on cuda; leave --device out", *options.device));
+  if (options.device && static_cast<std::size_t>(*options.device) >= cuda.devices.size())
+    throw UsageError(
+        fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' lists them",
+                    *options.device, cuda.devices.size()));
   unsigned checked = 0, failed = 0;
   Json report = Json::array();
   for (const Backend backend : backends) {

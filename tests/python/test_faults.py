@@ -117,28 +117,30 @@ FAULT_REASONS = {
     "abort": ("failed", "the worker process was killed by SIGABRT (Aborted); its last output was"),
     "hog": ("failed", "asked for more host memory than there is"),
     "flood": ("failed", "the worker process printed more than 1048576 bytes"),
-    "hang": ("timeout", "did not end within 1 s (measurement.point_timeout_s sets the limit)"),
+    "hang": ("timeout", "did not end within 5 s (measurement.point_timeout_s sets the limit)"),
 }
+GPU_REASONS = FAULT_REASONS | {"illegal-address": ("failed", "cudaErrorIllegalAddress")}
 
 
-def test_each_fault_costs_its_point_alone(plan: SavePlan, tmp_path: Path) -> None:
-    out = tmp_path / "r.json"
-    faults = [f"fault/{name}" for name in FAULT_REASONS]
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_each_fault_costs_its_point_alone(plan: SavePlan, tmp_path: Path, backend: str) -> None:
+    if backend == "cuda" and not Path("/dev/nvidiactl").exists():
+        pytest.skip("there is no NVIDIA GPU")
+    reasons = GPU_REASONS if backend == "cuda" else FAULT_REASONS
     # Sizes are the outer loop: every fault runs twice, sound variants between.
-    arguments = plan(
-        *faults, "fault/none", "cpu/*", n=[100, 1000], measurement={"point_timeout_s": 1}
-    )
-    ended = drive(arguments)
-    assert ended.returncode == WRONG
-    points = load(out).points
-    seen = {name: 0 for name in FAULT_REASONS}
-    for point in points:
+    arguments = plan("*", n=[100, 1000], measurement={"point_timeout_s": 5})
+    arguments[arguments.index("--backend") + 1] = backend
+    sound = "cpu/*" if backend == "cpu" else "harris/[0-3]"
+    ended = drive([*arguments, "--filter", "fault/*", sound], timeout=400)
+    assert ended.returncode == WRONG, ended.stderr
+    seen = {name: 0 for name in reasons}
+    for point in load(tmp_path / "r.json").points:
         family, name = point.variant.split("/")
-        if family == "fault" and name in FAULT_REASONS:
-            status, reason = FAULT_REASONS[name]
+        if family == "fault" and name in reasons:
+            status, reason = reasons[name]
             assert (point.status, point.timing) == (status, {}), point.variant
             assert point.reason is not None
-            assert point.reason.startswith(reason)
+            assert reason in point.reason
             seen[name] += 1
         else:
             assert point.status in {"ok", "skipped"}, point.reason
@@ -263,11 +265,15 @@ def test_kills_at_random_moments_lose_and_double_nothing(plan: SavePlan, tmp_pat
                 assert resumed >= done, "a finished point was lost"
                 done = resumed
             done += messages.count(" on cpu: ")
-            if process.returncode != -signal.SIGKILL:
+            if out.exists():
                 break
-        assert process.returncode == GOOD, messages
+            assert process.returncode == -signal.SIGKILL, messages
         assert untimed(out) == expected
-        assert not journal.exists()
+        # A kill between the document and the end may leave the journal: it holds the same.
+        if journal.exists():
+            out.unlink()
+            assert drive([*arguments, "--resume"]).returncode == GOOD
+            assert untimed(out) == expected
         whole_runs += 1
     print(f"{killed} kills in {whole_runs} runs of {len(expected[1])} points, {whole_s:.1f} s each")
 
