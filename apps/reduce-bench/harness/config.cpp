@@ -377,7 +377,14 @@ Config parse_config(Json document, const std::string& name,
   if (overrides.empty()) return config;
   // The file is good: what fails from here on is the command line's fault.
   for (const std::string& setting : overrides) apply_override(document, setting);
-  return read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")));
+  Config overridden = read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")));
+  // Variants and parameters are checked later: they are the file's unless they were replaced.
+  if (std::none_of(overrides.begin(), overrides.end(), [](const std::string& setting) {
+        return setting.starts_with("variants=") || setting.starts_with("params.");
+      }))
+    for (std::size_t i = 0; i < config.sweeps.size(); ++i)
+      overridden.sweeps[i].where = config.sweeps[i].where;
+  return overridden;
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
