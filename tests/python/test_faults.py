@@ -202,6 +202,7 @@ def test_a_killed_driver_takes_its_worker_along(plan: SavePlan) -> None:
     with running(plan("cpu/sequential", "fault/hang")) as process:
         wait_for(process, "[1/2]")
         worker = worker_of(process)
+        time.sleep(0.5)  # into the point that hangs: idle, it would see the socket close
         assert is_running(worker)
         process.kill()
         process.wait()
