@@ -306,9 +306,20 @@ def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> N
     assert complaint("show", "cpu/seqential").endswith(f"unknown variant 'cpu/seqential'{hint}")
     unmatched = f"no variant matches 'cpu/seqential'{hint}"
     assert complaint(*quick(config(), "--filter", "cpu/seqential")).endswith(unmatched)
-    assert complaint(*quick(config(variants=["cpu/seqential"]))).endswith(unmatched)
+    in_file = complaint(*quick(config(variants=["cpu/*", "cpu/seqential"])))
+    assert in_file.endswith(f"config.json: /sweeps/0/variants/1: {unmatched}")
     assert complaint("list", "--filter", "cpu/seqential").endswith(unmatched)
     assert complaint("verify", "--filter", "cpu/seqential").endswith(unmatched)
+
+
+def test_an_unknown_command_is_answered_with_the_nearest() -> None:
+    assert complaint("ran") == "reduce-bench: unknown command 'ran', did you mean 'run'?"
+    assert complaint("frobnicate").endswith("expected 'run', 'list', 'show', 'verify' or 'info'")
+
+
+def test_a_parameter_that_no_variant_has_is_named_by_its_json_pointer(config: SaveConfig) -> None:
+    message = complaint(*quick(config(params={"blok": [64]})))
+    assert "config.json: /sweeps/0/params/blok: no variant of cpu/sequential" in message
 
 
 def test_unknown_key_is_named_by_its_json_pointer(config: SaveConfig) -> None:
@@ -450,6 +461,12 @@ def test_verify() -> None:
     assert {entry["backend"] for entry in report} == {"cpu"}
     assert all(entry["passed"] > 0 and entry["failures"] == [] for entry in report)
     assert f"{len(report)} variants verified, 0 failed" in ended.stderr
+
+
+@pytest.mark.parametrize("backend", ["cpu", "emu"])
+def test_verify_refuses_a_device_that_nothing_runs_on(backend: str) -> None:
+    message = complaint("verify", "--backend", backend, "--device", "0", "--filter", "harris/0")
+    assert "--device 0: nothing runs on cuda" in message
 
 
 def test_verify_shows_documented_defects() -> None:
