@@ -3,6 +3,11 @@
 #include <deque>
 #include <utility>
 
+// The tests build a driver with variants of their own in the table (tests/faults/catalog.def).
+#ifndef CATALOG_TABLE
+#define CATALOG_TABLE "kernels/catalog.def"
+#endif
+
 namespace reduce_bench {
 
 // Every variant is declared once per backend that compiles it.
@@ -11,29 +16,35 @@ namespace cuda {
 #define GPU(name) Variant name();
 #define CUDA(name) Variant name();
 #define CPU(name)
-#include "kernels/catalog.def"
+#define EVERYWHERE(name) Variant name();
+#include CATALOG_TABLE
 #undef GPU
 #undef CUDA
 #undef CPU
+#undef EVERYWHERE
 }  // namespace cuda
 #endif
 namespace emu {
 #define GPU(name) Variant name();
 #define CUDA(name) Variant name();
 #define CPU(name)
-#include "kernels/catalog.def"
+#define EVERYWHERE(name) Variant name();
+#include CATALOG_TABLE
 #undef GPU
 #undef CUDA
 #undef CPU
+#undef EVERYWHERE
 }  // namespace emu
 namespace cpu {
 #define GPU(name)
 #define CUDA(name)
 #define CPU(name) Variant name();
-#include "kernels/catalog.def"
+#define EVERYWHERE(name) Variant name();
+#include CATALOG_TABLE
 #undef GPU
 #undef CUDA
 #undef CPU
+#undef EVERYWHERE
 }  // namespace cpu
 
 bool cuda_is_built() {
@@ -63,9 +74,9 @@ void add_cuda(CatalogEntry& entry, [[maybe_unused]] Variant (*declare)()) {
   if (declare != nullptr) entry.built[index_of(Backend::kCuda)] = keep(declare());
 }
 
-void add_host(CatalogEntry& entry, Backend backend) {
+void add_host(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
   entry.declared[index_of(backend)] = true;
-  entry.built[index_of(backend)] = keep(entry.variant);
+  entry.built[index_of(backend)] = keep(declare());
 }
 
 #ifdef REDUCE_BENCH_HAS_CUDA
@@ -79,17 +90,23 @@ std::vector<CatalogEntry> build_catalog() {
 #define GPU(name)                                   \
   entries.push_back(entry_of(emu::name()));         \
   add_cuda(entries.back(), CUDA_DECLARATION(name)); \
-  add_host(entries.back(), Backend::kEmu);
+  add_host(entries.back(), Backend::kEmu, &emu::name);
 #define CUDA(name)                          \
   entries.push_back(entry_of(emu::name())); \
   add_cuda(entries.back(), CUDA_DECLARATION(name));
 #define CPU(name)                           \
   entries.push_back(entry_of(cpu::name())); \
-  add_host(entries.back(), Backend::kCpu);
-#include "kernels/catalog.def"
+  add_host(entries.back(), Backend::kCpu, &cpu::name);
+#define EVERYWHERE(name)                                      \
+  entries.push_back(entry_of(cpu::name()));                   \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));           \
+  add_host(entries.back(), Backend::kCpu, &cpu::name);        \
+  add_host(entries.back(), Backend::kEmu, &emu::name);
+#include CATALOG_TABLE
 #undef GPU
 #undef CUDA
 #undef CPU
+#undef EVERYWHERE
   return entries;
 }
 
