@@ -70,14 +70,15 @@ ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& b
 /// What the samples of one mode of one point say by themselves.
 TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   TimeChange change;
-  change.from_samples = true;
+  if (rounds.size() > 1) change.evidence = Evidence::kRounds;
+  else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
+    change.evidence = Evidence::kSummary;
   double log_base = 0, log_new = 0, log_clocks = 0;
   for (const Round& round : rounds) {
     log_base += std::log(round.base.median_ns);
     log_new += std::log(round.new_.median_ns);
     if (round.base.sm_clock_mhz && round.new_.sm_clock_mhz)
       log_clocks += std::log(*round.base.sm_clock_mhz / *round.new_.sm_clock_mhz);
-    if (round.base.samples_ns.empty() || round.new_.samples_ns.empty()) change.from_samples = false;
   }
   const auto count = static_cast<double>(rounds.size());
   change.base_ns = std::exp(log_base / count);

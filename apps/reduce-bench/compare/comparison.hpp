@@ -32,14 +32,19 @@ inline constexpr std::array kVerdictNames{
 constexpr std::string_view name_of(Verdict v) { return kVerdictNames[index_of(v)]; }
 constexpr bool is_regression(Verdict v) { return v == Verdict::kBroken || v == Verdict::kSlower; }
 
+/// Where a ratio's interval comes from.
+enum class Evidence { kRounds, kSamples, kSummary };
+inline constexpr std::array kEvidenceNames{std::string_view{"rounds"}, std::string_view{"samples"},
+                                           std::string_view{"summary"}};
+
 /// What the two sides' times say.
 struct TimeChange {
   double base_ns = 0, new_ns = 0;  ///< medians; of several rounds, their geometric mean
   LogRatio log_ratio;              ///< new / base, with the noise between identical runs
   double p_value = 1;
-  double noise_floor = 0;     ///< 95 % of identical runs differ by less
-  double threshold = 0;       ///< change that counts, widened by noise and clocks; 0.03 is 3 %
-  bool from_samples = false;  ///< else from the summaries
+  double noise_floor = 0;  ///< 95 % of identical runs differ by less
+  double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
+  Evidence evidence = Evidence::kSamples;
 
   double ratio() const;
   double ratio_low() const;  ///< 95 % interval

@@ -38,22 +38,24 @@ std::string mean_text(const GeometricMean& mean) {
                      mean.count == 1 ? "" : "s");
 }
 
-std::string evidence(const RunComparison& comparison) {
-  std::size_t samples = 0, summaries = 0;
+std::string evidence_text(const RunComparison& comparison) {
+  static constexpr std::array kSources{"from the spread of the rounds", "from the samples",
+                                       "from the summaries, as a run did not keep its samples"};
+  std::array<std::size_t, kEvidenceNames.size()> counts{};
   double least_floor = INFINITY, largest_floor = 0;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.change) continue;
-    ++(point.change->from_samples ? samples : summaries);
+    ++counts[index_of(point.change->evidence)];
     least_floor = std::min(least_floor, point.change->noise_floor);
     largest_floor = std::max(largest_floor, point.change->noise_floor);
   }
-  if (samples + summaries == 0) return "No time was compared.";
-  std::string text = "Intervals (95 %) from ";
-  if (summaries == 0) text += "the samples";
-  else if (samples == 0) text += "the summaries, as not both runs kept their samples";
-  else text += fmt::format("the samples of {} points and the summaries of {}", samples, summaries);
-  text += fmt::format(", {} round{}", comparison.rounds, comparison.rounds == 1 ? "" : "s");
-  if (largest_floor == 0) return text + ". No noise between runs is known: expect false alarms.";
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0)
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "95 % intervals: " : ", ", counts[i], kSources[i]);
+  if (text.empty()) return "No time was compared.";
+  if (largest_floor == 0) return text + ". The noise between runs is unknown: expect false alarms.";
   return text + fmt::format(". Noise floor, by which thresholds are widened: {:.2f} % to {:.2f} %.",
                             100 * least_floor, 100 * largest_floor);
 }
@@ -162,7 +164,7 @@ std::string ComparisonReport::text() const {
     text += fmt::format("... and {} (--format json lists them)\n", more);
   text += '\n';
   for (const GeometricMean& mean : comparison.means) text += mean_text(mean) + '\n';
-  return text + evidence(comparison) + '\n' + headline(comparison) + '\n';
+  return text + evidence_text(comparison) + '\n' + headline(comparison) + '\n';
 }
 
 std::string ComparisonReport::markdown() const {
@@ -182,7 +184,7 @@ std::string ComparisonReport::markdown() const {
   }
   for (const std::string& more : listing.left_out) text += fmt::format("* ... and {}\n", more);
   for (const GeometricMean& mean : comparison.means) text += fmt::format("* {}\n", mean_text(mean));
-  text += fmt::format("* {}\n* Base: {}\n* New: {}\n", evidence(comparison), provenance(base),
+  text += fmt::format("* {}\n* Base: {}\n* New: {}\n", evidence_text(comparison), provenance(base),
                       provenance(new_));
   for (const std::string& difference : environment_differences)
     text += fmt::format("* Environments differ: {}\n", difference);
@@ -221,7 +223,7 @@ Json ComparisonReport::json() const {
       json["p_value"] = change.p_value;
       json["noise_floor"] = change.noise_floor;
       json["threshold"] = change.threshold;
-      json["from"] = change.from_samples ? "samples" : "summary";
+      json["from"] = kEvidenceNames[index_of(change.evidence)];
     }
     points.push_back(std::move(json));
   }

@@ -11,61 +11,56 @@
 namespace reduce_bench {
 namespace {
 
-using Engine = std::mt19937_64;
-
-// Enough that the standard error itself is known to 1/sqrt(2 * 400), under 4 %.
-constexpr std::size_t kReplicates = 400;
+// Enough that the standard error itself is known to 1/sqrt(2 * 200), 5 %.
+constexpr std::size_t kReplicates = 200;
 // Blocks as long as a twentieth of the run see every correlation that is shorter.
 constexpr std::size_t kBlocks = 20;
 constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;  // of the normal distribution
 constexpr std::size_t kLeastSweep = 40;  // so that two ratios lie beyond a twentieth
 
-/// Draws log medians as other runs of the same series would give them.
-class MedianBootstrap {
- public:
-  explicit MedianBootstrap(const Series& series) {
-    const std::vector<double>& samples = series.samples_ns;
-    if (samples.empty()) {
-      log_median_ = std::log(series.median_ns);
-      error_ = std::log(series.ci_high_ns / series.ci_low_ns) / (2 * kNormal95);
-      return;
-    }
-    const std::size_t blocks = std::min(kBlocks, samples.size());
-    times_drawn_.resize(blocks);
-    sorted_.reserve(samples.size());
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      sorted_.emplace_back(samples[i], i * blocks / samples.size());
-    std::sort(sorted_.begin(), sorted_.end());
-  }
+double variance_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double x : values) squares += (x - mean) * (x - mean);
+  return squares / (count - 1);
+}
 
-  double draw(Engine& engine) {
-    if (sorted_.empty()) return log_median_ + error_ * std::normal_distribution<>()(engine);
-    std::fill(times_drawn_.begin(), times_drawn_.end(), 0u);
-    std::uniform_int_distribution<std::size_t> block(0, times_drawn_.size() - 1);
-    for (std::size_t i = 0; i < times_drawn_.size(); ++i) ++times_drawn_[block(engine)];
-    // Each sample counts as often as its block was drawn. Blocks may differ in length by one.
-    std::size_t total = 0;
-    for (const auto& [ns, index] : sorted_) total += times_drawn_[index];
-    std::size_t passed = 0;
-    for (std::size_t i = 0; i < sorted_.size(); ++i) {
-      passed += times_drawn_[sorted_[i].second];
-      if (2 * passed > total) return std::log(sorted_[i].first);
-    }
-    throw std::logic_error("a bootstrap replicate without samples");
-  }
-
-  /// Independent pieces of evidence, less one for the median itself.
-  static double degrees(const Series& series) {
-    const std::size_t pieces =
-        series.samples_ns.empty() ? series.count : std::min(kBlocks, series.samples_ns.size());
-    return std::max(1.0, static_cast<double>(pieces) - 1);
-  }
-
- private:
-  double log_median_ = 0, error_ = 0;
-  std::vector<std::pair<double, std::size_t>> sorted_;  // sample and its block
-  std::vector<unsigned> times_drawn_;
+/// The squared standard error of a log median, and how well it is known.
+struct MedianError {
+  double variance = 0, degrees = 0;
 };
+
+MedianError median_error(const Series& series) {
+  const std::vector<double>& samples = series.samples_ns;
+  if (samples.empty()) {
+    const double error = std::log(series.ci_high_ns / series.ci_low_ns) / (2 * kNormal95);
+    return {error * error, std::max(1.0, static_cast<double>(series.count) - 1)};
+  }
+  const std::size_t blocks = std::min(kBlocks, samples.size());
+  std::vector<std::pair<double, std::size_t>> sorted;  // sample and its block
+  sorted.reserve(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    sorted.emplace_back(samples[i], i * blocks / samples.size());
+  std::sort(sorted.begin(), sorted.end());
+
+  // Fixed, so that the same files always give the same verdicts.
+  std::mt19937 engine(1);
+  std::vector<double> log_medians;
+  std::vector<unsigned> times_drawn(blocks);
+  for (std::size_t replicate = 0; replicate < kReplicates; ++replicate) {
+    std::fill(times_drawn.begin(), times_drawn.end(), 0u);
+    // 32 random bits scaled: a division for each draw would take most of the time.
+    for (std::size_t i = 0; i < blocks; ++i)
+      ++times_drawn[static_cast<std::uint64_t>(engine()) * blocks >> 32];
+    // Each sample counts as often as its block was drawn. Blocks may differ in length by one.
+    std::size_t total = 0, passed = 0, middle = 0;
+    for (const auto& [ns, block] : sorted) total += times_drawn[block];
+    while ((passed += times_drawn[sorted[middle].second]) * 2 <= total) ++middle;
+    log_medians.push_back(std::log(sorted[middle].first));
+  }
+  return {variance_of(log_medians), std::max(1.0, static_cast<double>(blocks) - 1)};
+}
 
 }  // namespace
 
@@ -84,33 +79,20 @@ double LogRatio::p_value() const {
 
 LogRatio log_ratio(std::span<const Round> rounds) {
   if (rounds.empty()) throw std::logic_error("log_ratio: no rounds");
-  const auto count = static_cast<double>(rounds.size());
-  LogRatio ratio;
-  std::vector<std::pair<MedianBootstrap, MedianBootstrap>> bootstraps;
-  for (const Round& round : rounds) {
-    ratio.value += std::log(round.new_.median_ns / round.base.median_ns) / count;
-    bootstraps.emplace_back(round.base, round.new_);
+  if (rounds.size() == 1) {
+    const auto& [base, new_] = rounds[0];
+    const MedianError base_error = median_error(base), new_error = median_error(new_);
+    return {.value = std::log(new_.median_ns / base.median_ns),
+            .variance = base_error.variance + new_error.variance,
+            .degrees = base_error.degrees + new_error.degrees};
   }
-  // Fixed, so that the same files always give the same verdicts.
-  Engine engine(1);
-  std::uniform_int_distribution<std::size_t> any(0, rounds.size() - 1);
-  double sum = 0, squares = 0;
-  for (std::size_t replicate = 0; replicate < kReplicates; ++replicate) {
-    double mean = 0;
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      auto& [base, new_] = bootstraps[rounds.size() == 1 ? 0 : any(engine)];
-      mean += (new_.draw(engine) - base.draw(engine)) / count;
-    }
-    const double deviation = mean - ratio.value;
-    sum += deviation;
-    squares += deviation * deviation;
-  }
-  const double replicates = kReplicates;
-  ratio.variance = std::max(0.0, (squares - sum * sum / replicates) / (replicates - 1));
-  ratio.degrees = rounds.size() > 1 ? count - 1
-                                    : MedianBootstrap::degrees(rounds[0].base) +
-                                          MedianBootstrap::degrees(rounds[0].new_);
-  return ratio;
+  std::vector<double> ratios;
+  for (const Round& round : rounds)
+    ratios.push_back(std::log(round.new_.median_ns / round.base.median_ns));
+  const auto count = static_cast<double>(ratios.size());
+  return {.value = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count,
+          .variance = variance_of(ratios) / count,
+          .degrees = count - 1};
 }
 
 Noise noise_of_pairs(std::span<const double> log_ratios) {

@@ -36,9 +36,9 @@ struct LogRatio {
   double p_value() const;
 };
 
-/// Mean over the rounds of log(new median / base median). The error is a bootstrap's: rounds are
-/// drawn with replacement, and within a round contiguous blocks of samples, since neighbours share
-/// the clock and the machine's mood; a series without samples is drawn from its summary's interval.
+/// Mean over the rounds of log(new median / base median). Its error is that of the rounds' mean. Of
+/// a single round it is a bootstrap's over contiguous blocks of samples, since neighbours share the
+/// clock and the machine's mood; a series without samples is drawn from its summary's interval.
 LogRatio log_ratio(std::span<const Round> rounds);
 
 /// How far identical measurements lie apart.
