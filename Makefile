@@ -5,7 +5,8 @@
 #                results/local/figures
 # make readme    the README's table and figure anew from the committed results
 # make report    the same as one HTML page, results/local/report.html
-# make compare   BASE=a.json NEW=b.json: the ratios of their medians, without a verdict
+# make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
+#                became slower (docs/ci.md)
 # make lint      check formatting, types and common mistakes; make format repairs the formatting
 # make clean     remove the build folders; .venv and the results stay
 
@@ -69,11 +70,13 @@ readme:
 	$(reports) table $(readme_results) $(readme_selection) --n $(readme_sizes) --readme README.md
 	$(reports) figures $(readme_results) $(readme_selection) --format svg --output docs/figures
 
+# What is given on make's command line, as CONFIG or ROUNDS, reaches the script by the environment.
+# Inconclusive points (4) are told and do not fail.
 compare:
-	@[[ -n "$(BASE)" && -n "$(NEW)" ]] || { echo "make compare: name the two results with" \
-	  "BASE=a.json NEW=b.json" >&2; exit 2; }
-	@scripts/setup.sh python requirements.txt
-	$(reports) compare $(BASE) $(NEW)
+	@[[ -n "$(BASE)" ]] || { echo "make compare: name the revision to compare with, as BASE=main" \
+	  >&2; exit 2; }
+	@scripts/setup.sh build
+	@scripts/compare_revisions.sh "$(BASE)" $(HEAD) || [[ $$? == 4 ]]
 
 lint:
 	@scripts/setup.sh lint

@@ -97,10 +97,10 @@ std::vector<CatalogEntry> build_catalog() {
 #define CPU(name)                           \
   entries.push_back(entry_of(cpu::name())); \
   add_host(entries.back(), Backend::kCpu, &cpu::name);
-#define EVERYWHERE(name)                                      \
-  entries.push_back(entry_of(cpu::name()));                   \
-  add_cuda(entries.back(), CUDA_DECLARATION(name));           \
-  add_host(entries.back(), Backend::kCpu, &cpu::name);        \
+#define EVERYWHERE(name)                               \
+  entries.push_back(entry_of(cpu::name()));            \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));    \
+  add_host(entries.back(), Backend::kCpu, &cpu::name); \
   add_host(entries.back(), Backend::kEmu, &emu::name);
 #include CATALOG_TABLE
 #undef GPU

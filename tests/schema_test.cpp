@@ -8,10 +8,12 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "compare/thresholds.hpp"
 #include "config_cases.hpp"
 #include "harness/environment.hpp"
 #include "harness/plan.hpp"
 #include "results_cases.hpp"
+#include "thresholds_cases.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -79,6 +81,16 @@ TEST(ConfigSchema, StatesTheDefaultsOfTheReader) {
   const Json defaults = to_json(config).at("sweeps").at(0).at("measurement");
   for (const auto& [name, value] : defaults.items())
     EXPECT_EQ(settings.at(name).at("default"), value) << name;
+}
+
+TEST(ThresholdsSchema, AgreesWithTheReader) {
+  const PublishedSchema schema("thresholds.schema.json");
+  for (const BadConfig& bad : kBadThresholds)
+    EXPECT_EQ(schema.complaint(Json::parse(bad.text)).empty(), !bad.in_schema) << bad.name;
+  for (const GoodConfig& good : kGoodThresholds) {
+    EXPECT_EQ(schema.complaint(Json::parse(good.text)), "") << good.name;
+    EXPECT_NO_THROW(parse_thresholds(Json::parse(good.text), good.name)) << good.name;
+  }
 }
 
 GpuInfo made_up_gpu() {

@@ -21,6 +21,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
 void add_list(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_worker(CLI::App& app, Action& action);
 

@@ -22,8 +22,10 @@ int main(int argc, char** argv) {
       "  reduce-bench run --config configs/quick.json\n"
       "  reduce-bench list --filter 'harris/*'\n"
       "  reduce-bench show harris/3\n"
-      "Exit codes: 0 good, 1 wrong result, 2 bad usage or input, 4 some points failed,\n"
-      "130 interrupted with partial results saved.");
+      "  reduce-bench compare base.json new.json\n"
+      "Exit codes: 0 good, 1 a regression or wrong result, 2 bad usage or input, 3 runs of\n"
+      "different environments, 4 some points failed or are inconclusive, 130 interrupted with\n"
+      "partial results saved.");
 
   Action action;
   const std::vector<std::string> command_line(argv, argv + argc);
@@ -31,6 +33,7 @@ int main(int argc, char** argv) {
   add_list(app, action);
   add_show(app, action);
   add_verify(app, action);
+  add_compare(app, action);
   add_info(app, action);
   add_worker(app, action);
 

@@ -1,4 +1,4 @@
-"""Command line: `python3 -m reduce_bench_report {figures,table,report,compare} ...`."""
+"""Command line: `python3 -m reduce_bench_report {figures,table,report} ...`."""
 
 import argparse
 import shlex
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import compare, figures, report, tables
+from reduce_bench_report import figures, report, tables
 from reduce_bench_report.loader import InputError, Results, load
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
@@ -74,11 +74,6 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("report", parents=[selection], help="write an HTML page")
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
     command.set_defaults(run=_report)
-
-    command = commands.add_parser("compare", help="describe how two runs differ, without verdict")
-    command.add_argument("base", type=Path, metavar="BASE")
-    command.add_argument("new", type=Path, metavar="NEW")
-    command.set_defaults(run=_compare)
     return parser
 
 
@@ -152,11 +147,6 @@ def _report(options: argparse.Namespace) -> int:
     results, shown = _selected(options)
     _write(options.output, report.page(shown, results, _redraw_command(options)))
     print(options.output)
-    return 0
-
-
-def _compare(options: argparse.Namespace) -> int:
-    print(compare.markdown(load(options.base), load(options.new)), end="")
     return 0
 
 

@@ -179,61 +179,12 @@ def test_report(save: Save, tmp_path: Path) -> None:
         assert part in text
 
 
-def test_compare(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
-    base = save(
-        [
-            point("a/x", 1024, 100.0),
-            point("a/y", 1024, 100.0),
-            point("a/y", 1024, 100.0, params={"block": "128"}),
-            point("a/gone", 1024, 100.0),
-            point("a/seed", 1024, 100.0, seed=1),
-            known_wrong("racy/x", 1024, 100.0),
-            unmeasured("a/z", 1024, "skipped", "too small"),
-        ],
-        "base.json",
-    )
-    new = save(
-        [
-            point("a/y", 1024, 150.0, params={"block": "128"}),
-            point("a/x", 1024, 200.0),
-            point("a/y", 1024, 50.0),
-            point("a/seed", 1024, 100.0, seed=2),
-            known_wrong("racy/x", 1024, 100.0),
-            point("a/z", 1024, 50.0),
-        ],
-        "new.json",
-    )
-    assert main(["compare", base, new]) == 0
-    out = capsys.readouterr().out
-    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| a/")]
-    assert [(row[0], row[-1]) for row in rows] == [
-        ("| a/x", "2.000 |"),
-        ("| a/y block=128", "1.500 |"),
-        ("| a/y", "0.500 |"),
-    ]
-    assert rows[0][2:4] == ["100 ns [95 ns, 110 ns]", "200 ns [190 ns, 220 ns]"]
-    assert "gives no verdict" in out
-    assert "3 points compared; 2 paired without two valid times" in out
-    assert "2 only in base; 1 only in new." in out
-
-
-def test_compare_pairs_repeated_points_in_order(
-    save: Save, capsys: pytest.CaptureFixture[str]
-) -> None:
-    base = save([point("a/x", 8, 10.0), point("a/x", 8, 10.0)], "base.json")
-    new = save([point("a/x", 8, 20.0), point("a/x", 8, 30.0)], "new.json")
-    assert main(["compare", base, new]) == 0
-    out = capsys.readouterr().out
-    assert re.findall(r"(\d\.\d{3}) \|$", out, re.MULTILINE) == ["3.000", "2.000"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ["table", "none.json"],
         ["figures", "none.json"],
         ["report", "none.json"],
-        ["compare", "none.json", "none.json"],
     ],
 )
 def test_missing_file_is_one_sentence_and_exit_2(

@@ -1,4 +1,4 @@
-"""The two published schemas accept what the program writes and nothing that would mislead."""
+"""The published schemas accept what the program writes and nothing that would mislead."""
 
 import json
 from pathlib import Path
@@ -21,6 +21,7 @@ def validator(name: str) -> jsonschema.Draft7Validator:
 
 CONFIG = validator("config.schema.json")
 RESULTS = validator("results.schema.json")
+THRESHOLDS = validator("thresholds.schema.json")
 
 
 def sweep(**changes: Any) -> Json:
@@ -224,4 +225,5 @@ def test_results_schema_rejects(name: str) -> None:
 def test_every_committed_configuration_is_valid() -> None:
     for path in SCHEMAS.parent.rglob("*.json"):
         if path.parent != SCHEMAS:
-            CONFIG.validate(json.loads(path.read_text(encoding="utf-8")))
+            schema = THRESHOLDS if path.name == "thresholds.json" else CONFIG
+            schema.validate(json.loads(path.read_text(encoding="utf-8")))

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <set>
 #include <span>
 
@@ -13,117 +11,6 @@
 
 namespace reduce_bench {
 namespace {
-
-using Names = std::span<const std::string_view>;
-
-std::string excerpt(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
-/// A value and where it stands, so that every complaint can name the place.
-class Node {
- public:
-  Node(const Json& value, std::string pointer, const std::string& file)
-      : value_(value), pointer_(std::move(pointer)), file_(file) {}
-
-  [[noreturn]] void fail(const std::string& complaint) const {
-    throw UsageError(fmt::format("{}: {}", where(), complaint));
-  }
-  std::string where() const {
-    return fmt::format("{}: {}", file_, pointer_.empty() ? "/" : pointer_);
-  }
-  [[noreturn]] void expected(const std::string& what) const {
-    fail(fmt::format("found {}, expected {}", excerpt(value_), what));
-  }
-
-  /// Checks that this is an object with no other keys than `allowed`.
-  void check_keys(Names allowed) const {
-    if (!value_.is_object()) expected("an object");
-    for (const auto& [key, unused] : value_.items()) {
-      if (find_name(allowed, key)) continue;
-      const std::string hint = suggestion(key, allowed);
-      fail(fmt::format("unknown key '{}'{}", key,
-                       hint.empty() ? ", allowed are " + one_of(allowed) : hint));
-    }
-  }
-  bool has(const std::string& key) const { return value_.contains(key); }
-  Node at(const std::string& key) const {
-    if (!has(key)) fail(fmt::format("the key '{}' is missing", key));
-    return {value_.at(key), pointer_ + "/" + key, file_};
-  }
-  /// The elements of a non-empty array.
-  std::vector<Node> elements(std::size_t least = 1) const {
-    if (!value_.is_array() || value_.size() < least)
-      expected(least > 1 ? fmt::format("an array of at least {} elements", least)
-                         : std::string("an array that is not empty"));
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < value_.size(); ++i)
-      nodes.emplace_back(value_.at(i), fmt::format("{}/{}", pointer_, i), file_);
-    return nodes;
-  }
-  std::vector<std::pair<std::string, Node>> members() const {
-    if (!value_.is_object()) expected("an object");
-    std::vector<std::pair<std::string, Node>> nodes;
-    for (const auto& [key, member] : value_.items())
-      nodes.emplace_back(key, Node{member, pointer_ + "/" + key, file_});
-    return nodes;
-  }
-
-  std::string string() const {
-    if (!value_.is_string() || value_.get_ref<const std::string&>().empty())
-      expected("a string that is not empty");
-    return value_.get<std::string>();
-  }
-  std::uint64_t integer(std::uint64_t least, std::uint64_t most) const {
-    if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least ||
-        value_.get<std::uint64_t>() > most)
-      expected(fmt::format("an integer from {} to {}", least, most));
-    return value_.get<std::uint64_t>();
-  }
-  double number(double least, double most, bool open_below) const {
-    if (!value_.is_number()) expected("a number");
-    const double x = value_.get<double>();
-    if (!(open_below ? x > least : x >= least) || !(x <= most))
-      expected(fmt::format("a number {} {} and at most {}", open_below ? "above" : "of at least",
-                           least, most));
-    return x;
-  }
-  std::size_t name(Names allowed) const {
-    if (!value_.is_string()) expected(one_of(allowed));
-    const auto& text = value_.get_ref<const std::string&>();
-    if (const auto index = find_name(allowed, text)) return *index;
-    const std::string hint = suggestion(text, allowed);
-    fail(
-        fmt::format("found \"{}\"{}", text, hint.empty() ? ", expected " + one_of(allowed) : hint));
-  }
-  /// A number or a string, as text.
-  std::string scalar_text() const {
-    if (value_.is_string()) return string();
-    if (!value_.is_number_integer() || value_ < 0) expected("a string or a non-negative integer");
-    return value_.dump();
-  }
-  bool is_string() const { return value_.is_string(); }
-  bool is_object() const { return value_.is_object(); }
-
-  /// An array of distinct values read by `read`.
-  template <class F>
-  auto list(F&& read) const {
-    std::vector<decltype(read(*this))> values;
-    for (const Node& element : elements()) {
-      values.push_back(read(element));
-      if (std::count(values.begin(), values.end(), values.back()) > 1)
-        element.fail(fmt::format("{} is listed twice", excerpt(element.value_)));
-    }
-    return values;
-  }
-
- private:
-  const Json& value_;
-  std::string pointer_;
-  const std::string& file_;
-};
 
 template <class Enum, std::size_t N>
 std::vector<Enum> read_enums(const Node& node, const std::array<std::string_view, N>& names,
@@ -259,33 +146,6 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
   return out;
 }
 
-constexpr int kMostNesting = 16;
-
-/// Parses a document. Throws UsageError for what is not JSON, nests deeper than any configuration,
-/// or names a key twice in one object, where one of the values would be lost.
-Json parse_document(std::istream& stream, const std::string& name) {
-  std::vector<std::set<std::string>> keys;
-  const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMostNesting)
-      throw UsageError(fmt::format("{}: nests deeper than {} levels", name, kMostNesting));
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !keys.back().insert(parsed.get_ref<const std::string&>()).second)
-      throw UsageError(fmt::format("{}: the key '{}' stands twice in one object: keep one", name,
-                                   parsed.get_ref<const std::string&>()));
-    return true;
-  };
-  try {
-    return Json::parse(stream, check);
-  } catch (const Json::parse_error& error) {
-    throw UsageError(
-        fmt::format("{}: not valid JSON at byte {}: check the text there", name, error.byte));
-  } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
-  }
-}
-
 /// `text` as JSON where it is JSON, else as a string.
 Json value_of(const std::string& text) {
   const Json::parser_callback_t shallow = [&](int depth, Json::parse_event_t, Json&) {
@@ -388,14 +248,8 @@ Config parse_config(Json document, const std::string& name,
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  std::ifstream stream(file);
-  std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
-  if (!stream || folder)
-    throw UsageError(
-        fmt::format("cannot read the configuration '{}': {}; name a file with --config",
-                    file.string(), std::generic_category().message(folder ? EISDIR : errno)));
-  return parse_config(parse_document(stream, file.string()), file.string(), overrides);
+  return parse_config(read_document(file, "the configuration", "name a file with --config"),
+                      file.string(), overrides);
 }
 
 Json to_json(const Distribution& distribution) {

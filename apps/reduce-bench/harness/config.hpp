@@ -5,18 +5,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/document.hpp"
 #include "harness/inputs.hpp"
 #include "harness/mode.hpp"
 #include "kernels/types.hpp"
 
 namespace reduce_bench {
-
-using Json = nlohmann::ordered_json;
 
 /// How long to measure one point.
 struct MeasurementSettings {

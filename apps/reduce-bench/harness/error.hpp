@@ -8,9 +8,10 @@ namespace reduce_bench {
 enum ExitCode : int {
   kExitGood = 0,
   kExitWrongResult = 1,         ///< a wrong result from a variant that is not marked known-wrong
+  kExitRegression = 1,          ///< something slower, or newly wrong or failing
   kExitUsage = 2,               ///< bad usage, configuration, input file, output path or device
   kExitEnvironmentDiffers = 3,  ///< two runs being compared are from different environments
-  kExitIncomplete = 4,          ///< some points failed or timed out, the rest are good
+  kExitIncomplete = 4,          ///< some points failed, timed out or are inconclusive
   kExitInterrupted = 130,       ///< partial results saved
 };
 

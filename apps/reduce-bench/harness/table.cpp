@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t kMostColumns = 6;
 
-std::string size_text(std::size_t n) {
-  if (n >= 1024 && (n & (n - 1)) == 0) {
-    unsigned exponent = 0;
-    while ((std::size_t{1} << exponent) < n) ++exponent;
-    return fmt::format("2^{}", exponent);
-  }
-  return fmt::format("{}", n);
-}
-
 std::string row_name(const Json& point) {
   std::string name = point.at("variant").get<std::string>();
   for (const auto& [key, value] : point.at("params").items())
@@ -58,6 +49,15 @@ std::vector<std::size_t> columns_of(const std::set<std::size_t>& sizes) {
 }
 
 }  // namespace
+
+std::string size_text(std::size_t n) {
+  if (n >= 1024 && (n & (n - 1)) == 0) {
+    unsigned exponent = 0;
+    while ((std::size_t{1} << exponent) < n) ++exponent;
+    return fmt::format("2^{}", exponent);
+  }
+  return fmt::format("{}", n);
+}
 
 std::string results_table(const std::vector<Json>& points) {
   using Problem = std::tuple<std::string, std::string, std::string, std::string>;

@@ -1,12 +1,16 @@
 // The terminal table of a run.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "harness/config.hpp"
 
 namespace reduce_bench {
+
+/// `2^20`, or the number where it is no large power of two.
+std::string size_text(std::size_t n);
 
 /// One block per backend, operator, type and distribution: a row per variant and parameters, a
 /// column per size (at most six), cells GB/s and the share of the read ceiling. Rows are sorted by

@@ -1,0 +1,83 @@
+// reduce-bench compare: decides whether one run is slower than another.
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "compare/report.hpp"
+#include "harness/error.hpp"
+
+namespace reduce_bench {
+namespace {
+
+struct CompareOptions {
+  std::string base, new_;
+  std::string config;
+  std::string format = "text";
+  bool allow_environment = false;
+};
+
+std::vector<std::string> all_environment_differences(const Side& base, const Side& new_) {
+  std::vector<std::string> all;
+  const Json& first = base.rounds.front().environment;
+  for (const Side* side : {&base, &new_})
+    for (const MeasuredRun& run : side->rounds)
+      for (std::string& difference : environment_differences(first, run.environment))
+        if (std::find(all.begin(), all.end(), difference) == all.end())
+          all.push_back(std::move(difference));
+  if (const std::string clocks = clock_difference(base, new_); !clocks.empty())
+    all.push_back(clocks);
+  return all;
+}
+
+int compare_runs(const CompareOptions& options) {
+  const Thresholds thresholds =
+      options.config.empty() ? Thresholds{} : read_thresholds(options.config);
+  const Side base = read_side(options.base), new_ = read_side(options.new_);
+  const std::vector<std::string> differences = all_environment_differences(base, new_);
+  if (!differences.empty() && !options.allow_environment) {
+    fmt::print(stderr,
+               "reduce-bench: '{}' and '{}' are from different environments ({}): compare runs of "
+               "one machine and build set-up, or add --allow-environment\n",
+               base.name, new_.name, fmt::join(differences, "; "));
+    return kExitEnvironmentDiffers;
+  }
+  const ComparisonReport report{base, new_, differences, compare_sides(base, new_, thresholds)};
+  if (options.format == "json") fmt::print("{}\n", report.json().dump(1));
+  else if (options.format == "junit") fmt::print("{}", report.junit());
+  else if (options.format == "markdown") fmt::print("{}", report.markdown());
+  else fmt::print("{}", report.text());
+
+  const RunComparison& comparison = report.comparison;
+  if (comparison.count(Verdict::kBroken) + comparison.count(Verdict::kSlower) > 0)
+    return kExitRegression;
+  return comparison.count(Verdict::kInconclusive) > 0 ? kExitIncomplete : kExitGood;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("compare", "Decides whether one run is slower than another");
+  auto o = std::make_shared<CompareOptions>();
+  const char* side = "results file, or folder with those of several rounds";
+  command->add_option("base", o->base, fmt::format("Base: {}", side))->required();
+  command->add_option("new", o->new_, fmt::format("New: {}", side))->required();
+  command->add_option("--config", o->config,
+                      "Thresholds per variant, such as configs/thresholds.json (default: 3 %)");
+  command->add_option("--format", o->format, "text, markdown, json or junit")
+      ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
+      ->capture_default_str();
+  command->add_flag("--allow-environment", o->allow_environment,
+                    "Compare runs of different GPUs, drivers, clocks, CPUs or compilers");
+  command->footer(
+      "Examples:\n"
+      "  reduce-bench compare results/nvidia-h200/quick.json new.json\n"
+      "  reduce-bench compare base.json new.json --config configs/thresholds.json\n"
+      "  reduce-bench compare base-rounds/ new-rounds/ --format markdown\n"
+      "A point is slower where its ratio of medians is beyond the threshold and differs from 1\n"
+      "after correction for all points (docs/adr/0006-comparison.md).\n"
+      "Exit codes: 0 nothing slower or broken, 1 a regression, 2 bad usage or input,\n"
+      "3 different environments, 4 some points are inconclusive and none is a regression.");
+  command->callback([=, &action] { action = [=] { return compare_runs(*o); }; });
+}
+
+}  // namespace reduce_bench

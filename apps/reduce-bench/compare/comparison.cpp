@@ -1,0 +1,231 @@
+#include "compare/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "harness/error.hpp"
+
+namespace reduce_bench {
+namespace {
+
+constexpr double kConfidence = 0.95;
+constexpr double kNormal95 = 1.959964;
+constexpr double kFalseDiscoveryRate = 0.05;
+
+/// One point in every round that has it, paired by round.
+struct PairedPoint {
+  std::vector<std::pair<const MeasuredPoint*, const MeasuredPoint*>> rounds;
+  bool in_base = false, in_new = false;
+};
+
+std::map<PointIdentity, PairedPoint> pair_points(const Side& base, const Side& new_) {
+  std::map<PointIdentity, PairedPoint> paired;
+  for (std::size_t k = 0; k < base.rounds.size(); ++k) {
+    const auto& new_points = new_.rounds[k].points;
+    for (const auto& [identity, point] : base.rounds[k].points) {
+      PairedPoint& pair = paired[identity];
+      pair.in_base = true;
+      if (const auto found = new_points.find(identity); found != new_points.end())
+        pair.rounds.emplace_back(&point, &found->second);
+    }
+    for (const auto& [identity, unused] : new_points) paired[identity].in_new = true;
+  }
+  return paired;
+}
+
+/// The point of one side that says most about its status: a bad round, else one that is not ranked.
+const MeasuredPoint& worst(const PairedPoint& pair, bool of_new) {
+  const MeasuredPoint* worst = nullptr;
+  const auto rank = [](const MeasuredPoint& p) { return p.bad() ? 2 : p.ranked() ? 0 : 1; };
+  for (const auto& [base, new_] : pair.rounds) {
+    const MeasuredPoint* point = of_new ? new_ : base;
+    if (worst == nullptr || rank(*point) > rank(*worst)) worst = point;
+  }
+  return *worst;
+}
+
+std::string status_text(const MeasuredPoint& point) {
+  return point.known_wrong ? "wrong (known)" : std::string(name_of(point.status));
+}
+
+/// The verdict on a point of which not both sides have a valid time.
+ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& base,
+                           const MeasuredPoint& new_) {
+  ComparedPoint compared{.identity = identity};
+  if (new_.bad() && !base.bad()) compared.verdict = Verdict::kBroken;
+  else if (base.bad() && new_.ranked()) compared.verdict = Verdict::kFixed;
+  else if (base.ranked()) compared.verdict = Verdict::kOnlyBase;
+  else if (new_.ranked()) compared.verdict = Verdict::kOnlyNew;
+  compared.note = fmt::format("{} -> {}", status_text(base), status_text(new_));
+  if (status_text(base) == status_text(new_)) compared.note = status_text(new_);
+  const std::string& reason = new_.reason.empty() ? base.reason : new_.reason;
+  if (!reason.empty()) compared.note += ": " + reason;
+  return compared;
+}
+
+/// What the samples of one mode of one point say by themselves.
+TimeChange change_of(const std::vector<Round>& rounds, double limit) {
+  TimeChange change;
+  if (rounds.size() > 1) change.evidence = Evidence::kRounds;
+  else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
+    change.evidence = Evidence::kSummary;
+  double log_base = 0, log_new = 0, log_clocks = 0;
+  for (const Round& round : rounds) {
+    log_base += std::log(round.base.median_ns);
+    log_new += std::log(round.new_.median_ns);
+    if (round.base.sm_clock_mhz && round.new_.sm_clock_mhz)
+      log_clocks += std::log(*round.base.sm_clock_mhz / *round.new_.sm_clock_mhz);
+  }
+  const auto count = static_cast<double>(rounds.size());
+  change.base_ns = std::exp(log_base / count);
+  change.new_ns = std::exp(log_new / count);
+  change.log_ratio = log_ratio(rounds);
+  // A time can differ by as much as the clocks under it did without the code having changed.
+  change.threshold = limit + std::expm1(std::abs(log_clocks / count));
+  return change;
+}
+
+/// Adds the noise between identical runs to the points of one backend.
+void add_noise(const std::vector<TimeChange*>& changes, Noise pairs, std::size_t rounds) {
+  pairs.variance /= static_cast<double>(rounds);
+  std::vector<double> log_ratios;
+  // Rounds show by their own spread what a single run can only tell from the whole sweep.
+  if (rounds == 1)
+    for (const TimeChange* change : changes) log_ratios.push_back(change->log_ratio.value);
+  const SweepNoise sweep(std::move(log_ratios));
+  for (TimeChange* change : changes) {
+    Noise noise = sweep.as_seen_from(change->log_ratio.value);
+    if (pairs.variance > noise.variance) noise = pairs;
+    change->log_ratio = with_noise(change->log_ratio, noise);
+    change->p_value = change->log_ratio.p_value();
+    change->noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
+    change->threshold += change->noise_floor;
+  }
+}
+
+Verdict judge(const TimeChange& change, bool discovered) {
+  const double most = 1 + change.threshold;
+  if (discovered && change.ratio() > most) return Verdict::kSlower;
+  if (discovered && change.ratio() < 1 / most) return Verdict::kFaster;
+  if (change.ratio_low() >= 1 / most && change.ratio_high() <= most) return Verdict::kSame;
+  return Verdict::kInconclusive;
+}
+
+std::vector<GeometricMean> geometric_means(const std::vector<ComparedPoint>& points) {
+  std::map<std::pair<std::string, std::string>, GeometricMean> means;
+  std::map<std::pair<std::string, std::string>, double> log_sums;
+  for (const ComparedPoint& p : points) {
+    if (!p.change) continue;
+    GeometricMean& mean = means[{p.identity.operation, p.identity.backend}];
+    mean.operation = p.identity.operation;
+    mean.backend = p.identity.backend;
+    log_sums[{p.identity.operation, p.identity.backend}] += p.change->log_ratio.value;
+    ++mean.count;
+  }
+  std::vector<GeometricMean> list;
+  for (auto& [key, mean] : means) {
+    mean.ratio = std::exp(log_sums[key] / static_cast<double>(mean.count));
+    list.push_back(std::move(mean));
+  }
+  return list;
+}
+
+}  // namespace
+
+double TimeChange::ratio() const { return std::exp(log_ratio.value); }
+double TimeChange::ratio_low() const {
+  return std::exp(log_ratio.value - log_ratio.half_width(kConfidence));
+}
+double TimeChange::ratio_high() const {
+  return std::exp(log_ratio.value + log_ratio.half_width(kConfidence));
+}
+
+std::size_t RunComparison::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [&](const auto& point) { return point.verdict == verdict; }));
+}
+
+RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds) {
+  if (base.rounds.size() != new_.rounds.size())
+    throw UsageError(fmt::format(
+        "'{}' has {} rounds and '{}' has {}: a round of one side is compared with the same round "
+        "of the other, so run both equally often",
+        base.name, base.rounds.size(), new_.name, new_.rounds.size()));
+  RunComparison result;
+  result.rounds = base.rounds.size();
+
+  bool any_common = false;
+  for (const auto& [identity, pair] : pair_points(base, new_)) {
+    if (pair.rounds.empty()) {
+      result.points.push_back(
+          {.identity = identity, .verdict = pair.in_base ? Verdict::kOnlyBase : Verdict::kOnlyNew});
+      continue;
+    }
+    any_common = true;
+    const MeasuredPoint &worst_base = worst(pair, false), &worst_new = worst(pair, true);
+    if (!worst_base.ranked() || !worst_new.ranked()) {
+      result.points.push_back(judge_status(identity, worst_base, worst_new));
+      continue;
+    }
+    std::map<std::string, std::vector<Round>> modes;
+    std::set<std::string> base_modes, new_modes;
+    for (const auto& [base_point, new_point] : pair.rounds) {
+      for (const auto& [mode, unused] : new_point->timing) new_modes.insert(mode);
+      for (const auto& [mode, series] : base_point->timing) {
+        base_modes.insert(mode);
+        if (const auto found = new_point->timing.find(mode); found != new_point->timing.end())
+          modes[mode].push_back({series, found->second});
+      }
+    }
+    for (const auto& [mode, rounds] : modes) {
+      result.points.push_back({.identity = identity,
+                               .mode = mode,
+                               .change = change_of(rounds, thresholds.of(identity.variant))});
+    }
+    for (const auto& [side_modes, verdict] :
+         {std::pair{&base_modes, Verdict::kOnlyBase}, {&new_modes, Verdict::kOnlyNew}})
+      for (const std::string& mode : *side_modes)
+        if (!modes.contains(mode))
+          result.points.push_back({.identity = identity, .mode = mode, .verdict = verdict});
+  }
+  if (!any_common)
+    throw UsageError(
+        fmt::format("'{}' and '{}' have no point in common: compare runs of one "
+                    "configuration",
+                    base.name, new_.name));
+
+  std::map<std::string, std::vector<double>> aa_log_ratios;
+  for (const Side* side : {&base, &new_})
+    for (const MeasuredRun& run : side->rounds)
+      for (const auto& [backend, ratios] : run.aa_log_ratios)
+        aa_log_ratios[backend].insert(aa_log_ratios[backend].end(), ratios.begin(), ratios.end());
+  std::map<std::string, std::vector<TimeChange*>> changes;
+  for (ComparedPoint& point : result.points)
+    if (point.change) changes[point.identity.backend].push_back(&*point.change);
+  for (const auto& [backend, of_backend] : changes)
+    add_noise(of_backend, noise_of_pairs(aa_log_ratios[backend]), result.rounds);
+
+  std::vector<double> p_values;
+  for (const ComparedPoint& point : result.points)
+    if (point.change) p_values.push_back(point.change->p_value);
+  const std::vector<bool> discovered = discoveries(p_values, kFalseDiscoveryRate);
+  std::size_t next = 0;
+  for (ComparedPoint& point : result.points)
+    if (point.change) point.verdict = judge(*point.change, discovered[next++]);
+
+  std::stable_sort(result.points.begin(), result.points.end(),
+                   [](const ComparedPoint& a, const ComparedPoint& b) {
+                     const auto size = [](const ComparedPoint& p) {
+                       return p.change ? -std::abs(p.change->log_ratio.value) : 0;
+                     };
+                     return std::tuple(a.verdict, size(a)) < std::tuple(b.verdict, size(b));
+                   });
+  result.means = geometric_means(result.points);
+  return result;
+}
+
+}  // namespace reduce_bench

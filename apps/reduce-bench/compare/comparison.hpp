@@ -1,0 +1,80 @@
+// Which points became slower, faster, wrong: the verdicts of `reduce-bench compare`.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/runs.hpp"
+#include "compare/thresholds.hpp"
+
+namespace reduce_bench {
+
+/// In the order in which they are reported.
+enum class Verdict {
+  kBroken,  ///< was not bad in base: now wrong, failed or timed out
+  kSlower,
+  kInconclusive,  ///< a change beyond the threshold can neither be shown nor excluded
+  kFixed,         ///< was wrong, failed or timed out in base
+  kFaster,
+  kOnlyBase,
+  kOnlyNew,
+  kNotCompared,  ///< no verified time on either side, or documented as wrong
+  kSame
+};
+inline constexpr std::array kVerdictNames{
+    std::string_view{"broken"},       std::string_view{"slower"},
+    std::string_view{"inconclusive"}, std::string_view{"fixed"},
+    std::string_view{"faster"},       std::string_view{"only in base"},
+    std::string_view{"only in new"},  std::string_view{"not compared"},
+    std::string_view{"same"}};
+constexpr std::string_view name_of(Verdict v) { return kVerdictNames[index_of(v)]; }
+constexpr bool is_regression(Verdict v) { return v == Verdict::kBroken || v == Verdict::kSlower; }
+
+/// Where a ratio's interval comes from.
+enum class Evidence { kRounds, kSamples, kSummary };
+inline constexpr std::array kEvidenceNames{std::string_view{"rounds"}, std::string_view{"samples"},
+                                           std::string_view{"summary"}};
+
+/// What the two sides' times say.
+struct TimeChange {
+  double base_ns = 0, new_ns = 0;  ///< medians; of several rounds, their geometric mean
+  LogRatio log_ratio;              ///< new / base, with the noise between identical runs
+  double p_value = 1;
+  double noise_floor = 0;  ///< 95 % of identical runs differ by less
+  double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
+  Evidence evidence = Evidence::kSamples;
+
+  double ratio() const;
+  double ratio_low() const;  ///< 95 % interval
+  double ratio_high() const;
+};
+
+struct ComparedPoint {
+  PointIdentity identity;
+  std::string mode;  ///< empty where no time is compared
+  Verdict verdict = Verdict::kNotCompared;
+  std::optional<TimeChange> change;
+  std::string note;  ///< what the verdict rests on, where it is not the times
+};
+
+struct GeometricMean {
+  std::string operation, backend;
+  double ratio = 1;
+  std::size_t count = 0;
+};
+
+struct RunComparison {
+  std::vector<ComparedPoint> points;  ///< by verdict, the largest change first
+  std::vector<GeometricMean> means;
+  std::size_t rounds = 1;
+
+  std::size_t count(Verdict verdict) const;
+};
+
+/// Pairs and judges. Throws UsageError where the sides have no point in common or differ in their
+/// number of rounds.
+RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds);
+
+}  // namespace reduce_bench

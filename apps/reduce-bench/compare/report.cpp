@@ -1,0 +1,267 @@
+#include "compare/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/progress.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Points of one verdict in the formats for people; regressions are all listed.
+constexpr std::size_t kMostListed = 10;
+
+std::string provenance(const Side& side) {
+  const MeasuredRun& first = side.rounds.front();
+  const std::string revision = first.revision();
+  return fmt::format("{} (revision {}, {}{}{})", side.name, revision.substr(0, 10),
+                     first.environment.value("date_utc", "date unknown"),
+                     side.rounds.size() > 1 ? fmt::format(", {} rounds", side.rounds.size()) : "",
+                     first.interrupted ? ", interrupted" : "");
+}
+
+std::string headline(const RunComparison& comparison) {
+  std::string text;
+  for (std::size_t i = 0; i < kVerdictNames.size(); ++i) {
+    const std::size_t count = comparison.count(static_cast<Verdict>(i));
+    if (count > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kVerdictNames[i]);
+  }
+  return text;
+}
+
+std::string mean_text(const GeometricMean& mean) {
+  return fmt::format("{} on {}: new / base is {:.4f} in the geometric mean of {} point{}",
+                     mean.operation, mean.backend, mean.ratio, mean.count,
+                     mean.count == 1 ? "" : "s");
+}
+
+std::string evidence_text(const RunComparison& comparison) {
+  static constexpr std::array kSources{"from the spread of the rounds", "from the samples",
+                                       "from the summaries, as a run did not keep its samples"};
+  std::array<std::size_t, kEvidenceNames.size()> counts{};
+  double least_floor = INFINITY, largest_floor = 0;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.change) continue;
+    ++counts[index_of(point.change->evidence)];
+    least_floor = std::min(least_floor, point.change->noise_floor);
+    largest_floor = std::max(largest_floor, point.change->noise_floor);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0)
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "95 % intervals: " : ", ", counts[i], kSources[i]);
+  if (text.empty()) return "No time was compared.";
+  if (largest_floor == 0) return text + ". The noise between runs is unknown: expect false alarms.";
+  return text + fmt::format(". Noise floor, by which thresholds are widened: {:.2f} % to {:.2f} %.",
+                            100 * least_floor, 100 * largest_floor);
+}
+
+std::string point_text(const ComparedPoint& point) {
+  return point.identity.text() + (point.mode.empty() ? "" : ", " + point.mode);
+}
+
+/// The cells of one row: verdict, ratio, interval, threshold, base, new, point.
+std::vector<std::string> cells(const ComparedPoint& point) {
+  std::string what = point_text(point);
+  if (!point.note.empty()) what += fmt::format(" ({})", point.note);
+  if (!point.change) return {std::string(name_of(point.verdict)), "", "", "", "", "", what};
+  const TimeChange& change = *point.change;
+  return {std::string(name_of(point.verdict)),
+          fmt::format("{:.4f}", change.ratio()),
+          fmt::format("{:.4f} - {:.4f}", change.ratio_low(), change.ratio_high()),
+          fmt::format("{:.1f} %", 100 * change.threshold),
+          duration_text(change.base_ns),
+          duration_text(change.new_ns),
+          what};
+}
+
+struct Listing {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> left_out;
+};
+
+/// Everything of interest; what is the same is only counted.
+Listing list_points(const RunComparison& comparison) {
+  Listing listing{{{"verdict", "new / base", "95 % interval", "threshold", "base", "new", "point"}},
+                  {}};
+  for (std::size_t i = 0; i < kVerdictNames.size(); ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    if (verdict == Verdict::kSame || verdict == Verdict::kNotCompared) continue;
+    const std::size_t count = comparison.count(verdict);
+    std::size_t listed = 0;
+    for (const ComparedPoint& point : comparison.points)
+      if (point.verdict == verdict && (is_regression(verdict) || listed < kMostListed)) {
+        listing.rows.push_back(cells(point));
+        ++listed;
+      }
+    if (listed < count)
+      listing.left_out.push_back(fmt::format("{} more {}", count - listed, kVerdictNames[i]));
+  }
+  return listing;
+}
+
+std::string xml(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      // Other control characters do not exist in XML 1.0.
+      default: escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string sentence(const ComparedPoint& point) {
+  std::string text(name_of(point.verdict));
+  if (point.change)
+    text += fmt::format(": {:.4f} times base, 95 % interval {:.4f} to {:.4f}, threshold {:.1f} %",
+                        point.change->ratio(), point.change->ratio_low(),
+                        point.change->ratio_high(), 100 * point.change->threshold);
+  if (!point.note.empty()) text += ": " + point.note;
+  return text;
+}
+
+Json side_json(const Side& side) {
+  Json files = Json::array();
+  for (const MeasuredRun& run : side.rounds) files.push_back(run.file);
+  return {{"name", side.name},
+          {"files", files},
+          {"git", side.rounds.front().environment.at("git")},
+          {"interrupted", std::any_of(side.rounds.begin(), side.rounds.end(),
+                                      [](const MeasuredRun& run) { return run.interrupted; })}};
+}
+
+}  // namespace
+
+std::string ComparisonReport::text() const {
+  std::string text = fmt::format("base  {}\nnew   {}\n", provenance(base), provenance(new_));
+  for (const std::string& difference : environment_differences)
+    text += fmt::format("environments differ: {}\n", difference);
+  const Listing listing = list_points(comparison);
+  if (listing.rows.size() > 1) {
+    text += '\n';
+    std::vector<std::size_t> widths;
+    for (const auto& row : listing.rows) {
+      widths.resize(row.size());
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    for (const auto& row : listing.rows) {
+      for (std::size_t i = 0; i + 1 < row.size(); ++i)
+        text += i == 0 ? fmt::format("{:<{}}  ", row[i], widths[i])
+                       : fmt::format("{:>{}}  ", row[i], widths[i]);
+      text += row.back() + '\n';
+    }
+  }
+  for (const std::string& more : listing.left_out)
+    text += fmt::format("... and {} (--format json lists them)\n", more);
+  text += '\n';
+  for (const GeometricMean& mean : comparison.means) text += mean_text(mean) + '\n';
+  return text + evidence_text(comparison) + '\n' + headline(comparison) + '\n';
+}
+
+std::string ComparisonReport::markdown() const {
+  std::string text = fmt::format("### reduce-bench: {}\n\n", headline(comparison));
+  const Listing listing = list_points(comparison);
+  if (listing.rows.size() > 1) {
+    for (std::size_t i = 0; i < listing.rows.size(); ++i) {
+      for (std::string cell : listing.rows[i]) {
+        for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2)
+          cell.replace(at, 1, "\\|");
+        text += "| " + cell + " ";
+      }
+      text += "|\n";
+      if (i == 0) text += "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
+    }
+    text += '\n';
+  }
+  for (const std::string& more : listing.left_out) text += fmt::format("* ... and {}\n", more);
+  for (const GeometricMean& mean : comparison.means) text += fmt::format("* {}\n", mean_text(mean));
+  text += fmt::format("* {}\n* Base: {}\n* New: {}\n", evidence_text(comparison), provenance(base),
+                      provenance(new_));
+  for (const std::string& difference : environment_differences)
+    text += fmt::format("* Environments differ: {}\n", difference);
+  return text;
+}
+
+Json ComparisonReport::json() const {
+  Json counts = Json::object(), means = Json::array(), points = Json::array();
+  for (std::size_t i = 0; i < kVerdictNames.size(); ++i)
+    counts[std::string(kVerdictNames[i])] = comparison.count(static_cast<Verdict>(i));
+  for (const GeometricMean& mean : comparison.means)
+    means.push_back({{"operation", mean.operation},
+                     {"backend", mean.backend},
+                     {"ratio", mean.ratio},
+                     {"points", mean.count}});
+  for (const ComparedPoint& point : comparison.points) {
+    const PointIdentity& id = point.identity;
+    Json json{{"verdict", name_of(point.verdict)},
+              {"point", id.text()},
+              {"variant", id.variant},
+              {"operation", id.operation},
+              {"backend", id.backend},
+              {"n", id.n},
+              {"buckets", id.buckets ? Json(*id.buckets) : Json(nullptr)},
+              {"type", id.type},
+              {"op", id.op},
+              {"mode", point.mode.empty() ? Json(nullptr) : Json(point.mode)},
+              {"note", point.note.empty() ? Json(nullptr) : Json(point.note)}};
+    if (point.change) {
+      const TimeChange& change = *point.change;
+      json["base_median_ns"] = change.base_ns;
+      json["new_median_ns"] = change.new_ns;
+      json["ratio"] = change.ratio();
+      json["ratio_low"] = change.ratio_low();
+      json["ratio_high"] = change.ratio_high();
+      json["p_value"] = change.p_value;
+      json["noise_floor"] = change.noise_floor;
+      json["threshold"] = change.threshold;
+      json["from"] = kEvidenceNames[index_of(change.evidence)];
+    }
+    points.push_back(std::move(json));
+  }
+  return {{"schema", 1},
+          {"kind", "reduce-bench-comparison"},
+          {"base", side_json(base)},
+          {"new", side_json(new_)},
+          {"rounds", comparison.rounds},
+          {"environment_differences", environment_differences},
+          {"verdicts", counts},
+          {"geometric_means", means},
+          {"points", points}};
+}
+
+std::string ComparisonReport::junit() const {
+  std::size_t failures = 0, skipped = 0;
+  std::string cases;
+  for (const ComparedPoint& point : comparison.points) {
+    const bool decided = point.verdict == Verdict::kSame || point.verdict == Verdict::kFaster ||
+                         point.verdict == Verdict::kFixed;
+    cases += fmt::format("  <testcase classname=\"{}.{}.{}\" name=\"{}\"",
+                         xml(point.identity.operation), xml(point.identity.backend),
+                         xml(point.identity.variant), xml(point_text(point)));
+    if (is_regression(point.verdict)) {
+      ++failures;
+      cases += fmt::format("><failure message=\"{}\"/></testcase>\n", xml(sentence(point)));
+    } else if (!decided) {
+      ++skipped;
+      cases += fmt::format("><skipped message=\"{}\"/></testcase>\n", xml(sentence(point)));
+    } else {
+      cases += "/>\n";
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"reduce-bench compare\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+      "skipped=\"{}\">\n{}</testsuite>\n",
+      comparison.points.size(), failures, skipped, cases);
+}
+
+}  // namespace reduce_bench

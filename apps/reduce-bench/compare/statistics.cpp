@@ -1,0 +1,147 @@
+#include "compare/statistics.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+namespace reduce_bench {
+namespace {
+
+// Enough that the standard error itself is known to 1/sqrt(2 * 200), 5 %.
+constexpr std::size_t kReplicates = 200;
+// Blocks as long as a twentieth of the run see every correlation that is shorter.
+constexpr std::size_t kBlocks = 20;
+constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;  // of the normal distribution
+constexpr std::size_t kLeastSweep = 40;  // so that two ratios lie beyond a twentieth
+
+double variance_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double x : values) squares += (x - mean) * (x - mean);
+  return squares / (count - 1);
+}
+
+/// The squared standard error of a log median, and how well it is known.
+struct MedianError {
+  double variance = 0, degrees = 0;
+};
+
+MedianError median_error(const Series& series) {
+  const std::vector<double>& samples = series.samples_ns;
+  if (samples.empty()) {
+    const double error = std::log(series.ci_high_ns / series.ci_low_ns) / (2 * kNormal95);
+    return {error * error, std::max(1.0, static_cast<double>(series.count) - 1)};
+  }
+  const std::size_t blocks = std::min(kBlocks, samples.size());
+  std::vector<std::pair<double, std::size_t>> sorted;  // sample and its block
+  sorted.reserve(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    sorted.emplace_back(samples[i], i * blocks / samples.size());
+  std::sort(sorted.begin(), sorted.end());
+
+  // Fixed, so that the same files always give the same verdicts.
+  std::mt19937 engine(1);
+  std::vector<double> log_medians;
+  std::vector<unsigned> times_drawn(blocks);
+  for (std::size_t replicate = 0; replicate < kReplicates; ++replicate) {
+    std::fill(times_drawn.begin(), times_drawn.end(), 0u);
+    // 32 random bits scaled: a division for each draw would take most of the time.
+    for (std::size_t i = 0; i < blocks; ++i)
+      ++times_drawn[static_cast<std::uint64_t>(engine()) * blocks >> 32];
+    // Each sample counts as often as its block was drawn. Blocks may differ in length by one.
+    std::size_t total = 0, passed = 0, middle = 0;
+    for (const auto& [ns, block] : sorted) total += times_drawn[block];
+    while ((passed += times_drawn[sorted[middle].second]) * 2 <= total) ++middle;
+    log_medians.push_back(std::log(sorted[middle].first));
+  }
+  return {variance_of(log_medians), std::max(1.0, static_cast<double>(blocks) - 1)};
+}
+
+}  // namespace
+
+double LogRatio::half_width(double confidence) const {
+  if (variance == 0) return 0;
+  const boost::math::students_t t(degrees);
+  return boost::math::quantile(t, (1 + confidence) / 2) * std::sqrt(variance);
+}
+
+double LogRatio::p_value() const {
+  if (value == 0) return 1;
+  if (variance == 0) return 0;
+  const boost::math::students_t t(degrees);
+  return 2 * boost::math::cdf(boost::math::complement(t, std::abs(value) / std::sqrt(variance)));
+}
+
+LogRatio log_ratio(std::span<const Round> rounds) {
+  if (rounds.empty()) throw std::logic_error("log_ratio: no rounds");
+  if (rounds.size() == 1) {
+    const auto& [base, new_] = rounds[0];
+    const MedianError base_error = median_error(base), new_error = median_error(new_);
+    return {.value = std::log(new_.median_ns / base.median_ns),
+            .variance = base_error.variance + new_error.variance,
+            .degrees = base_error.degrees + new_error.degrees};
+  }
+  std::vector<double> ratios;
+  for (const Round& round : rounds)
+    ratios.push_back(std::log(round.new_.median_ns / round.base.median_ns));
+  const auto count = static_cast<double>(ratios.size());
+  return {.value = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count,
+          .variance = variance_of(ratios) / count,
+          .degrees = count - 1};
+}
+
+Noise noise_of_pairs(std::span<const double> log_ratios) {
+  if (log_ratios.empty()) return {};
+  double squares = 0;
+  for (const double x : log_ratios) squares += x * x;
+  const auto count = static_cast<double>(log_ratios.size());
+  return {squares / count, count};
+}
+
+SweepNoise::SweepNoise(std::vector<double> log_ratios) {
+  if (log_ratios.size() < kLeastSweep) return;
+  std::sort(log_ratios.begin(), log_ratios.end());
+  middle_ = log_ratios[log_ratios.size() / 2];
+  // A twentieth lies beyond these on either side: the ends of a normal 90 % interval.
+  const std::size_t tail = log_ratios.size() / 20;
+  const auto noise = [&](double end) {
+    const double deviation = (end - middle_) / kNormal90;
+    return Noise{deviation * deviation, static_cast<double>(tail)};
+  };
+  below_ = noise(log_ratios[tail]);
+  above_ = noise(log_ratios[log_ratios.size() - 1 - tail]);
+}
+
+LogRatio with_noise(LogRatio own, Noise noise) {
+  if (noise.degrees == 0 || noise.variance == 0) return own;
+  const double total = own.variance + noise.variance;
+  // Welch and Satterthwaite: the freedom of a sum of two estimated variances.
+  own.degrees =
+      total * total /
+      (own.variance * own.variance / own.degrees + noise.variance * noise.variance / noise.degrees);
+  own.variance = total;
+  return own;
+}
+
+std::vector<bool> discoveries(std::span<const double> p_values, double rate) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<bool> rejected(p_values.size(), false);
+  for (std::size_t rank = order.size(); rank-- > 0;) {
+    const double limit =
+        rate * static_cast<double>(rank + 1) / static_cast<double>(p_values.size());
+    if (p_values[order[rank]] > limit) continue;
+    for (std::size_t i = 0; i <= rank; ++i) rejected[order[i]] = true;
+    break;
+  }
+  return rejected;
+}
+
+}  // namespace reduce_bench

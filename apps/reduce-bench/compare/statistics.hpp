@@ -1,0 +1,72 @@
+// What the samples of two runs say about the ratio of their medians. Numbers only: what they mean
+// is decided in comparison.cpp, and why they are these is told in docs/adr/0006-comparison.md.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace reduce_bench {
+
+/// One mode of one point in one run: its summary, and its samples where the run kept them.
+struct Series {
+  double median_ns = 0;
+  double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median
+  std::size_t count = 0;                 ///< samples behind the median
+  std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
+  std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
+};
+
+/// The same point measured once by each side.
+struct Round {
+  Series base, new_;
+};
+
+/// The logarithm of a ratio, its squared standard error, and how well that error is known.
+struct LogRatio {
+  double value = 0;
+  double variance = 0;
+  double degrees = 0;  ///< of freedom, as in Student's t
+
+  /// Half-width of the two-sided interval.
+  double half_width(double confidence) const;
+  /// How likely a value this far from 0 is where the truth is 0 (two-sided).
+  double p_value() const;
+};
+
+/// Mean over the rounds of log(new median / base median). Its error is that of the rounds' mean. Of
+/// a single round it is a bootstrap's over contiguous blocks of samples, since neighbours share the
+/// clock and the machine's mood; a series without samples is drawn from its summary's interval.
+LogRatio log_ratio(std::span<const Round> rounds);
+
+/// How far identical measurements lie apart.
+struct Noise {
+  double variance = 0;  ///< of a log ratio
+  double degrees = 0;   ///< 0: nothing is known
+};
+/// From the log ratios of A/A pairs, whose truth is 0.
+Noise noise_of_pairs(std::span<const double> log_ratios);
+
+/// How far the unchanged points of a single pair of runs lie apart, from the ratios of all points.
+/// A point is judged by the spread on the other side of their median, so that slowdowns do not pass
+/// for the noise that hides them. Nothing is known from fewer than 40 points.
+class SweepNoise {
+ public:
+  explicit SweepNoise(std::vector<double> log_ratios);
+  Noise as_seen_from(double log_ratio) const { return log_ratio > middle_ ? below_ : above_; }
+
+ private:
+  double middle_ = 0;
+  Noise below_, above_;
+};
+
+/// Adds what the samples of a point cannot show: the noise between identical measurements.
+LogRatio with_noise(LogRatio own, Noise noise);
+
+/// Which of the hypotheses are rejected with a false discovery rate of at most `rate` (Benjamini
+/// and Hochberg, 1995).
+std::vector<bool> discoveries(std::span<const double> p_values, double rate);
+
+}  // namespace reduce_bench

@@ -1,0 +1,156 @@
+#include "harness/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include "harness/error.hpp"
+#include "harness/names.hpp"
+
+namespace reduce_bench {
+namespace {
+
+std::string excerpt(const Json& value) {
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+}  // namespace
+
+Json read_document(const std::filesystem::path& file, const std::string& what,
+                   const std::string& advice) {
+  std::ifstream stream(file);
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
+  if (!stream || folder)
+    throw UsageError(fmt::format("cannot read {} '{}': {}; {}", what, file.string(),
+                                 std::generic_category().message(folder ? EISDIR : errno), advice));
+  const std::string name = file.string();
+  std::vector<std::set<std::string>> keys;
+  const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kMostNesting)
+      throw UsageError(fmt::format("{}: nests deeper than {} levels", name, kMostNesting));
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !keys.back().insert(parsed.get_ref<const std::string&>()).second)
+      throw UsageError(fmt::format("{}: the key '{}' stands twice in one object: keep one", name,
+                                   parsed.get_ref<const std::string&>()));
+    return true;
+  };
+  try {
+    return Json::parse(stream, check);
+  } catch (const Json::parse_error& error) {
+    throw UsageError(
+        fmt::format("{}: not valid JSON at byte {}: check the text there", name, error.byte));
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
+  }
+}
+
+void Node::fail(const std::string& complaint) const {
+  throw UsageError(fmt::format("{}: {}", where(), complaint));
+}
+
+std::string Node::where() const {
+  return fmt::format("{}: {}", file_, pointer_.empty() ? "/" : pointer_);
+}
+void Node::expected(const std::string& what) const {
+  fail(fmt::format("found {}, expected {}", excerpt(value_), what));
+}
+void Node::fail_listed_twice() const { fail(fmt::format("{} is listed twice", excerpt(value_))); }
+
+void Node::check_keys(Names allowed) const {
+  if (!value_.is_object()) expected("an object");
+  for (const auto& [key, unused] : value_.items()) {
+    if (find_name(allowed, key)) continue;
+    const std::string hint = suggestion(key, allowed);
+    fail(fmt::format("unknown key '{}'{}", key,
+                     hint.empty() ? ", allowed are " + one_of(allowed) : hint));
+  }
+}
+
+Node Node::at(const std::string& key) const {
+  if (!value_.is_object()) expected("an object");
+  if (!has(key)) fail(fmt::format("the key '{}' is missing", key));
+  return {value_.at(key), pointer_ + "/" + key, file_};
+}
+
+std::vector<Node> Node::elements(std::size_t least) const {
+  if (!value_.is_array() || value_.size() < least)
+    expected(least > 1    ? fmt::format("an array of at least {} elements", least)
+             : least == 1 ? std::string("an array that is not empty")
+                          : std::string("an array"));
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < value_.size(); ++i)
+    nodes.emplace_back(value_.at(i), fmt::format("{}/{}", pointer_, i), file_);
+  return nodes;
+}
+
+std::vector<std::pair<std::string, Node>> Node::members() const {
+  if (!value_.is_object()) expected("an object");
+  std::vector<std::pair<std::string, Node>> nodes;
+  for (const auto& [key, member] : value_.items())
+    nodes.emplace_back(key, Node{member, pointer_ + "/" + key, file_});
+  return nodes;
+}
+
+std::string Node::string() const {
+  if (!value_.is_string() || value_.get_ref<const std::string&>().empty())
+    expected("a string that is not empty");
+  return value_.get<std::string>();
+}
+
+bool Node::boolean() const {
+  if (!value_.is_boolean()) expected("true or false");
+  return value_.get<bool>();
+}
+
+std::uint64_t Node::integer(std::uint64_t least, std::uint64_t most) const {
+  if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least ||
+      value_.get<std::uint64_t>() > most)
+    expected(fmt::format("an integer from {} to {}", least, most));
+  return value_.get<std::uint64_t>();
+}
+
+double Node::number(double least, double most, bool open_below) const {
+  if (!value_.is_number()) expected("a number");
+  const double x = value_.get<double>();
+  if (!(open_below ? x > least : x >= least) || !(x <= most))
+    expected(fmt::format("a number {} {} and at most {}", open_below ? "above" : "of at least",
+                         least, most));
+  return x;
+}
+
+std::vector<double> Node::positive_numbers() const {
+  if (!value_.is_array()) expected("an array of numbers above 0");
+  std::vector<double> numbers;
+  numbers.reserve(value_.size());
+  for (const Json& element : value_) {
+    if (!element.is_number() || !(element.get<double>() > 0))
+      fail(fmt::format("found {}, expected numbers above 0", excerpt(element)));
+    numbers.push_back(element.get<double>());
+  }
+  return numbers;
+}
+
+std::size_t Node::name(Names allowed) const {
+  if (!value_.is_string()) expected(one_of(allowed));
+  const auto& text = value_.get_ref<const std::string&>();
+  if (const auto index = find_name(allowed, text)) return *index;
+  const std::string hint = suggestion(text, allowed);
+  fail(fmt::format("found \"{}\"{}", text, hint.empty() ? ", expected " + one_of(allowed) : hint));
+}
+
+std::string Node::scalar_text() const {
+  if (value_.is_string()) return string();
+  if (!value_.is_number_integer() || value_ < 0) expected("a string or a non-negative integer");
+  return value_.dump();
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,82 @@
+// JSON documents from the user, read with complaints that name the file and the place in it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reduce_bench {
+
+using Json = nlohmann::ordered_json;
+using Names = std::span<const std::string_view>;
+
+/// Deeper than any of the documents nests.
+inline constexpr int kMostNesting = 16;
+
+/// Parses a file. `what` it is and what to do (`advice`) stand in the message where it cannot be
+/// read. Throws UsageError also for what is not JSON, nests too deep, or names a key twice in one
+/// object, where one of the values would be lost.
+Json read_document(const std::filesystem::path& file, const std::string& what,
+                   const std::string& advice);
+
+/// A value and where it stands, so that every complaint can name the place. All complaints are
+/// UsageError.
+class Node {
+ public:
+  Node(const Json& value, std::string pointer, const std::string& file)
+      : value_(value), pointer_(std::move(pointer)), file_(file) {}
+
+  [[noreturn]] void fail(const std::string& complaint) const;
+  /// The file and the JSON pointer.
+  std::string where() const;
+  [[noreturn]] void expected(const std::string& what) const;
+
+  /// Checks that this is an object with no other keys than `allowed`.
+  void check_keys(Names allowed) const;
+  bool has(const std::string& key) const { return value_.contains(key); }
+  Node at(const std::string& key) const;
+  /// The elements of an array with at least so many.
+  std::vector<Node> elements(std::size_t least = 1) const;
+  std::vector<std::pair<std::string, Node>> members() const;
+
+  std::string string() const;
+  bool boolean() const;
+  std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
+  double number(double least, double most, bool open_below) const;
+  /// The positive numbers of an array.
+  std::vector<double> positive_numbers() const;
+  /// The index of one of the names.
+  std::size_t name(Names allowed) const;
+  /// A number or a string, as text.
+  std::string scalar_text() const;
+  bool is_null() const { return value_.is_null(); }
+  bool is_string() const { return value_.is_string(); }
+  bool is_object() const { return value_.is_object(); }
+  const Json& json() const { return value_; }
+
+  /// An array of distinct values read by `read`.
+  template <class F>
+  auto list(F&& read) const {
+    std::vector<decltype(read(*this))> values;
+    for (const Node& element : elements()) {
+      values.push_back(read(element));
+      if (std::count(values.begin(), values.end(), values.back()) > 1) element.fail_listed_twice();
+    }
+    return values;
+  }
+
+ private:
+  [[noreturn]] void fail_listed_twice() const;
+
+  const Json& value_;
+  std::string pointer_;
+  const std::string& file_;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Measures two builds of the driver in turns on this machine and compares them.
+#
+#   scripts/compare_builds.sh BASE_DRIVER BASE_CONFIG NEW_DRIVER NEW_CONFIG OUTPUT [RUN_OPTION...]
+#
+# OUTPUT is a folder: base/ and new/ get one results file per round, comparison.md and
+# comparison.xml (JUnit) the verdicts. ROUNDS (default 5) says how often each build is run;
+# THRESHOLDS names a threshold file. The exit code is that of `reduce-bench compare`: 1 for a
+# regression, 4 where something is inconclusive.
+set -euo pipefail
+
+if (($# < 5)); then
+  echo "usage: $0 BASE_DRIVER BASE_CONFIG NEW_DRIVER NEW_CONFIG OUTPUT [RUN_OPTION...]" >&2
+  exit 2
+fi
+declare -rA driver=([base]=$1 [new]=$3) config=([base]=$2 [new]=$4)
+readonly output=$5 rounds=${ROUNDS:-5}
+shift 5
+if ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
+  echo "compare_builds: ROUNDS is '$rounds': give a number above 0" >&2
+  exit 2
+fi
+
+# measure SIDE ROUND [RUN_OPTION...]: wrong (1) and failed (4) points are for the comparison to judge.
+measure() {
+  local side=$1 round=$2 status=0
+  shift 2
+  echo "compare_builds: round $round of $rounds, $side" >&2
+  "${driver[$side]}" run --config "${config[$side]}" --keep-samples \
+    -o "$output/$side/$(printf '%03d' "$round").json" "$@" >"$output/$side.log" 2>&1 || status=$?
+  if [[ $status != [014] ]]; then
+    echo "compare_builds: ${driver[$side]} failed with exit code $status; its last words:" >&2
+    tail -n 3 "$output/$side.log" >&2
+    exit "$status"
+  fi
+}
+
+# Results of an earlier comparison would be taken for rounds of this one.
+rm -rf "${output:?}"/{base,new,comparison.*}
+mkdir -p "$output"/{base,new}
+for ((round = 1; round <= rounds; ++round)); do
+  # In turns, the first one alternating, so that neither side always meets the warmer machine.
+  sides=(base new)
+  ((round % 2)) || sides=(new base)
+  for side in "${sides[@]}"; do measure "$side" "$round" "$@"; done
+done
+
+compare=("${driver[new]}" compare "$output/base" "$output/new")
+[[ -z ${THRESHOLDS:-} ]] || compare+=(--config "$THRESHOLDS")
+status=0
+"${compare[@]}" --format markdown >"$output/comparison.md" || status=$?
+[[ $status == [014] ]] || exit "$status"
+"${compare[@]}" --format junit >"$output/comparison.xml" || true
+"${compare[@]}" || true
+exit "$status"

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds two revisions side by side, measures them in turns on this machine and compares them.
+#
+#   scripts/compare_revisions.sh BASE [HEAD]
+#
+# BASE and HEAD are whatever git takes for a commit; HEAD is the one checked out if left out.
+# CONFIG (default configs/ci.json) is read from each revision, so that either runs the variants it
+# has. ROUNDS and OUTPUT are those of compare_builds.sh (default 5 and build-compare/results);
+# CUDA_ARCHS as for make. The verdicts are in OUTPUT/comparison.md; the exit code is that of
+# `reduce-bench compare`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly config=${CONFIG:-configs/ci.json} output=${OUTPUT:-build-compare/results}
+readonly -A revision=([base]=${1:?a revision to compare with} [head]=${2:-HEAD})
+
+say() { echo "compare_revisions: $*" >&2; }
+
+if [[ -z ${2:-} && -n $(git status --porcelain --untracked-files=no) ]]; then
+  say "uncommitted changes are not compared: commit them to have them in HEAD"
+fi
+git worktree prune
+for side in base head; do
+  tree=build-compare/$side
+  commit=$(git rev-parse --verify --quiet "${revision[$side]}^{commit}") || {
+    say "'${revision[$side]}' names no commit here: fetch it, or name another"
+    exit 2
+  }
+  say "building $side, ${commit:0:10}"
+  if [[ -e $tree/.git ]]; then
+    git -C "$tree" checkout --quiet --detach "$commit"
+  else
+    git worktree add --quiet --detach "$tree" "$commit"
+  fi
+  if [[ ! -f $tree/$config ]]; then
+    say "revision '${revision[$side]}' has no $config: name a file of both with CONFIG"
+    exit 2
+  fi
+  (
+    cd "$tree"
+    cmake --preset default ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"}
+    cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
+  ) >"build-compare/$side.log" 2>&1 || {
+    say "building '${revision[$side]}' failed; build-compare/$side.log ends with:"
+    tail -n 20 "build-compare/$side.log" >&2
+    exit 2
+  }
+done
+
+export THRESHOLDS=${THRESHOLDS-configs/thresholds.json}
+exec scripts/compare_builds.sh build-compare/base/build/bin/reduce-bench \
+  "build-compare/base/$config" build-compare/head/build/bin/reduce-bench \
+  "build-compare/head/$config" "$output"

@@ -1,0 +1,421 @@
+// Comparing runs: thresholds, pairing, verdicts, environments and reports.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <random>
+
+#include "compare/report.hpp"
+#include "expect_error.hpp"
+#include "harness/error.hpp"
+#include "harness/measure.hpp"
+#include "thresholds_cases.hpp"
+
+namespace reduce_bench {
+namespace {
+
+// ---- statistics -------------------------------------------------------------------------------
+
+TEST(Discoveries, FollowBenjaminiAndHochberg) {
+  // Their paper's example (1995, section 3.2): 15 hypotheses of which 4 are rejected at 0.05.
+  const std::vector<double> p{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                              0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
+  const std::vector<bool> rejected = discoveries(p, 0.05);
+  EXPECT_EQ(std::count(rejected.begin(), rejected.end(), true), 4);
+  EXPECT_TRUE(rejected[3]);
+  EXPECT_TRUE(discoveries({}, 0.05).empty());
+}
+
+TEST(Discoveries, RejectWhatASmallerValueWouldNotReachAlone) {
+  // 0.04 is above its own limit, 0.025, and below that of the second of two.
+  EXPECT_EQ(discoveries(std::vector{0.04, 0.045}, 0.05), (std::vector{true, true}));
+  EXPECT_EQ(discoveries(std::vector{0.04, 0.06}, 0.05), (std::vector{false, false}));
+}
+
+TEST(LogRatio, OfRoundsIsTheirStudentInterval) {
+  std::vector<Round> rounds;
+  for (const double ratio : {1.0, 2.0, 4.0})
+    rounds.push_back({.base = {.median_ns = 10}, .new_ = {.median_ns = 10 * ratio}});
+  const LogRatio ratio = log_ratio(rounds);
+  EXPECT_DOUBLE_EQ(ratio.value, std::log(2));
+  EXPECT_DOUBLE_EQ(ratio.variance, std::log(2) * std::log(2) / 3);
+  EXPECT_EQ(ratio.degrees, 2);
+  // Student's t with 2 degrees: 4.302653 at 95 %, and p = 1 - t / sqrt(2 + t^2) for t = sqrt(3).
+  EXPECT_NEAR(ratio.half_width(0.95), 4.302653 * std::log(2) / std::sqrt(3), 1e-6);
+  EXPECT_NEAR(ratio.p_value(), 1 - std::sqrt(3.0 / 5.0), 1e-12);
+}
+
+TEST(LogRatio, OfSamplesSeesThatNeighboursAreAlike) {
+  // A clock that changes every 50 samples: the median is as uncertain as ten coin tosses, although
+  // 500 samples would seem to settle it.
+  Series slow_and_fast{.median_ns = 105, .ci_low_ns = 105, .ci_high_ns = 105, .count = 500};
+  Series mixed = slow_and_fast;
+  for (int i = 0; i < 500; ++i) {
+    slow_and_fast.samples_ns.push_back((i / 50 % 2 == 0 ? 100 : 110) + 0.001 * i);
+    mixed.samples_ns.push_back((i % 2 == 0 ? 100 : 110) + 0.001 * i);
+  }
+  const Series steady{.median_ns = 105,
+                      .ci_low_ns = 105,
+                      .ci_high_ns = 105,
+                      .count = 500,
+                      .samples_ns = std::vector<double>(500, 105.0)};
+  const auto error = [&](const Series& series) {
+    return std::sqrt(log_ratio(std::vector{Round{.base = steady, .new_ = series}}).variance);
+  };
+  EXPECT_GT(error(slow_and_fast), 0.03);
+  EXPECT_NEAR(log_ratio(std::vector{Round{.base = steady, .new_ = steady}}).variance, 0, 1e-20);
+}
+
+TEST(LogRatio, OfSamplesAndOfTheirSummaryAgree) {
+  std::mt19937_64 engine(3);
+  std::lognormal_distribution<> noise(0, 0.02);
+  Round round;
+  for (Series* series : {&round.base, &round.new_}) {
+    for (int i = 0; i < 400; ++i) series->samples_ns.push_back(1000 * noise(engine));
+    const Summary summary = summarise(series->samples_ns);
+    series->median_ns = summary.median_ns;
+    series->ci_low_ns = summary.ci_low_ns;
+    series->ci_high_ns = summary.ci_high_ns;
+    series->count = 400;
+  }
+  const double from_samples = std::sqrt(log_ratio(std::vector{round}).variance);
+  round.base.samples_ns.clear();
+  const double from_summary = std::sqrt(log_ratio(std::vector{round}).variance);
+  // The median of n normal values errs by sqrt(pi / 2 / n) of their deviation.
+  const double expected = std::sqrt(2 * std::numbers::pi / 2 / 400) * 0.02;
+  EXPECT_NEAR(from_samples / expected, 1, 0.4);
+  EXPECT_NEAR(from_summary / expected, 1, 0.4);
+}
+
+TEST(SweepNoise, OfOneSideIsNotHiddenByChangesOnTheOther) {
+  std::mt19937_64 engine(5);
+  std::normal_distribution<> noise(0, 0.01);
+  std::vector<double> log_ratios;
+  for (int i = 0; i < 400; ++i) log_ratios.push_back(noise(engine) + (i < 40 ? 0.2 : 0));
+  const SweepNoise sweep(log_ratios);
+  EXPECT_NEAR(std::sqrt(sweep.as_seen_from(0.2).variance), 0.01, 0.003);
+  EXPECT_GT(std::sqrt(sweep.as_seen_from(-0.2).variance), 0.05);
+  EXPECT_EQ(SweepNoise(std::vector<double>(39, 0.1)).as_seen_from(0.1).degrees, 0);
+}
+
+TEST(Noise, OfPairsAddsToTheErrorOfAPoint) {
+  const Noise noise = noise_of_pairs(std::vector{0.03, -0.04});
+  EXPECT_DOUBLE_EQ(noise.variance, (0.0009 + 0.0016) / 2);
+  const LogRatio own{.value = 0.1, .variance = 0.00125, .degrees = 2};
+  const LogRatio sum = with_noise(own, noise);
+  EXPECT_DOUBLE_EQ(sum.variance, 0.0025);
+  EXPECT_DOUBLE_EQ(sum.degrees, 4);  // two equal parts of two degrees each
+  EXPECT_EQ(with_noise(own, noise_of_pairs({})).variance, own.variance);
+}
+
+// ---- thresholds -------------------------------------------------------------------------------
+
+class MalformedThresholds : public testing::TestWithParam<BadConfig> {};
+
+TEST_P(MalformedThresholds, AreRefusedWithThePlaceTheFindingAndAdvice) {
+  const std::string message =
+      message_of<UsageError>([] { parse_thresholds(Json::parse(GetParam().text), "file.json"); });
+  EXPECT_EQ(message.rfind("file.json: ", 0), 0u) << message;
+  EXPECT_CONTAINS(message, GetParam().pointer);
+  EXPECT_CONTAINS(message, GetParam().found);
+  EXPECT_CONTAINS(message, GetParam().advice);
+}
+
+INSTANTIATE_TEST_SUITE_P(Compare, MalformedThresholds, testing::ValuesIn(kBadThresholds),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Thresholds, TheFirstLimitThatMatchesDecides) {
+  EXPECT_EQ(parse_thresholds(Json::parse(kGoodThresholds[0].text), "f").of("harris/7"), 0.03);
+  const Thresholds thresholds = parse_thresholds(Json::parse(kGoodThresholds[1].text), "f");
+  EXPECT_EQ(thresholds.of("harris/7"), 0.25);
+  EXPECT_EQ(thresholds.of("harris/6"), 10);
+  EXPECT_EQ(thresholds.of("cub/reduce"), 0.001);
+}
+
+TEST(Thresholds, TheCommittedFileIsGood) {
+  EXPECT_EQ(read_thresholds(SOURCE_DIR "/configs/thresholds.json").of("harris/7"), 0.03);
+}
+
+// ---- verdicts ---------------------------------------------------------------------------------
+
+Series series(double median_ns) {
+  return {.median_ns = median_ns,
+          .ci_low_ns = 0.999 * median_ns,
+          .ci_high_ns = 1.001 * median_ns,
+          .count = 100};
+}
+
+MeasuredPoint timed(double median_ns) { return {.timing = {{"cold", series(median_ns)}}}; }
+
+PointIdentity identity(std::uint64_t n) {
+  return {.variant = "a/x",
+          .operation = "reduce",
+          .backend = "cpu",
+          .n = n,
+          .type = "i32",
+          .op = "sum",
+          .distribution = "uniform"};
+}
+
+/// One round with one point per entry, of sizes 0, 1, 2 ...
+Side side(const std::vector<MeasuredPoint>& points) {
+  MeasuredRun run{.file = "r.json"};
+  run.aa_log_ratios["cpu"] = {0.001, -0.001, 0.001};
+  for (std::size_t n = 0; n < points.size(); ++n) run.points[identity(n)] = points[n];
+  return {.name = "r.json", .rounds = {run}};
+}
+
+ComparedPoint judge(const MeasuredPoint& base, const MeasuredPoint& new_,
+                    const Thresholds& thresholds = {}) {
+  return compare_sides(side({base}), side({new_}), thresholds).points.at(0);
+}
+
+TEST(Verdicts, FollowTheTimes) {
+  EXPECT_EQ(judge(timed(1000), timed(1050)).verdict, Verdict::kSlower);
+  EXPECT_EQ(judge(timed(1050), timed(1000)).verdict, Verdict::kFaster);
+  EXPECT_EQ(judge(timed(1000), timed(1010)).verdict, Verdict::kSame);
+  EXPECT_EQ(judge(timed(1000), timed(1050), {.threshold = 0.06}).verdict, Verdict::kSame);
+  MeasuredPoint vague = timed(1050);
+  vague.timing["cold"].ci_low_ns = 900;
+  vague.timing["cold"].ci_high_ns = 1200;
+  const ComparedPoint point = judge(timed(1000), vague);
+  EXPECT_EQ(point.verdict, Verdict::kInconclusive);
+  EXPECT_LT(point.change->ratio_low(), 1);
+  EXPECT_NEAR(point.change->ratio(), 1.05, 1e-12);
+  EXPECT_EQ(point.change->evidence, Evidence::kSummary);
+}
+
+TEST(Verdicts, ThresholdsAreWidenedByTheNoiseFloor) {
+  Side base = side({timed(1000)}), new_ = side({timed(1050)});
+  for (Side* s : {&base, &new_}) s->rounds[0].aa_log_ratios["cpu"] = {0.02, -0.02, 0.02};
+  const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
+  EXPECT_NEAR(point.change->noise_floor, std::expm1(1.96 * 0.02), 1e-4);
+  EXPECT_NEAR(point.change->threshold, 0.03 + point.change->noise_floor, 1e-12);
+  EXPECT_EQ(point.verdict, Verdict::kInconclusive);
+}
+
+TEST(Verdicts, ThresholdsAreWidenedByTheClocks) {
+  MeasuredPoint base = timed(1000), new_ = timed(1100);
+  base.timing["cold"].sm_clock_mhz = 1980;
+  new_.timing["cold"].sm_clock_mhz = 1800;
+  const ComparedPoint point = judge(base, new_);
+  EXPECT_NEAR(point.change->threshold, 0.03 + point.change->noise_floor + 0.1, 1e-9);
+  EXPECT_EQ(point.verdict, Verdict::kSame);
+}
+
+TEST(Verdicts, KnownWrongPointsAreNeverCompared) {
+  MeasuredPoint base = timed(1000), new_ = timed(2000);
+  for (MeasuredPoint* point : {&base, &new_}) {
+    point->status = Status::kWrong;
+    point->known_wrong = true;
+  }
+  EXPECT_EQ(judge(base, new_).verdict, Verdict::kNotCompared);
+  EXPECT_FALSE(judge(base, new_).change);
+  EXPECT_EQ(judge(timed(1000), new_).verdict, Verdict::kOnlyBase);
+  EXPECT_TRUE(compare_sides(side({base}), side({new_}), {}).means.empty());
+}
+
+TEST(Verdicts, FollowTheStatus) {
+  const MeasuredPoint good = timed(1000);
+  const MeasuredPoint skipped{.status = Status::kSkipped, .reason = "too small"};
+  for (const Status bad : {Status::kWrong, Status::kFailed, Status::kTimeout}) {
+    const MeasuredPoint broken{.status = bad, .reason = "fell over"};
+    const ComparedPoint point = judge(good, broken);
+    EXPECT_EQ(point.verdict, Verdict::kBroken);
+    EXPECT_EQ(point.note, fmt::format("ok -> {}: fell over", name_of(bad)));
+    EXPECT_EQ(judge(skipped, broken).verdict, Verdict::kBroken);
+    EXPECT_EQ(judge(broken, good).verdict, Verdict::kFixed);
+    EXPECT_EQ(judge(broken, broken).verdict, Verdict::kNotCompared);
+  }
+  EXPECT_EQ(judge(good, skipped).verdict, Verdict::kOnlyBase);
+  EXPECT_EQ(judge(skipped, good).verdict, Verdict::kOnlyNew);
+  EXPECT_EQ(judge(skipped, skipped).verdict, Verdict::kNotCompared);
+}
+
+TEST(Verdicts, OneBadRoundBreaksAPoint) {
+  Side base = side({timed(1000)}), new_ = side({timed(1000)});
+  base.rounds.push_back(base.rounds[0]);
+  new_.rounds.push_back(new_.rounds[0]);
+  new_.rounds[1].points[identity(0)] = {.status = Status::kWrong, .reason = "races"};
+  EXPECT_EQ(compare_sides(base, new_, {}).points.at(0).verdict, Verdict::kBroken);
+}
+
+TEST(Verdicts, PointsAndModesOfOneSideAreNamed) {
+  MeasuredPoint more = timed(1000);
+  more.timing["hot"] = series(500);
+  const RunComparison comparison = compare_sides(side({more, timed(1)}), side({timed(1000)}), {});
+  ASSERT_EQ(comparison.points.size(), 3u);
+  EXPECT_EQ(comparison.count(Verdict::kOnlyBase), 2u);
+  EXPECT_EQ(comparison.points[0].mode, "hot");
+  EXPECT_EQ(comparison.count(Verdict::kSame), 1u);
+}
+
+TEST(Comparison, SortsRegressionsFirstAndLargestFirst) {
+  const RunComparison comparison =
+      compare_sides(side({timed(1000), timed(1000), timed(1000), timed(1000)}),
+                    side({timed(1000), timed(1200), timed(500), timed(1300)}), {});
+  std::vector<std::uint64_t> sizes;
+  for (const ComparedPoint& point : comparison.points) sizes.push_back(point.identity.n);
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{3, 1, 2, 0}));
+  ASSERT_EQ(comparison.means.size(), 1u);
+  EXPECT_NEAR(comparison.means[0].ratio, std::pow(1.2 * 0.5 * 1.3, 0.25), 1e-12);
+  EXPECT_EQ(comparison.means[0].count, 4u);
+}
+
+TEST(Comparison, RefusesWhatCannotBePaired) {
+  Side other = side({timed(1000)});
+  auto point = other.rounds[0].points.extract(identity(0));
+  point.key().variant = "b/y";
+  other.rounds[0].points.insert(std::move(point));
+  EXPECT_CONTAINS(message_of<UsageError>([&] { compare_sides(side({timed(1000)}), other, {}); }),
+                  "no point in common");
+  other.rounds.push_back(other.rounds[0]);
+  EXPECT_CONTAINS(message_of<UsageError>([&] { compare_sides(side({timed(1000)}), other, {}); }),
+                  "has 1 rounds and 'r.json' has 2");
+}
+
+// ---- documents --------------------------------------------------------------------------------
+
+Json document() {
+  std::ifstream stream(SOURCE_DIR "/results/nvidia-h200/quick.json");
+  return Json::parse(stream);
+}
+
+TEST(Documents, PointsPairWhateverTheOrderOfTheirParameters) {
+  const Json whole = document();
+  Json turned = whole;
+  for (Json& point : turned["points"]) {
+    Json params = Json::object();
+    for (auto it = point["params"].rbegin(); it != point["params"].rend(); ++it)
+      params[it.key()] = it.value();
+    point["params"] = params;
+  }
+  const Side base{.name = "a", .rounds = {parse_run(whole, "a")}};
+  const Side new_{.name = "b", .rounds = {parse_run(turned, "b")}};
+  EXPECT_EQ(base.rounds[0].points.size(), whole["points"].size());
+  const RunComparison comparison = compare_sides(base, new_, {});
+  EXPECT_EQ(comparison.count(Verdict::kOnlyBase) + comparison.count(Verdict::kOnlyNew), 0u);
+  EXPECT_GT(comparison.count(Verdict::kSame), 100u);
+}
+
+TEST(Documents, RepeatedPointsPairInTheirOrder) {
+  Json whole = document();
+  const Json first = whole["points"][0];
+  whole["points"] = Json::array({first, first});
+  const MeasuredRun run = parse_run(whole, "a");
+  ASSERT_EQ(run.points.size(), 2u);
+  EXPECT_EQ(run.points.rbegin()->first.occurrence, 1u);
+}
+
+TEST(Documents, ComplaintsNameTheFileAndThePlace) {
+  const auto complaint = [](auto&& alter) {
+    Json altered = document();
+    alter(altered);
+    return message_of<UsageError>([&] { parse_run(altered, "r.json"); });
+  };
+  EXPECT_CONTAINS(complaint([](Json& d) { d["kind"] = "else"; }), "'r.json' is not a results file");
+  EXPECT_CONTAINS(complaint([](Json& d) { d["schema"] = 2; }), "r.json: /schema: found 2");
+  EXPECT_CONTAINS(complaint([](Json& d) { d.erase("points"); }), "'points' is missing");
+  EXPECT_CONTAINS(complaint([](Json& d) { d["points"][3]["n"] = -1; }), "/points/3/n: found -1");
+  EXPECT_CONTAINS(complaint([](Json& d) { d["points"][0]["timing"]["cold"]["median_ns"] = 0; }),
+                  "/points/0/timing/cold/median_ns: found 0");
+  EXPECT_CONTAINS(
+      complaint([](Json& d) { d["points"][0]["timing"]["cold"]["samples_ns"] = {1.0, "x"}; }),
+      "/points/0/timing/cold/samples_ns: found \"x\"");
+  EXPECT_CONTAINS(complaint([](Json& d) { d["environment"].erase("gpu"); }),
+                  "/environment: the key 'gpu' is missing");
+}
+
+TEST(Environments, DifferInWhatTimesDependOn) {
+  const Json environment = document()["environment"];
+  EXPECT_TRUE(environment_differences(environment, environment).empty());
+  Json other = environment;
+  other["host"] = "elsewhere";
+  other["git"]["revision"] = "1234567";
+  other["date_utc"] = "2026-01-31T12:00:00Z";
+  other["gpu"]["index"] = 3;
+  EXPECT_TRUE(environment_differences(environment, other).empty());
+  other["gpu"]["driver"] = "1.2";
+  other["compiler"] = "g++ 3";
+  EXPECT_EQ(environment_differences(environment, other),
+            (std::vector<std::string>{"gpu driver \"580.159.04\" against \"1.2\"",
+                                      "compiler \"g++ 13.3.0\" against \"g++ 3\""}));
+  other = environment;
+  other["gpu"] = nullptr;
+  EXPECT_EQ(environment_differences(environment, other),
+            std::vector<std::string>{"gpu \"NVIDIA H200\" against null"});
+}
+
+TEST(Environments, DifferInTheClocksThatWereSeen) {
+  MeasuredPoint point = timed(1000);
+  point.timing["cold"].sm_clock_mhz = 1980;
+  const Side base = side({point});
+  EXPECT_EQ(clock_difference(base, base), "");
+  point.timing["cold"].sm_clock_mhz = 1755;
+  EXPECT_EQ(clock_difference(base, side({point})), "SM clock 1980 MHz against 1755 MHz");
+  EXPECT_EQ(clock_difference(base, side({timed(1000)})), "");
+}
+
+// ---- reports ----------------------------------------------------------------------------------
+
+ComparisonReport report(const Side& base, const Side& new_) {
+  return {base, new_, {"gpu name \"A\" against \"B\""}, compare_sides(base, new_, {})};
+}
+
+Side with_environment(Side side) {
+  for (MeasuredRun& run : side.rounds) run.environment = document()["environment"];
+  return side;
+}
+
+class Reports : public testing::Test {
+ protected:
+  const Side base = with_environment(side({timed(1000), timed(1000), timed(1000)}));
+  const Side new_ = with_environment(
+      side({timed(1500), {.status = Status::kWrong, .reason = "a < b & \"c\" | d"}, timed(1000)}));
+};
+
+TEST_F(Reports, TextListsWhatChangedAndCountsTheRest) {
+  const std::string text = report(base, new_).text();
+  EXPECT_CONTAINS(text, "1 broken, 1 slower, 1 same\n");
+  EXPECT_CONTAINS(text, "a/x, 0 i32 sum uniform on cpu, cold\n");
+  EXPECT_CONTAINS(text, "1.5000");
+  EXPECT_CONTAINS(text, "(ok -> wrong: a < b & \"c\" | d)");
+  EXPECT_CONTAINS(text, "environments differ: gpu name \"A\" against \"B\"");
+  EXPECT_EQ(text.find("a/x, 2 "), std::string::npos) << text;
+}
+
+TEST_F(Reports, MarkdownIsATable) {
+  const std::string text = report(base, new_).markdown();
+  EXPECT_EQ(text.rfind("### reduce-bench: 1 broken, 1 slower, 1 same\n", 0), 0u) << text;
+  EXPECT_CONTAINS(text, "| slower | 1.5000 | ");
+  EXPECT_CONTAINS(text, "\"c\" \\| d");
+}
+
+TEST_F(Reports, JunitEscapesAndCounts) {
+  const std::string text = report(base, new_).junit();
+  EXPECT_CONTAINS(text, "tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"");
+  EXPECT_CONTAINS(text, "a &lt; b &amp; &quot;c&quot; | d");
+}
+
+TEST_F(Reports, JsonHoldsEveryPoint) {
+  const Json json = report(base, new_).json();
+  EXPECT_EQ(json["verdicts"]["slower"], 1);
+  ASSERT_EQ(json["points"].size(), 3u);
+  EXPECT_EQ(json["points"][1]["verdict"], "slower");
+  EXPECT_EQ(json["points"][1]["from"], "summary");
+  EXPECT_EQ(json["points"][2]["verdict"], "same");
+}
+
+TEST_F(Reports, NoRegressionIsLeftOut) {
+  std::vector<MeasuredPoint> fast(50, timed(1000)), slow(50, timed(2000));
+  const Side many_base = with_environment(side(fast)), many_new = with_environment(side(slow));
+  const std::string text = report(many_base, many_new).text();
+  EXPECT_CONTAINS(text, "50 slower");
+  EXPECT_CONTAINS(text, "a/x, 49 ");
+}
+
+}  // namespace
+}  // namespace reduce_bench

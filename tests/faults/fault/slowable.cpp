@@ -1,0 +1,28 @@
+// fault/slowable: the right sum, after passes over the input of which one build makes half as many
+// again
+
+#include "tests/faults/one_thread.hpp"
+
+#ifndef SLOWABLE_PASSES
+#define SLOWABLE_PASSES 20
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct FaultSlowable {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    for (int pass = 0; pass < SLOWABLE_PASSES; ++pass) {
+      *call.out() = sum_of(call.in(), call.n());
+      // Otherwise one pass would do for all.
+      asm volatile("" : : : "memory");
+    }
+  }
+};
+
+}  // namespace
+
+Variant fault_slowable() { return fault<FaultSlowable>("fault/slowable", "many passes"); }
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,263 @@
+"""`reduce-bench compare` and the scripts around it, as a user and a CI server run them."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from made_up import Json, known_wrong, point, results, unmeasured, write
+from test_driver import BINARY, GOOD, INCOMPLETE, ROOT, complaint, drive
+from test_driver import pytestmark as pytestmark
+
+REGRESSION, OTHER_ENVIRONMENT = 1, 3
+FAULTS, SLOWED = (BINARY.with_name(name) for name in ("reduce-bench-faults", "reduce-bench-slowed"))
+
+Save = Callable[..., Path]
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    """Writes a made-up document around the points."""
+
+    def save_points(name: str, *points: Json) -> Path:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        return write(results(list(points)), tmp_path / name)
+
+    return save_points
+
+
+def verdicts(*arguments: str | Path) -> dict[str, str]:
+    """The verdict on each point of one size."""
+    ended = drive("compare", *arguments, "--format", "json")
+    document = json.loads(ended.stdout)
+    assert document["kind"] == "reduce-bench-comparison"
+    return {compared["variant"]: compared["verdict"] for compared in document["points"]}
+
+
+# ---- the command ----------------------------------------------------------------------------
+
+
+def test_the_same_run_is_good(save: Save) -> None:
+    base = save("base.json", point("a/x", 1024), known_wrong("a/racy", 1024, 10.0))
+    ended = drive("compare", base, base)
+    assert ended.returncode == GOOD, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "1 not compared, 1 same"
+
+
+def test_each_verdict_and_the_exit_code_of_a_regression(save: Save) -> None:
+    base = save(
+        "base.json",
+        point("a/slower", 1024, 1000.0),
+        point("a/faster", 1024, 1000.0),
+        point("a/same", 1024, 1000.0),
+        point("a/broken", 1024, 1000.0),
+        point("a/gone", 1024, 1000.0),
+        unmeasured("a/fixed", 1024, "wrong", "races"),
+        known_wrong("a/racy", 1024, 1000.0),
+    )
+    new = save(
+        "new.json",
+        point("a/slower", 1024, 1100.0),
+        point("a/faster", 1024, 900.0),
+        point("a/same", 1024, 1001.0),
+        unmeasured("a/broken", 1024, "failed", "fell over"),
+        point("a/new", 1024, 1000.0),
+        point("a/fixed", 1024, 1000.0),
+        known_wrong("a/racy", 1024, 2000.0),
+    )
+    assert verdicts(base, new) == {
+        "a/slower": "slower",
+        "a/faster": "faster",
+        "a/same": "same",
+        "a/broken": "broken",
+        "a/gone": "only in base",
+        "a/new": "only in new",
+        "a/fixed": "fixed",
+        "a/racy": "not compared",
+    }
+    ended = drive("compare", base, new)
+    assert ended.returncode == REGRESSION
+    assert "(ok -> failed: fell over)" in ended.stdout
+    cases = ElementTree.fromstring(drive("compare", base, new, "--format", "junit").stdout)
+    assert cases.get("failures") == "2"
+    assert drive("compare", base, new, "--format", "markdown").stdout.startswith("### reduce-bench")
+
+
+def test_a_wide_interval_is_inconclusive(save: Save) -> None:
+    base = save("base.json", point("a/x", 1024))
+    document = results([point("a/x", 1024)])
+    document["points"][0]["timing"]["cold"] |= {"ci_low_ns": 900.0, "ci_high_ns": 1200.0}
+    assert (
+        drive("compare", base, write(document, base.with_name("n.json"))).returncode == INCOMPLETE
+    )
+
+
+def test_thresholds_are_set_per_variant(save: Save, tmp_path: Path) -> None:
+    base = save("base.json", point("harris/7", 1024), point("harris/6", 1024))
+    new = save("new.json", point("harris/7", 1024, 1100.0), point("harris/6", 1024, 1100.0))
+    limits = [{"variants": ["harris/7"], "threshold": 0.2}]
+    thresholds = write({"schema": 1, "limits": limits}, tmp_path / "t.json")
+    assert verdicts(base, new, "--config", thresholds) == {
+        "harris/7": "same",
+        "harris/6": "slower",
+    }
+
+
+def test_rounds_are_a_folder_of_results(save: Save) -> None:
+    for k, noise in enumerate((1.0, 1.01, 0.99, 1.005)):
+        save(f"base/{k}.json", point("a/x", 8, 1000.0 * noise), point("a/y", 8, 1000.0))
+        save(f"new/{k}.json", point("a/x", 8, 1200.0), point("a/y", 8, 1001.0 * noise))
+    folder = save("new/0.json", point("a/x", 8, 1200.0), point("a/y", 8, 1001.0)).parent
+    base = folder.with_name("base")
+    assert verdicts(base, folder) == {"a/x": "slower", "a/y": "same"}
+    assert "4 rounds" in drive("compare", base, folder).stdout
+    (folder / "3.json").unlink()
+    assert "has 4 rounds and" in complaint("compare", base, folder)
+
+
+def test_other_environments_are_refused_unless_allowed(save: Save) -> None:
+    base = save("base.json", point("a/x", 1024))
+    document = json.loads(base.read_text())
+    document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+    new = write(document, base.with_name("new.json"))
+    ended = drive("compare", base, new)
+    assert ended.returncode == OTHER_ENVIRONMENT
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert '"NVIDIA Imaginary 1" against "NVIDIA Imaginary 2"' in ended.stderr
+    ended = drive("compare", base, new, "--allow-environment")
+    assert ended.returncode == GOOD
+    assert "environments differ: gpu name" in ended.stdout
+
+
+def test_bad_input_is_one_sentence(save: Save, tmp_path: Path) -> None:
+    base = save("base.json", point("a/x", 1024))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "No such file" in complaint("compare", base, tmp_path / "none.json")
+    assert "holds no results" in complaint("compare", base, empty)
+    (tmp_path / "cut.json").write_text(base.read_text()[:1000])
+    assert "not valid JSON at byte" in complaint("compare", base, tmp_path / "cut.json")
+    assert "is not a results file" in complaint("compare", base, ROOT / "configs" / "quick.json")
+    assert "no point in common" in complaint("compare", base, save("b.json", point("a/y", 8)))
+    assert "unknown key 'measurement'" in complaint(
+        "compare", base, base, "--config", ROOT / "configs" / "quick.json"
+    )
+
+
+def test_committed_results_can_be_compared() -> None:
+    folder = ROOT / "results" / "nvidia-h200"
+    ended = drive("compare", folder / "quick.json", folder / "full.json", "--allow-environment")
+    assert ended.returncode in (GOOD, REGRESSION, INCOMPLETE), ended.stderr
+    assert "reduce on cuda: new / base is" in ended.stdout
+    assert "from the summaries" in ended.stdout
+
+
+# ---- the recipe -----------------------------------------------------------------------------
+
+needs_faults = pytest.mark.skipif(
+    not SLOWED.exists(), reason=f"{SLOWED} is not built: run make build, or set REDUCE_BENCH_BINARY"
+)
+
+# Builds, in no time, a driver that is the one named by the file DRIVER.
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(recipe NONE)
+file(READ DRIVER driver)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/bin/reduce-bench DEPENDS ${CMAKE_SOURCE_DIR}/DRIVER
+                   COMMAND ${CMAKE_COMMAND} -E create_symlink ${driver} bin/reduce-bench)
+add_custom_target(driver ALL DEPENDS ${CMAKE_BINARY_DIR}/bin/reduce-bench)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Two revisions: `fast`, and `slow`, of which fault/slowable takes half as long again."""
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    for script in ("compare_revisions.sh", "compare_builds.sh"):
+        shutil.copy(ROOT / "scripts" / script, repository / "scripts")
+    for copied in (ROOT / "CMakePresets.json", ROOT / ".gitignore"):
+        shutil.copy(copied, repository)
+    for recipe in (ROOT / "tests" / "recipe").iterdir():
+        shutil.copy(recipe, repository)
+    (repository / "CMakeLists.txt").write_text(PROJECT)
+
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+        command = ["git", "-C", str(repository), *identity, *arguments]
+        subprocess.run(command, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    for revision, driver in (("fast", FAULTS), ("slow", SLOWED)):
+        (repository / "DRIVER").write_text(str(driver))
+        git("add", "--all")
+        git("commit", "--quiet", "--message", revision)
+        git("tag", revision)
+    return repository
+
+
+def compare_revisions(
+    repository: Path, *revisions: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"CONFIG": "smoke.json", "THRESHOLDS": "thresholds.json"} | settings
+    return subprocess.run(
+        [repository / "scripts" / "compare_revisions.sh", *revisions],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@needs_faults
+def test_the_recipe_finds_a_slower_revision(repository: Path) -> None:
+    # A machine that does much else leaves five rounds inconclusive; more rounds settle it.
+    for rounds in (5, 9):
+        ended = compare_revisions(repository, "fast", "slow", ROUNDS=str(rounds))
+        if ended.returncode != INCOMPLETE:
+            break
+    output = repository / "build-compare" / "results"
+    assert ended.returncode == REGRESSION, ended.stdout + ended.stderr
+    regressions = [line for line in ended.stdout.splitlines() if line.startswith("slower")]
+    assert len(regressions) == 1
+    assert "fault/slowable" in regressions[0]
+    assert "| slower |" in (output / "comparison.md").read_text()
+    assert ElementTree.parse(output / "comparison.xml").getroot().get("failures") == "1"
+    order = [line.split()[-1] for line in ended.stderr.splitlines() if ": round " in line]
+    assert order == (["base", "new", "new", "base"] * 5)[: 2 * rounds]
+
+
+@needs_faults
+def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository: Path) -> None:
+    ended = compare_revisions(repository, "fast", "fast")
+    assert ended.returncode in (GOOD, INCOMPLETE), ended.stdout + ended.stderr
+    trees = [repository / "build-compare" / side for side in ("base", "head")]
+    assert all((tree / "build" / "bin" / "reduce-bench").exists() for tree in trees)
+    # Only the files of this comparison count as its rounds.
+    ended = compare_revisions(repository, "fast", ROUNDS="1")
+    assert ended.returncode in (GOOD, INCOMPLETE, REGRESSION), ended.stdout + ended.stderr
+    assert len(list((repository / "build-compare" / "results" / "base").iterdir())) == 1
+
+
+@needs_faults
+@pytest.mark.parametrize(
+    ("revisions", "settings", "message"),
+    [
+        (["none"], {}, "'none' names no commit"),
+        (["fast"], {"CONFIG": "none.json"}, "has no none.json"),
+        (["fast"], {"ROUNDS": "0"}, "ROUNDS is '0'"),
+        (["fast"], {"CONFIG": "thresholds.json"}, "failed with exit code 2"),
+    ],
+)
+def test_the_recipe_says_what_it_lacks(
+    repository: Path, revisions: list[str], settings: dict[str, str], message: str
+) -> None:
+    ended = compare_revisions(repository, *revisions, **settings)
+    assert ended.returncode == 2, ended.stderr
+    assert message in ended.stderr
