@@ -139,7 +139,10 @@ HostArray generate(const LabelKey& key, std::size_t lead, std::size_t overread) 
       case Kind::kDegenerate: return uniform(random.word(0), m);
       case Kind::kEnds: return random.word(i) % 2 == 0 ? 0 : m - 1;
       case Kind::kSequential: return i % m;
-      case Kind::kSorted: return bucket_at(static_cast<double>(i) / static_cast<double>(n), m);
+      case Kind::kSorted:
+        return std::min(static_cast<std::uint64_t>(static_cast<double>(i) * static_cast<double>(m) /
+                                                   static_cast<double>(n)),
+                        m - 1);
       case Kind::kZipf: return zipf.sample(random.word(i)) - 1;
       case Kind::kNormal: {
         const double radius = std::sqrt(-2 * std::log(1 - random.unit(i, 0)));

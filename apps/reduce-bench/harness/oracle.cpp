@@ -101,11 +101,11 @@ class FloatSum {
     quantum_ = std::min(quantum_, part.quantum_);
   }
   Reference result() const {
-    Reference result{.expected = scalar_of(sum_.template rounded<T>()),
-                     .magnitude = magnitude_.high};
+    const double magnitude = magnitude_.template rounded<double>();
+    Reference result{.expected = scalar_of(sum_.template rounded<T>()), .magnitude = magnitude};
     // All partial sums are multiples of the quantum and at most the sum of magnitudes.
-    result.exact = magnitude_.high == 0 ||
-                   magnitude_.high <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
+    result.exact =
+        magnitude == 0 || magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
     return result;
   }
 
