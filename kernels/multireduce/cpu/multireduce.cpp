@@ -1,15 +1,14 @@
 // cpu/multireduce: one loop over the inputs
 //
 // Source: eilers Algorithm 2.2, section 2.1; the CPU baseline of its chapters 2 and 4.
-// Idea: every value is combined with what its bucket holds.
+// Idea: every bucket starts as the neutral element; every value is combined with what its bucket
+//   holds.
 // Fixes: nothing, it is what the parallel algorithms are measured against. Beyond the caches every
 //   input costs a miss in the buckets.
 // Launch: the calling thread.
 // Traffic: n labels and n values read, m results written.
 // Preconditions: none. Order-preserving.
-// Deviations: every bucket is set to the neutral element first, within the measured time; the
-//   publication hands in the buckets as they are to be updated. Without its huge pages and enforced
-//   sequential fetch (Figures 2.4 and 2.8).
+// Deviations: without the huge pages and the enforced sequential fetch of Figures 2.4 and 2.8.
 
 #include <algorithm>
 
