@@ -183,6 +183,9 @@ struct Variant {
   /// Elements after the input that the variant reads as published; the harness fills them with
   /// garbage (NaN for floats, labels beyond all buckets).
   std::size_t (*overread)(const Problem&) = nullptr;
+  /// The largest n of every launch shape of its own (another kernel, another split of the work);
+  /// `verify` checks both sides. Null: one shape.
+  std::vector<std::size_t> (*borders)(const Problem&) = nullptr;
   /// Most operator applications between any input and the result: floating-point error bounds
   /// follow from it.
   std::uint64_t (*depth)(const Problem&) = nullptr;

@@ -41,6 +41,10 @@ struct Tally {
   std::map<std::string, bool> settings;  ///< parameters -> run at least once
 };
 
+bool is_number(const std::string& value) {
+  return value.find_first_not_of("0123456789") == std::string::npos;
+}
+
 std::set<std::size_t> sizes_to_check(const VerifyOptions& options, Backend backend,
                                      const Variant& variant) {
   std::set<std::size_t> sizes{0, 1, 2, 31, 33, 256, 1000, 1024, 4099};
@@ -58,9 +62,10 @@ std::set<std::size_t> sizes_to_check(const VerifyOptions& options, Backend backe
   for (const ParamSpec& spec : variant.params)
     if (spec.name == "block")
       for (const std::string& value : spec.allowed)
-        for (const std::size_t tiles : {1u, 2u, 3u, 8u})
-          for (const int off : {-1, 0, 1})
-            sizes.insert(std::stoul(value) * tiles + static_cast<std::size_t>(off));
+        if (is_number(value))
+          for (const std::size_t tiles : {1u, 2u, 3u, 8u})
+            for (const int off : {-1, 0, 1})
+              sizes.insert(std::stoul(value) * tiles + static_cast<std::size_t>(off));
   if (backend != Backend::kEmu) sizes.insert({5533214, 132001, 1299709});
   return sizes;
 }
@@ -74,9 +79,7 @@ std::size_t large_size(Backend backend) {
 /// Every setting that differs from the defaults: all combinations of the axes with names for values
 /// (forms, trees), and every value of the numeric axes, one at a time.
 std::vector<Params> other_settings(const Variant& variant) {
-  const auto is_numeric = [](const ParamSpec& spec) {
-    return spec.default_value.find_first_not_of("0123456789") == std::string::npos;
-  };
+  const auto is_numeric = [](const ParamSpec& spec) { return is_number(spec.default_value); };
   std::vector<Params> named{default_params(variant)};
   for (const ParamSpec& spec : variant.params) {
     if (is_numeric(spec)) continue;
@@ -120,7 +123,7 @@ std::vector<LabelDistribution> label_distributions(bool full) {
 }
 
 std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type, Op op,
-                           const VerifyOptions& options) {
+                           const VerifyOptions& options, const DeviceTraits& device) {
   const Variant& variant = entry.variant;
   std::vector<Case> cases;
   const bool keyed = has_labels(variant.operation);
@@ -156,6 +159,16 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
   const bool plain = (op == default_op(variant.operation)) &&
                      (type == default_type(variant.operation) || type == Type::kF64);
   if (plain) add(large_size(backend), uniform, defaults);
+  if (plain && variant.borders != nullptr) {
+    const Problem any{.operation = variant.operation,
+                      .buckets = keyed ? kManyBuckets : 0,
+                      .type = type,
+                      .op = op,
+                      .params = defaults,
+                      .device = device};
+    for (const std::size_t border : variant.borders(any))
+      for (const std::size_t n : {border, border + 1}) add(n, uniform, defaults);
+  }
   for (const Params& params : other_settings(variant)) {
     for (const std::size_t n : awkward) add(n, uniform, params);
     add(1024, uniform, params);  // whole blocks of every size
@@ -259,8 +272,8 @@ Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend
   for (std::size_t t = 0; t < kTypeCount; ++t)
     for (std::size_t o = 0; o < kOpCount; ++o)
       if (variant.enqueue[t][o] != nullptr)
-        for (const Case& c :
-             cases_of(entry, backend, static_cast<Type>(t), static_cast<Op>(o), options))
+        for (const Case& c : cases_of(entry, backend, static_cast<Type>(t), static_cast<Op>(o),
+                                      options, session.device().traits()))
           check_case(session, c, options, tally);
   for (const auto& [setting, ran] : tally.settings)
     if (!ran)

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstring>
 
 #include "kernels/platform/cuda_check.hpp"
 
@@ -26,6 +27,50 @@ __device__ T* dynamic_shared() {
 
 /// Inside a spin loop: nothing here, a place to switch threads where threads are emulated.
 __device__ inline void wait_hint() {}
+
+/// Reads 16 aligned bytes that nothing writes during the kernel, past L1, and has L2 fetch the 256
+/// bytes around them: on an H200, reads of 16 to 64 MB with a cold cache take 3 to 8 % less time,
+/// reads of gigabytes do not gain.
+template <class Vector>
+__device__ Vector load_ahead(const Vector* from) {
+  static_assert(sizeof(Vector) == 16 && alignof(Vector) == 16);
+  uint4 bits;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+               : "l"(from));
+  Vector value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// One access of 8 or 16 aligned bytes that the compiler keeps as it stands. Each aligned 8 bytes
+/// become visible together.
+template <class T>
+__device__ T load_volatile(const T* from) {
+  static_assert(sizeof(T) == alignof(T) && (sizeof(T) == 8 || sizeof(T) == 16));
+  unsigned long long bits[sizeof(T) / 8];
+  if constexpr (sizeof(T) == 8)
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(bits[0]) : "l"(from) : "memory");
+  else
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(bits[0]), "=l"(bits[1])
+                 : "l"(from)
+                 : "memory");
+  T value;
+  memcpy(&value, bits, sizeof(value));
+  return value;
+}
+template <class T>
+__device__ void store_volatile(T* to, const T& value) {
+  static_assert(sizeof(T) == alignof(T) && (sizeof(T) == 8 || sizeof(T) == 16));
+  unsigned long long bits[sizeof(T) / 8];
+  memcpy(bits, &value, sizeof(value));
+  if constexpr (sizeof(T) == 8)
+    asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(to), "l"(bits[0]) : "memory");
+  else
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(bits[0]), "l"(bits[1])
+                 : "memory");
+}
 
 inline constexpr std::size_t kDefaultSharedLimitBytes = 48 * 1024;
 

@@ -103,6 +103,20 @@ inline void yield_point(Where where = Where::current()) {
 /// Fences order nothing here (see above) but let other threads run.
 inline void __threadfence(Where where = Where::current()) { yield_point(where); }
 inline void __threadfence_block(Where where = Where::current()) { yield_point(where); }
+/// A load; what it asks of the caches means nothing here.
+template <class Vector>
+Vector load_ahead(const Vector* from) {
+  return *from;
+}
+/// Fibers switch only where they ask to: an access of any size is seen whole.
+template <class T>
+T load_volatile(const T* from) {
+  return *from;
+}
+template <class T>
+void store_volatile(T* to, const T& value) {
+  *to = value;
+}
 /// Inside a spin loop: always gives way.
 inline void wait_hint(Where where = Where::current()) { detail::give_way(where); }
 inline void __nanosleep(unsigned, Where where = Where::current()) { detail::give_way(where); }

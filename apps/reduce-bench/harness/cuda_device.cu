@@ -55,7 +55,7 @@ __global__ void checksum_kernel(const Word* data, std::size_t n, unsigned long l
 }
 
 /// Reads everything, writes nothing but in a case that random data does not reach.
-template <int kLoads>
+template <int kLoads, bool kAhead>
 __global__ void read_stream_kernel(const uint4* data, std::size_t count, unsigned* never) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -63,7 +63,8 @@ __global__ void read_stream_kernel(const uint4* data, std::size_t count, unsigne
   for (; i + (kLoads - 1) * stride < count; i += kLoads * stride) {
     uint4 v[kLoads];
 #pragma unroll
-    for (int k = 0; k < kLoads; ++k) v[k] = data[i + k * stride];
+    for (int k = 0; k < kLoads; ++k)
+      v[k] = kAhead ? cuda::load_ahead(data + i + k * stride) : data[i + k * stride];
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) seen |= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
   }
@@ -258,17 +259,18 @@ class CudaDevice final : public Device {
         const std::size_t resident =
             std::size_t{traits_.sm_count} * (traits_.max_threads_per_sm / threads) * waves;
         const auto blocks = static_cast<unsigned>(std::min(useful, resident));
-        const auto add = [&](int loads, auto kernel) {
-          shapes.push_back({std::to_string(loads) + " x 16 B per thread, " +
-                                std::to_string(threads) + " threads, " + std::to_string(blocks) +
-                                " blocks",
+        const auto add = [&](const char* loads, auto kernel) {
+          shapes.push_back({std::string(loads) + " per thread, " + std::to_string(threads) +
+                                " threads, " + std::to_string(blocks) + " blocks",
                             [=, this] {
                               kernel<<<blocks, threads, 0, stream_>>>(from, count, never);
                               check(cudaGetLastError(), "read stream kernel");
                             }});
         };
-        add(4, &read_stream_kernel<4>);
-        add(8, &read_stream_kernel<8>);
+        add("4 x 16 B", &read_stream_kernel<4, false>);
+        add("8 x 16 B", &read_stream_kernel<8, false>);
+        add("4 x 16 B (256 B ahead)", &read_stream_kernel<4, true>);
+        add("8 x 16 B (256 B ahead)", &read_stream_kernel<8, true>);
       }
     }
     return shapes;

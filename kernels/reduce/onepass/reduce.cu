@@ -5,18 +5,21 @@
 //   memory. A block publishes its partial result as words that hold half value, half flag, so that
 //   both arrive together: no fence, no ticket. Block 0 waits for the words of all others, folds
 //   them, writes the result and clears the flags for the next launch. No other block waits for
-//   anything, so the grid may exceed what is resident.
+//   anything, so the grid may exceed what is resident. Where latency counts, block 0 does nothing
+//   else: it waits from the start, its code fetched.
 // Fixes: the second launch of two-pass reductions (on an H200 cub/reduce takes 4.0 us for 2^12
 //   integers in one kernel, 6.8 us for 2^13 in two; this 3.8 and 4.0) and, of last-block schemes
 //   such as harris/threadfence, the fence and the ticket's round trip between a block's partial and
 //   the result.
-// Launch: one block of 256 to 1024 threads up to 64 KB of input; 256 threads, a block for every 16
-//   KB, up to 32 KB per SM; then 512 threads, grid-stride. At most blocks_per_sm blocks per SM. B *
+// Launch: one block of 256 to 1024 threads up to 64 KB of input. Then a block of 256 threads for
+//   every 16 KB, from 32 KB per SM on for every 32 KB; from 64 KB per SM on 512 threads,
+//   grid-stride; one block more up to 512 KB per SM. At most blocks_per_sm blocks per SM. B *
 //   sizeof(T) shared.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
 //   From 2^24 elements device memory binds (on an H200 at 2^30 the time of the read ceiling within
-//   1 %). Below 2^20 latency binds: launch, one access to device memory, and about 1 us from a
-//   block's sum to the result (publish, poll, fold; twice as many shuffles for 8-byte types).
+//   1 %). Below, latency binds: launch, one access to device memory, and from a block's sum to the
+//   result, on an H200, 0.65 us (publish, poll, fold; twice as many shuffles for 8-byte types) on
+//   top of the time in which the same blocks only read and fold (7.25 us for 8 MB).
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.
@@ -48,40 +51,36 @@ struct alignas(8) Word {
 template <class T>
 inline constexpr unsigned kWords = sizeof(T) / 4;
 
+/// A value as words: one access each way, so f64 partials cost no more round trips than i32's.
 template <class T>
-__device__ void publish(Word* slot, T value) {
+struct alignas(8 * kWords<T>) Slot {
+  Word word[kWords<T>];
+};
+
+template <class T>
+__device__ void publish(Slot<T>* slot, T value) {
   unsigned bits[kWords<T>];
   memcpy(bits, &value, sizeof(T));
-  for (unsigned w = 0; w < kWords<T>; ++w) {
-    const Word word{bits[w], 1};
-    unsigned long long packed;
-    memcpy(&packed, &word, sizeof(word));
-    *reinterpret_cast<volatile unsigned long long*>(slot + w) = packed;
-  }
+  Slot<T> full;
+  for (unsigned w = 0; w < kWords<T>; ++w) full.word[w] = {bits[w], 1};
+  store_volatile(slot, full);
 }
 
-/// Waits for a published value, and empties the slot. The words of a value are read together: one
-/// after the other, f64 sums of 2^18 elements took 6.2 us instead of 5.7 on an H200.
+/// Waits for a published value, and empties the slot.
 template <class T>
-__device__ T take(Word* slot) {
-  auto* packed = reinterpret_cast<volatile unsigned long long*>(slot);
-  Word words[kWords<T>];
+__device__ T take(Slot<T>* slot) {
+  Slot<T> seen;
   for (bool ready = false; !ready;) {
-    unsigned long long seen[kWords<T>];
-#pragma unroll
-    for (unsigned w = 0; w < kWords<T>; ++w) seen[w] = packed[w];
-    memcpy(words, seen, sizeof(words));
+    seen = load_volatile(slot);
     ready = true;
 #pragma unroll
-    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && words[w].ready != 0;
+    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && seen.word[w].ready != 0;
     if (!ready) wait_hint();
   }
+  store_volatile(slot, Slot<T>{});
   unsigned bits[kWords<T>];
 #pragma unroll
-  for (unsigned w = 0; w < kWords<T>; ++w) {
-    bits[w] = words[w].bits;
-    packed[w] = 0;
-  }
+  for (unsigned w = 0; w < kWords<T>; ++w) bits[w] = seen.word[w].bits;
   T value;
   memcpy(&value, bits, sizeof(T));
   return value;
@@ -136,14 +135,31 @@ __device__ T block_fold(T value, T* memory) {
   }
 }
 
-template <class T, class Op, unsigned kBlock, bool kWarmUpFold>
+/// What the launch shape leaves to wait for.
+enum class Regime : unsigned {
+  /// One block folds everything. It folds neutral elements while its first loads are in flight:
+  /// with cold caches the instructions come from device memory too, and would be waited for after
+  /// the data.
+  kOneBlock,
+  /// A few rounds of loads. Block 0 streams nothing: it waits for the others' words from the start.
+  /// Loads have L2 fetch ahead.
+  kLatency,
+  /// Many rounds. Block 0 streams like the others, then waits for their words.
+  kBandwidth,
+};
+
+template <class T, class Op, unsigned kBlock, Regime kRegime>
 __global__ void __launch_bounds__(kBlock)
-    onepass_reduce_kernel(const T* input, std::size_t n, std::size_t head, T* output, Word* slots) {
+    onepass_reduce_kernel(const T* input, std::size_t n, std::size_t head, T* output,
+                          Slot<T>* slots) {
   using Vec = Vector<T>;
   const auto* vectors = reinterpret_cast<const Vec*>(input + head);
   const std::size_t count = (n - head) / Vec::kLanes;
-  const std::size_t stride = std::size_t{gridDim.x} * kBlock * kLoads;
-  std::size_t i = std::size_t{blockIdx.x} * kBlock * kLoads + threadIdx.x;
+  constexpr unsigned kFinishing = kRegime == Regime::kLatency ? 1 : 0;
+  const bool streams = kFinishing == 0 || blockIdx.x != 0;
+  const std::size_t stride = std::size_t{gridDim.x - kFinishing} * kBlock * kLoads;
+  std::size_t i =
+      streams ? std::size_t{blockIdx.x - kFinishing} * kBlock * kLoads + threadIdx.x : count;
 
   T sum[Vec::kLanes];
 #pragma unroll
@@ -155,11 +171,15 @@ __global__ void __launch_bounds__(kBlock)
       for (unsigned l = 0; l < Vec::kLanes; ++l) sum[l] = Op::combine(sum[l], v[k].lane[l]);
     }
   };
+  const auto load = [&](const Vec* from) -> Vec {
+    if constexpr (kRegime == Regime::kLatency) return load_ahead(from);
+    else return *from;
+  };
   const auto load_inside = [&](Vec(&v)[kLoads]) {
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
       if (i + k * kBlock < count) {
-        v[k] = vectors[i + k * kBlock];
+        v[k] = load(vectors + i + k * kBlock);
       } else {
 #pragma unroll
         for (T& lane : v[k].lane) lane = Op::template identity<T>();
@@ -170,7 +190,7 @@ __global__ void __launch_bounds__(kBlock)
     Vec v[kLoads];
     for (; i + (kLoads - 1) * kBlock < count; i += stride) {
 #pragma unroll
-      for (unsigned k = 0; k < kLoads; ++k) v[k] = vectors[i + k * kBlock];
+      for (unsigned k = 0; k < kLoads; ++k) v[k] = load(vectors + i + k * kBlock);
       add(v);
     }
     if (i < count) {
@@ -180,25 +200,24 @@ __global__ void __launch_bounds__(kBlock)
   };
 
   Vec first[kLoads];
-  if constexpr (kWarmUpFold) load_inside(first);
+  if constexpr (kRegime == Regime::kOneBlock) load_inside(first);
   if (blockIdx.x == 0) {
     const std::size_t tail = head + count * Vec::kLanes;
     if (threadIdx.x < head) sum[0] = input[threadIdx.x];
     if (threadIdx.x < n - tail) sum[1] = input[tail + threadIdx.x];
   }
-  if constexpr (!kWarmUpFold) stream();
+  if constexpr (kRegime != Regime::kOneBlock) stream();
 
-  // One piece of code folds this block's sums and, in block 0, the partial results of all. Where
-  // the input is small it folds neutral elements first, while the loads are in flight: with cold
-  // caches the instructions come from device memory too, and would be waited for after the data.
-  enum Pass { kNeutral, kOwn, kPartials };
+  // One piece of code for all folds, so that the first fetches it for the next.
+  enum Pass { kNeutral, kOwn, kOthers };
+  constexpr Pass kFirst = kRegime == Regime::kOneBlock ? kNeutral : kOwn;
   T* memory = dynamic_shared<T>();
   T total = Op::template identity<T>();
 #pragma unroll 1
-  for (unsigned pass = kWarmUpFold ? kNeutral : kOwn; pass <= kPartials; ++pass) {
+  for (unsigned pass = kFirst; pass <= kOthers; ++pass) {
     T value = Op::template identity<T>();
     if (pass == kOwn) {
-      if constexpr (kWarmUpFold) {
+      if constexpr (kRegime == Regime::kOneBlock) {
         add(first);
         i += stride;
         stream();
@@ -206,43 +225,53 @@ __global__ void __launch_bounds__(kBlock)
       value = sum[0];
 #pragma unroll
       for (unsigned l = 1; l < Vec::kLanes; ++l) value = Op::combine(value, sum[l]);
-    } else if (pass == kPartials) {
-      if (threadIdx.x == 0) value = total;
-      for (unsigned b = threadIdx.x + 1; b < gridDim.x; b += kBlock)
-        value = Op::combine(value, take<T>(slots + std::size_t{b} * kWords<T>));
     }
+    if (pass == kOthers && threadIdx.x == 0) value = total;
+    if (pass == kOthers || !streams)
+      for (unsigned b = threadIdx.x + 1; b < gridDim.x; b += kBlock)
+        value = Op::combine(value, take(slots + b));
     __syncthreads();  // the pass before has read the memory
     total = block_fold<Op, kBlock>(value, memory);
-    if (pass == kOwn && (blockIdx.x != 0 || gridDim.x == 1)) break;
+    if (pass == kOwn && (kRegime != Regime::kBandwidth || blockIdx.x != 0)) break;
   }
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) *output = total;
-  else publish(slots + std::size_t{blockIdx.x} * kWords<T>, total);
+  else publish(slots + blockIdx.x, total);
 }
 
 struct Shape {
   unsigned block, blocks;
-  bool small;  ///< about one round of loads: latency counts, not bandwidth
+  Regime regime;
+
+  unsigned streaming() const { return regime == Regime::kLatency ? blocks - 1 : blocks; }
 };
 
-/// `auto` block sizes are the fastest seen on an H200: one block while four loads a thread suffice
-/// (no partial results to wait for), then many small blocks that reach all SMs, then large ones.
+// 16-byte loads up to which a shape is the fastest seen on an H200.
+inline constexpr std::size_t kOneBlockLoads = 1024 * kLoads;  // 64 KB: nobody else to wait for
+inline constexpr std::size_t kOneRoundLoadsPerSm = 2048;      // 32 KB: all blocks load once
+inline constexpr std::size_t kSmallBlocksLoadsPerSm = 4096;   // 64 KB
+inline constexpr std::size_t kLatencyLoadsPerSm = 32768;      // 512 KB: 69 MB on an H200
+
 Shape shape_of(const Problem& p) {
-  constexpr std::size_t kSmallLoadsPerSm = 2048;  // 32 KB: 4.3 MB on an H200
   const std::size_t loads = ceil_div(p.input_bytes(), 16);
-  const bool small = loads <= kSmallLoadsPerSm * p.device.sm_count;
+  const std::size_t loads_per_sm = ceil_div(loads, p.device.sm_count);
   unsigned block = p.params.number("block");
   if (p.params.is("block", "auto")) {
-    if (loads <= 256 * kLoads) block = 256;
-    else if (loads <= 512 * kLoads) block = 512;
-    else if (loads <= 1024 * kLoads) block = 1024;
-    else block = small ? 256 : 512;
+    if (loads <= kOneBlockLoads / 4) block = 256;
+    else if (loads <= kOneBlockLoads / 2) block = 512;
+    else if (loads <= kOneBlockLoads) block = 1024;
+    else block = loads_per_sm <= kSmallBlocksLoadsPerSm ? 256 : 512;
   }
+  const bool latency = loads_per_sm <= kLatencyLoadsPerSm;
+  // Beyond one round, twice the work per block: fewer partial results to wait for.
+  const std::size_t rounds = latency && loads_per_sm > kOneRoundLoadsPerSm ? 2 : 1;
   const std::size_t most =
       std::size_t{p.device.sm_count} *
       std::min(p.params.number("blocks_per_sm"), p.device.max_threads_per_sm / block);
-  const std::size_t useful = loads / (block * kLoads);
-  return {block, static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, most)), small};
+  const std::size_t useful = loads / (block * kLoads * rounds);
+  if (useful <= 1 || most <= 2) return {block, 1, Regime::kOneBlock};
+  if (!latency) return {block, static_cast<unsigned>(std::min(useful, most)), Regime::kBandwidth};
+  return {block, static_cast<unsigned>(std::min(useful + 1, most)), Regime::kLatency};
 }
 
 struct OnepassReduce {
@@ -252,10 +281,10 @@ struct OnepassReduce {
     const auto address = reinterpret_cast<std::uintptr_t>(call.in());
     const std::size_t head = std::min<std::size_t>(call.n(), (16 - address % 16) % 16 / sizeof(T));
     with_value<256, 512, 1024>(shape.block, [&]<unsigned kBlock>() {
-      with_value<0, 1>(shape.small, [&]<unsigned kSmall>() {
-        launch(onepass_reduce_kernel<T, Op, kBlock, kSmall != 0>,
+      with_value<0, 1, 2>(static_cast<unsigned>(shape.regime), [&]<unsigned kRegime>() {
+        launch(onepass_reduce_kernel<T, Op, kBlock, Regime{kRegime}>,
                {shape.blocks, kBlock, kBlock * sizeof(T), call.stream}, call.in(), call.n(), head,
-               call.out(), call.template scratch<Word>());
+               call.out(), call.template scratch<Slot<T>>());
       });
     });
   }
@@ -271,11 +300,20 @@ Variant onepass_reduce() {
       .fidelity = Fidelity::kBeyond,
       .params = {{"block", "auto", {"auto", "256", "512", "1024"}, "threads; auto: by size"},
                  {"blocks_per_sm", "4", {"1", "2", "4", "8"}, "blocks per SM at most"}},
+      .borders = [](const Problem& p) -> std::vector<std::size_t> {
+        const std::size_t lanes = 16 / p.element_bytes(), sms = p.device.sm_count;
+        return {kOneBlockLoads / 4 * lanes,
+                kOneBlockLoads / 2 * lanes,
+                kOneBlockLoads * lanes,
+                kOneRoundLoadsPerSm * sms * lanes,
+                kSmallBlocksLoadsPerSm * sms * lanes,
+                kLatencyLoadsPerSm * sms * lanes};
+      },
       .depth = [](const Problem& p) -> std::uint64_t {
         const Shape shape = shape_of(p);
         const std::size_t lanes = 16 / p.element_bytes();
         const std::size_t per_lane =
-            ceil_div(p.n, std::size_t{shape.block} * shape.blocks * lanes) + 4;
+            ceil_div(p.n, std::size_t{shape.block} * shape.streaming() * lanes) + 4;
         // Edges; lanes; a block's fold (8 rows, 2 for 4 columns, 5 shuffles); the others'
         // partials; block 0's fold again.
         return per_lane + 1 + lanes + 15 + ceil_div(shape.blocks, shape.block) + 1 + 15;
