@@ -47,12 +47,13 @@ struct PrivateTable {
 };
 
 /// A thread's latest bucket, kept in registers until another label comes: equal neighbours, and
-/// runs of any length, cost one update.
-template <class T, class Op>
+/// runs of any length, cost one update. Without `kKeep` every input is one.
+template <class T, class Op, bool kKeep = true>
 class Run {
  public:
   __device__ explicit Run(const PrivateTable<T, Op>& table) : table_(table) {}
   __device__ void add(unsigned bucket, T value) {
+    if constexpr (!kKeep) return table_.add(bucket, value);
     if (bucket == bucket_) {
       total_ = Op::combine(total_, value);
       return;
@@ -61,7 +62,9 @@ class Run {
     bucket_ = bucket;
     total_ = value;
   }
-  __device__ void end() { table_.add(bucket_, total_); }
+  __device__ void end() {
+    if constexpr (kKeep) table_.add(bucket_, total_);
+  }
 
  private:
   PrivateTable<T, Op> table_;

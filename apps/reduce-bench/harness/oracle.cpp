@@ -106,6 +106,13 @@ class FloatSum {
     // All partial sums are multiples of the quantum and at most the sum of magnitudes.
     result.exact =
         magnitude == 0 || magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
+    // A GPU's f32 atomics on global memory flush subnormal operands and sums to zero (PTX ISA,
+    // red.add.f32): every addition may lose three times the smallest normal number, as if it had
+    // rounded values this much larger.
+    if (std::is_same_v<T, float> && quantum_ < -126) {
+      result.exact = false;
+      result.magnitude += 3 * 0x1p-126 / 0x1p-24;
+    }
     return result;
   }
 

@@ -6,10 +6,12 @@
 //   stretch of inputs of its own by 16-byte loads; a thread keeps its latest bucket in registers
 //   until another label comes. So runs, sorted labels and one label for all cost fewer updates than
 //   random ones, not more.
-// Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of 256
+// Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
+// 256
 //   buckets, and contention on skewed labels (atomic/global).
 // Launch: a fill of the results; then one block of 1024 threads per SM.
-// Traffic: n labels and n values read, m results written. The blocks' tables are combined by atomics
+// Traffic: n labels and n values read, m results written. The blocks' tables are combined by
+// atomics
 //   in the L2 cache.
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
