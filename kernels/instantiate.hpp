@@ -14,12 +14,20 @@
 
 namespace reduce_bench::BACKEND {
 
-/// `Call` with the element type filled in.
+/// `Call` with the element type filled in: of the values, or of the labels where there are none.
 template <class T>
 struct TypedCall : Call {
   const T* in() const { return static_cast<const T*>(input); }
+  const Label* labels() const { return static_cast<const Label*>(input_labels); }
   T* out() const { return static_cast<T*>(output); }
+  Label* out_labels() const { return static_cast<Label*>(output_labels); }
+  /// reduce-by-key: how many results there are.
+  Count* out_count() const { return static_cast<Count*>(output_count); }
+  /// histogram: labels of either type, and the counts.
+  const T* histogram_labels() const { return static_cast<const T*>(input_labels); }
+  Count* counts() const { return static_cast<Count*>(output); }
   std::size_t n() const { return problem.n; }
+  std::size_t buckets() const { return problem.buckets; }
   const Params& params() const { return problem.params; }
   const DeviceTraits& device() const { return problem.device; }
   /// The workspace from `offset_bytes` on as an array.
@@ -42,6 +50,8 @@ using AllOps = OpList<Sum, Min, Max, Prod, And, Or, Xor>;
 using OrderedOps = OpList<Right, Affine>;
 using BasicAndOrderedOps = decltype(BasicOps{} + OrderedOps{});
 using AllAndOrderedOps = decltype(AllOps{} + OrderedOps{});
+/// Operations without an operator.
+using NoOps = OpList<None>;
 
 namespace detail {
 template <class Launch, class T, class Operator>
@@ -70,6 +80,11 @@ EnqueueTable instantiate_for() {
 template <class Launch, class Ops>
 EnqueueTable instantiate() {
   return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
+}
+/// Instantiates a histogram, `Launch::enqueue<L, None>`, for both types of labels.
+template <class Launch>
+EnqueueTable instantiate_histogram() {
+  return instantiate_for<Launch, NoOps, std::uint8_t, std::uint32_t>();
 }
 
 /// Calls `f.template operator()<value>()` for a compile-time axis with the values `kValues`.

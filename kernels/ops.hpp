@@ -121,6 +121,11 @@ struct Xor {
   }
 };
 
+/// In the place of an operator where an operation has none.
+struct None {
+  static constexpr Op kOp = Op::kNone;
+};
+
 /// right(x, y) = y, with the lowest integer as the neutral element: the last element that is not
 /// neutral wins. Associative, does not commute.
 struct Right {

@@ -8,23 +8,22 @@
 
 namespace reduce_bench {
 
-/// Element type of a reduction's input and result.
-enum class Type { kI32, kI64, kF32, kF64 };
+/// Element types: those of values, then those of labels and counts.
+enum class Type { kI32, kI64, kF32, kF64, kU8, kU32 };
 inline constexpr std::array kTypeNames{std::string_view{"i32"}, std::string_view{"i64"},
-                                       std::string_view{"f32"}, std::string_view{"f64"}};
+                                       std::string_view{"f32"}, std::string_view{"f64"},
+                                       std::string_view{"u8"},  std::string_view{"u32"}};
 
 /// Binary associative operator. `kRight` and `kAffine` do not commute: they exist to test order
 /// (kRight: i32, the last element that is not neutral; kAffine: i64, composition of x -> m*x + c
-/// modulo 2^32 with m in the upper and c in the lower half).
-enum class Op { kSum, kMin, kMax, kProd, kAnd, kOr, kXor, kRight, kAffine };
-inline constexpr std::array kOpNames{
-    std::string_view{"sum"},  std::string_view{"min"},   std::string_view{"max"},
-    std::string_view{"prod"}, std::string_view{"and"},   std::string_view{"or"},
-    std::string_view{"xor"},  std::string_view{"right"}, std::string_view{"affine"}};
-
-/// What a variant computes.
-enum class Operation { kReduce };
-inline constexpr std::array kOperationNames{std::string_view{"reduce"}};
+/// modulo 2^32 with m in the upper and c in the lower half). `kNone` stands where an operation has
+/// no operator.
+enum class Op { kSum, kMin, kMax, kProd, kAnd, kOr, kXor, kRight, kAffine, kNone };
+inline constexpr std::array kOpNames{std::string_view{"sum"},    std::string_view{"min"},
+                                     std::string_view{"max"},    std::string_view{"prod"},
+                                     std::string_view{"and"},    std::string_view{"or"},
+                                     std::string_view{"xor"},    std::string_view{"right"},
+                                     std::string_view{"affine"}, std::string_view{"none"}};
 
 /// Where a variant runs.
 enum class Backend { kCuda, kCpu, kEmu };
@@ -38,6 +37,7 @@ inline constexpr std::array kFidelityNames{
     std::string_view{"baseline"}, std::string_view{"beyond"}};
 
 inline constexpr std::size_t kTypeCount = kTypeNames.size();
+inline constexpr std::size_t kValueTypeCount = 4;
 inline constexpr std::size_t kOpCount = kOpNames.size();
 inline constexpr std::size_t kBackendCount = kBackendNames.size();
 
@@ -45,13 +45,15 @@ constexpr std::size_t index_of(auto enumerator) { return static_cast<std::size_t
 
 constexpr std::string_view name_of(Type t) { return kTypeNames[index_of(t)]; }
 constexpr std::string_view name_of(Op o) { return kOpNames[index_of(o)]; }
-constexpr std::string_view name_of(Operation o) { return kOperationNames[index_of(o)]; }
 constexpr std::string_view name_of(Backend b) { return kBackendNames[index_of(b)]; }
 constexpr std::string_view name_of(Fidelity f) { return kFidelityNames[index_of(f)]; }
 
 constexpr bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64; }
+constexpr bool is_label(Type t) { return t == Type::kU8 || t == Type::kU32; }
 constexpr std::size_t size_bytes(Type t) {
   switch (t) {
+    case Type::kU8: return 1;
+    case Type::kU32:
     case Type::kI32:
     case Type::kF32: return 4;
     case Type::kI64:
@@ -60,16 +62,27 @@ constexpr std::size_t size_bytes(Type t) {
   return 8;
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `t`.
+/// Calls `f.template operator()<T>()` with the C++ type of `t`, a type of values.
 template <class F>
-decltype(auto) with_type(Type t, F&& f) {
+decltype(auto) with_value_type(Type t, F&& f) {
   switch (t) {
     case Type::kI32: return f.template operator()<std::int32_t>();
     case Type::kI64: return f.template operator()<std::int64_t>();
     case Type::kF32: return f.template operator()<float>();
-    case Type::kF64: break;
+    default: return f.template operator()<double>();
   }
-  return f.template operator()<double>();
+}
+/// The same for a type of labels.
+template <class F>
+decltype(auto) with_label_type(Type t, F&& f) {
+  if (t == Type::kU8) return f.template operator()<std::uint8_t>();
+  return f.template operator()<std::uint32_t>();
+}
+/// The same for any type.
+template <class F>
+decltype(auto) with_type(Type t, F&& f) {
+  if (is_label(t)) return with_label_type(t, f);
+  return with_value_type(t, f);
 }
 
 template <class T>
@@ -90,11 +103,21 @@ template <>
 struct TypeOf<double> {
   static constexpr Type kValue = Type::kF64;
 };
+template <>
+struct TypeOf<std::uint8_t> {
+  static constexpr Type kValue = Type::kU8;
+};
+template <>
+struct TypeOf<std::uint32_t> {
+  static constexpr Type kValue = Type::kU32;
+};
 template <class T>
 inline constexpr Type kTypeOf = TypeOf<T>::kValue;
 
 /// Whether the operator is defined on the type at all.
 constexpr bool defined_on(Op op, Type t) {
+  if (op == Op::kNone) return true;
+  if (is_label(t)) return false;
   switch (op) {
     case Op::kAnd:
     case Op::kOr:

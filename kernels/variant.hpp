@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/operation.hpp"
 #include "kernels/types.hpp"
 
 namespace reduce_bench {
@@ -80,14 +81,17 @@ struct DeviceTraits {
 
 /// One problem as a variant sees it before any memory exists.
 struct Problem {
-  std::size_t n = 0;  ///< elements
-  Type type = Type::kI32;
+  Operation operation = Operation::kReduce;
+  std::size_t n = 0;        ///< elements
+  std::size_t buckets = 0;  ///< labels lie in [0, buckets); 0 where the operation has none
+  Type type = Type::kI32;   ///< of the values; of the labels where there are no values
   Op op = Op::kSum;
   const Params& params;
   const DeviceTraits& device;
 
+  Shape shape() const { return shape_of(operation, n, buckets, type); }
   std::size_t element_bytes() const { return size_bytes(type); }
-  std::size_t input_bytes() const { return n * element_bytes(); }
+  std::size_t input_bytes() const { return shape().input_bytes(); }
 };
 
 /// Bytes of device memory traffic that the algorithm must cause, by its published structure.
@@ -139,11 +143,15 @@ struct Defect {
   bool certain = true;
 };
 
-/// One execution of a variant on memory that the harness owns.
+/// One execution of a variant on memory that the harness owns: the arrays of `Problem::shape`, null
+/// where the operation has none. Inputs are never written. Outputs hold garbage and are device
+/// memory, or host memory if the variant finishes on the host.
 struct Call {
-  const void* input = nullptr;  ///< n elements, never written
-  void* output = nullptr;       ///< one element: device memory, or host memory if the variant
-                                ///< finishes on the host
+  const void* input = nullptr;         ///< values
+  const void* input_labels = nullptr;  ///< labels
+  void* output = nullptr;              ///< results
+  void* output_labels = nullptr;
+  void* output_count = nullptr;
   std::byte* workspace = nullptr;
   std::byte* host_workspace = nullptr;
   Stream stream;
@@ -173,7 +181,7 @@ struct Variant {
   /// must be right. A result with a defect is never ranked, right or wrong.
   std::optional<Defect> (*defect)(const Problem&) = nullptr;
   /// Elements after the input that the variant reads as published; the harness fills them with
-  /// garbage (NaN for floats).
+  /// garbage (NaN for floats, labels beyond all buckets).
   std::size_t (*overread)(const Problem&) = nullptr;
   /// The largest n of every launch shape of its own (another kernel, another split of the work);
   /// `verify` checks both sides. Null: one shape.

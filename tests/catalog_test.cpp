@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -38,6 +39,17 @@ TEST(Catalog, DescriptionsHaveEveryHeading) {
       const std::size_t at = text.find(std::string("\n") + heading);
       EXPECT_NE(at, std::string::npos) << entry.variant.id << " lacks " << heading;
     }
+  }
+}
+
+TEST(Catalog, FilesLieInTheFolderOfTheirOperation) {
+  for (const CatalogEntry& entry : catalog()) {
+    const std::filesystem::path folder = std::filesystem::path(SOURCE_DIR) / "kernels" /
+                                         std::string(name_of(entry.variant.operation));
+    const std::string stem(entry.variant.id);
+    EXPECT_TRUE(std::filesystem::exists(folder / (stem + ".cu")) ||
+                std::filesystem::exists(folder / (stem + ".cpp")))
+        << stem << " is not below " << folder;
   }
 }
 
@@ -74,10 +86,13 @@ TEST(Catalog, VariantsProvideTheBasicOperatorsOnEveryType) {
   // Compensation and its bounds are of floating-point sums.
   const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise"};
   for (const CatalogEntry& entry : catalog()) {
+    if (!has_operator(entry.variant.operation)) continue;
     const bool narrow = float_sums_only.contains(entry.variant.id);
-    for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t t = 0; t < kValueTypeCount; ++t)
       for (const Op op : {Op::kSum, Op::kMin, Op::kMax}) {
         const Type type = static_cast<Type>(t);
+        // Where an algorithm does not allow it, keyed operations do without the 8-byte types.
+        if (has_labels(entry.variant.operation) && size_bytes(type) == 8) continue;
         const bool provided = !narrow || (is_float(type) && op == Op::kSum);
         EXPECT_EQ(entry.variant.supports(type, op), provided)
             << entry.variant.id << " " << name_of(type) << " " << name_of(op);
@@ -89,7 +104,7 @@ TEST(Catalog, OperatorsAreProvidedOnlyWhereDefined) {
   for (const CatalogEntry& entry : catalog())
     for (std::size_t t = 0; t < kTypeCount; ++t)
       for (std::size_t o = 0; o < kOpCount; ++o)
-        EXPECT_TRUE(defined_on(static_cast<Op>(o), static_cast<Type>(t)) ||
+        EXPECT_TRUE(defined_on(entry.variant.operation, static_cast<Op>(o), static_cast<Type>(t)) ||
                     entry.variant.enqueue[t][o] == nullptr)
             << entry.variant.id;
 }
@@ -128,7 +143,9 @@ TEST(Catalog, TheBuiltBackendsAreDeclaredAndAgree) {
 }
 
 TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
-  const std::set<std::string_view> cuda_only{"cub/reduce", "thrust/reduce", "harris/grid-sync"};
+  const std::set<std::string_view> cuda_only{"cub/reduce",       "thrust/reduce",
+                                             "harris/grid-sync", "cub/sort-reduce-by-key",
+                                             "cub/histogram",    "cub/radix-sort"};
   for (const CatalogEntry& entry : catalog()) {
     if (!entry.declared[index_of(Backend::kCuda)]) continue;
     EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))
@@ -143,12 +160,18 @@ TEST(Catalog, TrafficAndDepthCoverTheInput) {
     Params params;
     for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
     for (const std::size_t n : {1000u, 100000u}) {
-      const Problem problem{
-          .n = n, .type = Type::kF64, .op = Op::kSum, .params = params, .device = device};
+      const Problem problem{.operation = variant.operation,
+                            .n = n,
+                            .buckets = has_labels(variant.operation) ? std::size_t{256} : 0,
+                            .type = default_type(variant.operation),
+                            .op = default_op(variant.operation),
+                            .params = params,
+                            .device = device};
       if (variant.restriction != nullptr && !variant.restriction(problem).empty()) continue;
       if (variant.traffic != nullptr) {
         EXPECT_GE(variant.traffic(problem).read_bytes, problem.input_bytes()) << variant.id;
-        EXPECT_GE(variant.traffic(problem).written_bytes, sizeof(double)) << variant.id;
+        EXPECT_GE(variant.traffic(problem).written_bytes, problem.shape().output_bytes())
+            << variant.id;
       }
       // A compensated sum rounds less often than a tree.
       if (variant.depth != nullptr && variant.id != "cpu/kahan") {

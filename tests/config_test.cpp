@@ -61,8 +61,8 @@ TEST(Config, EveryKeyArrives) {
   const Sweep& sweep = config.sweeps.at(0);
   EXPECT_EQ(sweep.n, (std::vector<std::size_t>{std::size_t{1} << 40, 1, std::size_t{1} << 40, 8}));
   EXPECT_EQ(sweep.backends, (std::vector{Backend::kCpu, Backend::kCuda}));
-  EXPECT_EQ(sweep.types.size(), kTypeCount);
-  EXPECT_EQ(sweep.ops.size(), kOpCount);
+  EXPECT_EQ(sweep.types.size(), kValueTypeCount);
+  EXPECT_EQ(sweep.ops.size(), kOpCount - 1);
   EXPECT_EQ(sweep.distributions[6].condition, 1);
   EXPECT_EQ(sweep.distributions[7].condition, 1e3);
   EXPECT_EQ(sweep.params.at("block"), (std::vector<std::string>{"64", "128"}));

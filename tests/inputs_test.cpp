@@ -38,7 +38,7 @@ std::uint64_t checksum_of(const InputKey& key) {
 std::vector<InputKey> every_key(std::size_t n) {
   std::vector<InputKey> keys;
   for (std::size_t k = 0; k < Distribution::kNames.size(); ++k)
-    for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t t = 0; t < kValueTypeCount; ++t)
       for (std::size_t o = 0; o < kOpCount; ++o) {
         const InputKey key{.distribution = {.kind = static_cast<Kind>(k)},
                            .type = static_cast<Type>(t),

@@ -90,6 +90,14 @@ TEST(FloatSum, IsExactWhileEveryPartialSumIsRepresentable) {
   // In units of an eighth the limit is 2^21.
   EXPECT_TRUE(reference_of<float>(Op::kSum, {0.125f, 2097151.875f}).exact);
   EXPECT_FALSE(reference_of<float>(Op::kSum, {0.125f, 2097151.875f, 0.125f}).exact);
+  // Where a subnormal number may appear, a GPU's atomics may flush it.
+  EXPECT_FALSE(reference_of<float>(Op::kSum, {0x1p-149f}).exact);
+  EXPECT_FALSE(reference_of<float>(Op::kSum, {0x1.8p-126f}).exact);
+  EXPECT_TRUE(reference_of<float>(Op::kSum, {0x1p-126f, -0x1p-125f}).exact);
+  EXPECT_TRUE(reference_of<double>(Op::kSum, {0x1p-1074}).exact);
+  const Reference subnormal = reference_of<float>(Op::kSum, {0x1p-127f});
+  EXPECT_GE(*error_bound(subnormal, 1), 0x1p-127);
+  EXPECT_LE(*error_bound(subnormal, 1), 0x1p-124);
   EXPECT_TRUE(reference_of<float>(Op::kSum, {0, 0, 0}).exact);
   EXPECT_TRUE(reference_of<float>(Op::kSum, {}).exact);
 }

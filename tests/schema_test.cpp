@@ -70,6 +70,7 @@ TEST(ConfigSchema, NamesEveryTypeOperatorAndDistribution) {
   EXPECT_EQ(sweep.at("op").at("items").at("enum"), Json(kOpNames));
   EXPECT_EQ(sweep.at("operation").at("enum"), Json(kOperationNames));
   EXPECT_EQ(definitions.at("distribution_name").at("enum"), Json(Distribution::kNames));
+  EXPECT_EQ(definitions.at("labels_name").at("enum"), Json(LabelDistribution::kNames));
   EXPECT_EQ(definitions.at("measurement").at("properties").at("modes").at("items").at("enum"),
             Json(kModeNames));
 }

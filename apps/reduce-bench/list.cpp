@@ -54,7 +54,9 @@ Json to_json(const CatalogEntry& entry) {
           {"ops", provided_ops(variant)},
           {"fidelity", name_of(variant.fidelity)},
           {"source", variant.source},
-          {"order", variant.preserves_order() ? "preserving" : "commutative"},
+          {"order", !has_operator(variant.operation) ? Json(nullptr)
+                    : variant.preserves_order()      ? Json("preserving")
+                                                     : Json("commutative")},
           {"finish", variant.finish == Finish::kHost ? "host" : "device"},
           {"params", params}};
 }
@@ -75,11 +77,12 @@ int list(const std::vector<std::string>& filter, bool as_json) {
     fmt::print("{}\n", all.dump(2));
     return 0;
   }
-  fmt::print("{:<30} {:<9} {:<12} {:<40} {}\n", "variant", "backends", "fidelity", "operators",
-             "source");
+  fmt::print("{:<30} {:<13} {:<9} {:<12} {:<40} {}\n", "variant", "operation", "backends",
+             "fidelity", "operators", "source");
   for (const CatalogEntry* entry : entries) {
     const Json json = to_json(*entry);
-    fmt::print("{:<30} {:<9} {:<12} {:<40} {}\n", entry->variant.id, joined(json["backends"]),
+    fmt::print("{:<30} {:<13} {:<9} {:<12} {:<40} {}\n", entry->variant.id,
+               name_of(entry->variant.operation), joined(json["backends"]),
                name_of(entry->variant.fidelity), joined(json["ops"]), entry->variant.source);
   }
   return 0;

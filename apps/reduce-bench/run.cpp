@@ -203,7 +203,7 @@ class Run {
       if (!line.contains(key)) return false;
       const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
                               key == "op" || key == "params" || key == "seed" ||
-                              key == "distribution";
+                              key == "distribution" || key == "buckets" || key == "labels";
       if (identifies && line.at(key) != value) return false;
     }
     points_[index] = line;
@@ -246,7 +246,7 @@ class Run {
     std::map<Backend, std::set<std::size_t>> sizes;
     for (const Point& point : plan_)
       if (points_[point.index].is_null() && point.n > 0)
-        sizes[point.backend].insert(point.n * size_bytes(point.type));
+        sizes[point.backend].insert(point.shape().input_bytes());
     for (const auto& [backend, bytes] : sizes) {
       if (ceilings_.contains(backend) || interrupts() > 0) continue;
       Worker* on = worker(backend);

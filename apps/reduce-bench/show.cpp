@@ -25,10 +25,11 @@ int show(const std::string& id, bool as_json) {
       backends += fmt::format("{}{}{}", backends.empty() ? "" : ", ", kBackendNames[b],
                               entry.built[b] == nullptr ? " (not in this build)" : "");
   fmt::print(
-      "\nBackends: {}\nFidelity: {}\nOrder: {}\nFinishes on: {}\n", backends,
-      name_of(variant.fidelity),
-      variant.preserves_order() ? "preserved; any associative operator"
-                                : "not preserved; the operator must commute",
+      "\nOperation: {}\nBackends: {}\nFidelity: {}\nOrder: {}\nFinishes on: {}\n",
+      name_of(variant.operation), backends, name_of(variant.fidelity),
+      !has_operator(variant.operation) ? "no operator"
+      : variant.preserves_order()      ? "preserved; any associative operator"
+                                       : "not preserved; the operator must commute",
       variant.finish == Finish::kHost ? "the host (the copy is part of its time)" : "the device");
   if (!variant.params.empty()) fmt::print("Parameters:\n");
   for (const ParamSpec& spec : variant.params)
@@ -38,8 +39,13 @@ int show(const std::string& id, bool as_json) {
   const DeviceTraits device;
   Params params = default_params(variant);
   const auto show_defect = [&](const std::string& setting) {
-    const Problem problem{
-        .n = 1000003, .type = Type::kF32, .op = Op::kSum, .params = params, .device = device};
+    const Problem problem{.operation = variant.operation,
+                          .n = 1000003,
+                          .buckets = has_labels(variant.operation) ? std::size_t{256} : 0,
+                          .type = has_values(variant.operation) ? Type::kF32 : Type::kU32,
+                          .op = default_op(variant.operation),
+                          .params = params,
+                          .device = device};
     if (const auto defect = variant.defect(problem))
       fmt::print("Known wrong with {}: {}\n", setting, defect->reason);
   };

@@ -103,19 +103,41 @@ std::vector<Params> other_settings(const Variant& variant) {
   return named;
 }
 
+/// Buckets where the case is about something else: as many as every histogram takes.
+constexpr std::size_t kManyBuckets = 256;
+
+/// The labels that keyed operations may stumble over.
+std::vector<LabelDistribution> label_distributions(bool full) {
+  using Kind = LabelDistribution::Kind;
+  std::vector<LabelDistribution> all;
+  for (std::size_t kind = 0; kind < LabelDistribution::kNames.size(); ++kind)
+    if (static_cast<Kind>(kind) != Kind::kImage) all.push_back({.kind = static_cast<Kind>(kind)});
+  // Longer than a counter of one byte, and than a block.
+  all.push_back({.kind = Kind::kRuns, .length = 1500});
+  if (full) {
+    all.push_back({.kind = Kind::kRuns, .length = 3});
+    all.push_back({.kind = Kind::kZipf, .exponent = 2});
+  }
+  return all;
+}
+
 std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type, Op op,
                            const VerifyOptions& options, const DeviceTraits& device) {
   const Variant& variant = entry.variant;
   std::vector<Case> cases;
+  const bool keyed = has_labels(variant.operation);
   const auto add = [&](std::size_t n, Distribution distribution, Params params,
-                       std::size_t lead = 0) {
+                       std::size_t lead = 0, std::size_t buckets = kManyBuckets,
+                       LabelDistribution labels = {}) {
     Point point{.index = cases.size(),
                 .entry = &entry,
                 .backend = backend,
                 .n = n,
+                .buckets = keyed ? buckets : 0,
                 .type = type,
                 .op = op,
                 .distribution = distribution,
+                .labels = std::move(labels),
                 .params = std::move(params)};
     point.seed = 1 + n;  // another input for every size
     cases.push_back({.point = std::move(point), .lead = lead});
@@ -128,13 +150,21 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
                                                         : std::vector<std::size_t>{1009, 4099};
   for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
     const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
-    if (distribution == uniform || !unsuited(distribution, op, type).empty()) continue;
+    if (distribution == uniform || !has_values(variant.operation) ||
+        !unsuited(distribution, op, type).empty())
+      continue;
     for (const std::size_t n : awkward) add(n, distribution, defaults);
   }
-  const bool plain_sum = op == Op::kSum && (type == Type::kI32 || type == Type::kF64);
-  if (plain_sum) add(large_size(backend), uniform, defaults);
-  if (plain_sum && variant.borders != nullptr) {
-    const Problem any{.n = 0, .type = type, .op = op, .params = defaults, .device = device};
+  const bool plain = (op == default_op(variant.operation)) &&
+                     (type == default_type(variant.operation) || type == Type::kF64);
+  if (plain) add(large_size(backend), uniform, defaults);
+  if (plain && variant.borders != nullptr) {
+    const Problem any{.operation = variant.operation,
+                      .buckets = keyed ? kManyBuckets : 0,
+                      .type = type,
+                      .op = op,
+                      .params = defaults,
+                      .device = device};
     for (const std::size_t border : variant.borders(any))
       for (const std::size_t n : {border, border + 1}) add(n, uniform, defaults);
   }
@@ -143,8 +173,33 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     add(1024, uniform, params);  // whole blocks of every size
     if (params.has("block") && params.number("block") > 0)
       add(params.number("block") - 1, uniform, params);
-    if (type == Type::kI32 && op == Op::kSum) add(large_size(backend), uniform, params);
+    if (type == default_type(variant.operation) && op == default_op(variant.operation))
+      add(large_size(backend), uniform, params);
     if (options.full) add(4099, {.kind = Distribution::Kind::kRamp}, params);
+  }
+  if (keyed) {
+    for (const LabelDistribution& labels : label_distributions(options.full)) {
+      for (const std::size_t n : awkward) add(n, uniform, defaults, 0, kManyBuckets, labels);
+      // Few buckets, and more than there are inputs.
+      if (options.full)
+        for (const std::size_t buckets : {2u, 257u, 10007u})
+          add(4099, uniform, defaults, 0, buckets, labels);
+    }
+    for (const std::size_t buckets : {1u, 2u, 31u, 33u, 255u, 257u, 5003u})
+      for (const std::size_t n : awkward) add(n, uniform, defaults, 0, buckets);
+    if (options.full)
+      for (const std::size_t n : {0u, 1u})
+        for (const std::size_t buckets : {1u, 2u, 5003u}) add(n, uniform, defaults, 0, buckets);
+    // Every input in one bucket: counters overflow where they can.
+    add(large_size(backend), uniform, defaults, 0, kManyBuckets,
+        {.kind = LabelDistribution::Kind::kDegenerate});
+    if (options.full) add(large_size(backend), uniform, defaults, 0, 65537);
+    for (const Params& params : other_settings(variant)) {
+      add(4099, uniform, params, 0, 1);
+      add(4099, uniform, params, 0, 5003);
+      for (const auto kind : {LabelDistribution::Kind::kDegenerate, LabelDistribution::Kind::kRuns})
+        add(4099, uniform, params, 0, kManyBuckets, {.kind = kind});
+    }
   }
   // Inputs that are aligned to their elements and no better.
   add(1009, uniform, defaults, 1);
@@ -174,11 +229,7 @@ void check_case(Worker& worker, const Case& c, const VerifyOptions& options, Tal
     // Nothing catches interrupts here, so no point is ever given up.
     Record record = worker.execute(c.point, execute_options).value();
     const Variant* variant = c.point.entry->on(c.point.backend);
-    const Problem problem{.n = c.point.n,
-                          .type = c.point.type,
-                          .op = c.point.op,
-                          .params = c.point.params,
-                          .device = worker.traits()};
+    const Problem problem = c.point.problem(worker.traits());
     const auto defect = variant->defect != nullptr && record.status != Status::kSkipped
                             ? variant->defect(problem)
                             : std::nullopt;

@@ -21,12 +21,12 @@ class InputError(Exception):
 @dataclass(frozen=True)
 class Distribution:
     name: str
-    params: tuple[tuple[str, float], ...]
+    params: tuple[tuple[str, float | str], ...]
 
     def __str__(self) -> str:
         if not self.params:
             return self.name
-        return f"{self.name}({', '.join(f'{key}={value:g}' for key, value in self.params)})"
+        return f"{self.name}({', '.join(f'{key}={_number(value)}' for key, value in self.params)})"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Point:
     type: str
     op: str
     distribution: Distribution
+    labels: Distribution | None
     seed: int
     finish: str
     status: str
@@ -66,6 +67,7 @@ class Point:
             self.type,
             self.op,
             self.distribution,
+            self.labels,
             self.seed,
         )
 
@@ -177,8 +179,17 @@ def _shorten(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[: limit - 40]} ... {text[-35:]}"
 
 
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _distribution(raw: dict[str, Any]) -> Distribution:
+    params = {key: value for key, value in raw.items() if key != "name"}
+    return Distribution(raw["name"], tuple(sorted(params.items())))
+
+
 def _point(raw: dict[str, Any]) -> Point:
-    distribution = dict(raw["distribution"])
+    labels = raw.get("labels")  # absent in files from before operations had labels
     return Point(
         variant=raw["variant"],
         params=tuple(sorted(raw["params"].items())),
@@ -188,7 +199,8 @@ def _point(raw: dict[str, Any]) -> Point:
         buckets=raw["buckets"],
         type=raw["type"],
         op=raw["op"],
-        distribution=Distribution(distribution.pop("name"), tuple(sorted(distribution.items()))),
+        distribution=_distribution(raw["distribution"]),
+        labels=None if labels is None else _distribution(labels),
         seed=raw["seed"],
         finish=raw["finish"],
         status=raw["status"],

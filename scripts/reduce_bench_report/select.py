@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from reduce_bench_report.loader import InputError, Point
 
 ALWAYS_SHOWN = ("cub/reduce", "onepass/reduce")
-TYPE_ORDER = ("i32", "i64", "f32", "f64")
+TYPE_ORDER = ("i32", "i64", "f32", "f64", "u8", "u32")
 FILTER_KEYS: dict[str, Callable[[Point], str]] = {
     "backend": lambda point: point.backend,
     "type": lambda point: point.type,
     "op": lambda point: point.op,
+    "operation": lambda point: point.operation,
+    "buckets": lambda point: str(point.buckets),
+    "labels": lambda point: str(point.labels),
     "distribution": lambda point: str(point.distribution),
     "mode": lambda point: point.mode,
 }
@@ -43,14 +46,17 @@ class Panel:
     backend: str
     type: str
     op: str
-    distribution: str
+    distribution: str  # of the values; with labels, of those and of how many buckets too
     mode: str
     lines: tuple[Line, ...]  # every one
     shown: tuple[Line, ...]  # the representatives
 
     @property
     def title(self) -> str:
-        return f"{self.type} {self.op}, {self.distribution}, {self.backend}, {self.mode}"
+        what = self.type if self.op == "none" else f"{self.type} {self.op}"
+        if self.operation != "reduce":
+            what = f"{self.operation} {what}"
+        return f"{what}, {self.distribution}, {self.backend}, {self.mode}"
 
     @property
     def sizes(self) -> list[int]:
@@ -94,7 +100,7 @@ def panels(points: Iterable[Point], representatives: Sequence[str] = ()) -> list
     """
     groups: dict[tuple[str, ...], dict[str, list[Point]]] = {}
     for point in points:
-        group = (point.operation, point.backend, point.op, str(point.distribution), point.mode)
+        group = (point.operation, point.backend, point.op, _inputs(point), point.mode)
         groups.setdefault(group, {}).setdefault(point.type, []).append(point)
     made = []
     for (operation, backend, op, distribution, mode), by_type in groups.items():
@@ -105,6 +111,12 @@ def panels(points: Iterable[Point], representatives: Sequence[str] = ()) -> list
                 Panel(operation, backend, element_type, op, distribution, mode, lines, shown)
             )
     return made
+
+
+def _inputs(point: Point) -> str:
+    if point.labels is None:
+        return str(point.distribution)
+    return f"{point.distribution} values, {point.labels} labels, {point.buckets} buckets"
 
 
 def _lines(points: Sequence[Point]) -> tuple[Line, ...]:

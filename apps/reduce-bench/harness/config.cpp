@@ -67,9 +67,41 @@ Distribution read_distribution(const Node& node) {
   return out;
 }
 
-void read_size(const Node& node, std::vector<std::size_t>& out) {
+constexpr std::size_t kDefaultBuckets = 256;
+constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 32;
+
+LabelDistribution read_label_distribution(const Node& node) {
+  using Kind = LabelDistribution::Kind;
+  LabelDistribution out;
+  const Names names{LabelDistribution::kNames};
+  if (node.is_string()) {
+    out.kind = static_cast<Kind>(node.name(names));
+    if (out.kind == Kind::kImage)
+      node.fail(R"(an image needs its file: {"name": "image", "file": "picture.pgm"})");
+    return out;
+  }
+  if (!node.is_object()) node.expected("a label distribution's name, or an object with its name");
+  out.kind = static_cast<Kind>(node.at("name").name(names));
+  std::vector<std::string_view> keys{"name"};
+  if (out.kind == Kind::kZipf) keys.push_back("exponent");
+  if (out.kind == Kind::kRuns) keys.push_back("length");
+  if (out.kind == Kind::kImage) keys.push_back("file");
+  node.check_keys(keys);
+  if (out.kind == Kind::kZipf && node.has("exponent"))
+    out.exponent = node.at("exponent").number(0, 10, true);
+  if (out.kind == Kind::kRuns && node.has("length"))
+    out.length = node.at("length").integer(1, kMostElements);
+  if (out.kind == Kind::kImage) {
+    out.file = node.at("file").string();
+    out.image = std::make_shared<const Image>(read_image(out.file));
+  }
+  return out;
+}
+
+void read_size(const Node& node, std::uint64_t least, std::uint64_t most,
+               std::vector<std::size_t>& out) {
   if (!node.is_object()) {
-    out.push_back(node.integer(0, kMostElements));
+    out.push_back(node.integer(least, most));
     return;
   }
   static constexpr std::array kKeys{std::string_view{"pow2"}};
@@ -77,7 +109,8 @@ void read_size(const Node& node, std::vector<std::size_t>& out) {
   const Node range = node.at("pow2");
   const std::vector<Node> ends = range.elements(2);
   if (ends.size() > 3) range.expected("[first, last] or [first, last, step]");
-  const std::uint64_t first = ends[0].integer(0, 40), last = ends[1].integer(0, 40);
+  const std::uint64_t first = ends[0].integer(0, log2_ceil(most)),
+                      last = ends[1].integer(0, log2_ceil(most));
   const std::uint64_t step = ends.size() == 3 ? ends[2].integer(1, 40) : 1;
   if (first > last)
     range.fail(fmt::format("the first exponent {} is above the last {}", first, last));
@@ -113,7 +146,8 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
       std::string_view{"backends"},     std::string_view{"n"},
       std::string_view{"type"},         std::string_view{"op"},
       std::string_view{"distribution"}, std::string_view{"params"},
-      std::string_view{"zip"},          std::string_view{"measurement"}};
+      std::string_view{"zip"},          std::string_view{"measurement"},
+      std::string_view{"buckets"},      std::string_view{"labels"}};
   node.check_keys(kKeys);
   Sweep out;
   out.where = node.where();
@@ -128,7 +162,27 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
         element.fail("the emu backend verifies and is never timed; use 'reduce-bench verify'");
     out.backends = read_enums<Backend>(node.at("backends"), kBackendNames, 2);
   }
-  for (const Node& size : node.at("n").elements()) read_size(size, out.n);
+  for (const Node& size : node.at("n").elements()) read_size(size, 0, kMostElements, out.n);
+  for (const char* key : {"buckets", "labels"})
+    if (node.has(key) && !has_labels(out.operation))
+      node.at(key).fail(
+          fmt::format("the operation '{}' has no labels: leave it out, or name a keyed operation "
+                      "with 'operation'",
+                      name_of(out.operation)));
+  if (node.has("distribution") && !has_values(out.operation))
+    node.at("distribution")
+        .fail(fmt::format("the operation '{}' reads labels alone: leave it out, 'labels' says how "
+                          "they are distributed",
+                          name_of(out.operation)));
+  if (has_labels(out.operation)) out.buckets = {kDefaultBuckets};
+  if (node.has("buckets")) {
+    out.buckets.clear();
+    for (const Node& size : node.at("buckets").elements())
+      read_size(size, 1, kMostBuckets, out.buckets);
+  }
+  if (node.has("labels")) out.labels = node.at("labels").list(read_label_distribution);
+  out.types = {default_type(out.operation)};
+  out.ops = {default_op(out.operation)};
   if (node.has("type")) out.types = read_enums<Type>(node.at("type"), kTypeNames);
   if (node.has("op")) out.ops = read_enums<Op>(node.at("op"), kOpNames);
   if (node.has("distribution")) out.distributions = node.at("distribution").list(read_distribution);
@@ -173,15 +227,16 @@ void apply_override(Json& document, const std::string& setting) {
   static constexpr std::array kKeys{std::string_view{"backends"}, std::string_view{"n"},
                                     std::string_view{"type"},     std::string_view{"op"},
                                     std::string_view{"variants"}, std::string_view{"distribution"},
-                                    std::string_view{"params"},   std::string_view{"measurement"}};
+                                    std::string_view{"params"},   std::string_view{"measurement"},
+                                    std::string_view{"buckets"},  std::string_view{"labels"}};
   const bool sectioned = section == "params" || section == "measurement";
   if (!find_name(kKeys, section) || sectioned != (dot != std::string::npos)) {
     const std::string hint = suggestion(section, kKeys);
-    throw UsageError(fmt::format("--set {}: unknown key '{}'{}", setting, key,
-                                 hint.empty() || sectioned
-                                     ? "; allowed are n, type, op, distribution, variants, "
-                                       "backends, params.NAME and measurement.NAME"
-                                     : hint));
+    throw UsageError(fmt::format(
+        "--set {}: unknown key '{}'{}", setting, key,
+        hint.empty() || sectioned ? "; allowed are n, buckets, type, op, distribution, "
+                                    "labels, variants, backends, params.NAME and measurement.NAME"
+                                  : hint));
   }
   Json value;
   if (section != "measurement" || key == "measurement.modes") {
@@ -259,6 +314,14 @@ Json to_json(const Distribution& distribution) {
   return json;
 }
 
+Json to_json(const LabelDistribution& distribution) {
+  Json json{{"name", distribution.name()}};
+  if (distribution.kind == LabelDistribution::Kind::kZipf) json["exponent"] = distribution.exponent;
+  if (distribution.kind == LabelDistribution::Kind::kRuns) json["length"] = distribution.length;
+  if (distribution.kind == LabelDistribution::Kind::kImage) json["file"] = distribution.file;
+  return json;
+}
+
 Json to_json(const Config& config) {
   Json json{{"schema", 1}};
   if (!config.description.empty()) json["description"] = config.description;
@@ -274,8 +337,12 @@ Json to_json(const Config& config) {
     out["n"] = sweep.n;
     out["type"] = names(sweep.types);
     out["op"] = names(sweep.ops);
-    out["distribution"] = Json::array();
-    for (const Distribution& d : sweep.distributions) out["distribution"].push_back(to_json(d));
+    if (has_values(sweep.operation))
+      for (const Distribution& d : sweep.distributions) out["distribution"].push_back(to_json(d));
+    if (has_labels(sweep.operation)) {
+      out["buckets"] = sweep.buckets;
+      for (const LabelDistribution& d : sweep.labels) out["labels"].push_back(to_json(d));
+    }
     if (!sweep.params.empty()) out["params"] = sweep.params;
     if (!sweep.zip.empty()) out["zip"] = sweep.zip;
     const MeasurementSettings& m = sweep.measurement;

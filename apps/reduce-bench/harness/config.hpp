@@ -11,7 +11,9 @@
 
 #include "harness/document.hpp"
 #include "harness/inputs.hpp"
+#include "harness/labels.hpp"
 #include "harness/mode.hpp"
+#include "kernels/operation.hpp"
 #include "kernels/types.hpp"
 
 namespace reduce_bench {
@@ -35,9 +37,11 @@ struct Sweep {
   Operation operation = Operation::kReduce;
   std::vector<Backend> backends;  ///< empty: chosen by what the machine has
   std::vector<std::size_t> n;
+  std::vector<std::size_t> buckets{0};  ///< 0 where the operation has no labels
   std::vector<Type> types{Type::kI32};
   std::vector<Op> ops{Op::kSum};
-  std::vector<Distribution> distributions{Distribution{}};
+  std::vector<Distribution> distributions{Distribution{}};  ///< of the values
+  std::vector<LabelDistribution> labels{LabelDistribution{}};
   std::map<std::string, std::vector<std::string>> params;
   std::vector<std::vector<std::string>> zip;  ///< groups of parameters that vary together
   MeasurementSettings measurement;
@@ -60,5 +64,6 @@ Config parse_config(Json document, const std::string& name,
 /// The configuration with every default filled in, valid against the same schema.
 Json to_json(const Config& config);
 Json to_json(const Distribution& distribution);
+Json to_json(const LabelDistribution& distribution);
 
 }  // namespace reduce_bench

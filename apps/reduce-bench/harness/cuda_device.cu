@@ -204,7 +204,10 @@ class CudaDevice final : public Device {
     auto* total = reinterpret_cast<unsigned long long*>(scalars_.data());
     fill(total, 0, sizeof(*total));
     const unsigned blocks = static_cast<unsigned>(std::clamp<std::size_t>(n / 4096, 1, 4096));
-    if (element_bytes == 4)
+    if (element_bytes == 1)
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint8_t*>(data), n,
+                                                   total);
+    else if (element_bytes == 4)
       checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint32_t*>(data), n,
                                                    total);
     else

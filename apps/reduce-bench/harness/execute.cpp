@@ -3,24 +3,122 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
 #include "harness/environment.hpp"
 #include "harness/guarded.hpp"
 #include "harness/inputs.hpp"
+#include "harness/labels.hpp"
 #include "harness/nvtx.hpp"
 #include "kernels/platform/emu_device.hpp"
 
 namespace reduce_bench {
 
-struct Session::Input {
-  InputKey key;
-  std::size_t lead = 0, overread = 0;
+/// One input array, where the variants read it.
+struct InputArray {
   HostArray host;
   Memory on_device;  ///< empty where the backend reads host memory
   const std::byte* data = nullptr;
   std::uint64_t sum = 0;  ///< checksum
-  Reference reference;
+
+  void upload(Device& device, HostArray array, Extent extent) {
+    host = std::move(array);
+    sum = checksum(host.data(), extent.count, size_bytes(extent.type));
+    data = host.data();
+    if (device.backend() != Backend::kCuda) return;
+    on_device = device.allocate(host.size_bytes);
+    device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
+    data = on_device.data() + host.data_offset_bytes;
+  }
+  /// Once the reference is computed the host needs no copy of what the device has.
+  void release_copy() {
+    if (on_device.data() != nullptr) host.bytes.reset();
+  }
+  std::size_t host_bytes() const { return host.bytes ? host.size_bytes : 0; }
+};
+
+struct Session::Input {
+  Operation operation = Operation::kReduce;
+  InputKey values_key;
+  std::optional<LabelKey> labels_key;
+  std::size_t lead = 0, overread = 0;
+  Shape shape;
+  InputArray values, labels;
+  Expected expected;
+
+  std::size_t device_bytes() const {
+    return values.on_device.size_bytes() + labels.on_device.size_bytes();
+  }
+  std::size_t host_bytes() const {
+    return values.host_bytes() + labels.host_bytes() + expected.bytes();
+  }
+  std::uint64_t sum() const { return values.sum + labels.sum; }
+  bool is_unharmed(Device& device) const {
+    return device.checksum(values.data, shape.values.count, size_bytes(shape.values.type)) ==
+               values.sum &&
+           device.checksum(labels.data, shape.labels.count, size_bytes(shape.labels.type)) ==
+               labels.sum;
+  }
+};
+
+/// The output arrays of one point, and how they compare to what is expected.
+struct Session::Output {
+  struct Array {
+    const char* name;
+    Extent extent;
+    const ExpectedArray& expected;
+    GuardedMemory memory;
+  };
+  Device& device;
+  std::vector<Array> arrays;  ///< the count first: a wrong one explains the rest
+  unsigned char poison;
+
+  Output(Device& on, const Shape& shape, const Expected& expected, unsigned char poison_byte,
+         Finish finish)
+      : device(on), poison(poison_byte) {
+    const auto add = [&](const char* name, Extent extent, const ExpectedArray& wanted) {
+      const auto where = finish == Finish::kHost ? &Device::allocate_host : &Device::allocate;
+      arrays.push_back({name, extent, wanted, GuardedMemory(device, where, extent.bytes())});
+    };
+    if (shape.result_count.count > 0) add("count", shape.result_count, expected.result_count);
+    if (shape.result_labels.count > 0) add("labels", shape.result_labels, expected.result_labels);
+    add("results", shape.results, expected.results);
+  }
+
+  void* data(std::string_view name) const {
+    for (const Array& array : arrays)
+      if (array.name == name) return array.memory.data();
+    return nullptr;
+  }
+  void fill_with_poison() {
+    for (const Array& array : arrays)
+      device.fill(array.memory.data(), poison, array.extent.bytes());
+  }
+  /// Fills in what the check says of the outputs; returns a checksum of all results.
+  std::uint64_t compare_to_expected(Verification& check, std::uint64_t depth) const {
+    std::uint64_t sum = 0;
+    bool failed = false;
+    std::size_t elements = 0;
+    for (const Array& array : arrays) {
+      const Extent extent = array.expected.extent;
+      const auto actual = std::make_unique_for_overwrite<std::byte[]>(extent.bytes());
+      device.download(actual.get(), array.memory.data(), extent.bytes());
+      sum += checksum(actual.get(), extent.count, size_bytes(extent.type));
+      elements += extent.count;
+      if (failed) continue;
+      const ArrayComparison found = compare(array.expected, actual.get(), depth);
+      failed = found.mismatches > 0;
+      check.array = array.name;
+      check.index = found.index;
+      check.mismatches = found.mismatches;
+      check.expected = found.expected;
+      check.actual = found.actual;
+      check.comparison = found.comparison;
+      check.bound_abs = found.bound_abs;
+    }
+    check.elements = elements;
+    return sum;
+  }
 };
 
 namespace {
@@ -32,8 +130,10 @@ std::string megabytes(std::size_t bytes) {
 /// Why the combination cannot run at all; empty where it can.
 std::string unsupported(const Variant& variant, const Problem& problem, const Point& point) {
   if (!variant.supports(problem.type, problem.op))
-    return fmt::format("{} does not provide {} on {}", variant.id, name_of(problem.op),
-                       name_of(problem.type));
+    return fmt::format(
+        "{} does not provide {} on {}", variant.id,
+        has_operator(problem.operation) ? name_of(problem.op) : name_of(problem.operation),
+        name_of(problem.type));
   for (const ParamSpec& spec : variant.params) {
     const std::string& value = problem.params.text(spec.name);
     if (std::find(spec.allowed.begin(), spec.allowed.end(), value) == spec.allowed.end())
@@ -42,13 +142,30 @@ std::string unsupported(const Variant& variant, const Problem& problem, const Po
   }
   if (std::string why = unsuited(point.distribution, problem.op, problem.type); !why.empty())
     return why;
+  if (has_labels(problem.operation))
+    if (std::string why = unsuited(point.label_key()); !why.empty()) return why;
   return variant.restriction != nullptr ? variant.restriction(problem) : std::string{};
 }
 
-/// A pattern that the expected result is not.
-unsigned char poison_for(const Scalar& expected) {
-  const auto pattern = std::uint64_t{0xa5a5a5a5a5a5a5a5u} >> (64 - 8 * size_bytes(expected.type));
-  return expected.bits == pattern ? 0x5a : 0xa5;
+/// A pattern that the expected result is not; one for all where there are many results, and where
+/// those that are left alone show it.
+unsigned char poison_for(Operation operation, const ExpectedArray& results) {
+  if (operation != Operation::kReduce) return kUntouched;
+  const auto pattern =
+      std::uint64_t{0xa5a5a5a5a5a5a5a5u} >> (64 - 8 * size_bytes(results.extent.type));
+  return results.at(0).bits == pattern ? 0x5a : kUntouched;
+}
+
+/// What the algorithm must move: inputs read once, results written. Of what labels point at, no
+/// more than there are labels.
+Traffic least_traffic(const Problem& problem, const Expected& expected) {
+  Traffic traffic{problem.input_bytes(), expected.bytes()};
+  const std::size_t spared = problem.buckets - std::min(problem.n, problem.buckets);
+  if (problem.operation == Operation::kGather)
+    traffic.read_bytes -= spared * problem.element_bytes();
+  if (problem.operation == Operation::kScatter)
+    traffic.written_bytes -= spared * problem.element_bytes();
+  return traffic;
 }
 
 }  // namespace
@@ -70,26 +187,34 @@ Session::~Session() = default;
 
 const Session::Input& Session::prepare_input(const Point& point, std::size_t lead,
                                              std::size_t overread) {
-  const InputKey key = point.input_key();
-  if (input_ && input_->key == key && input_->lead == lead && input_->overread == overread)
+  const Shape shape = point.shape();
+  const InputKey values_key = point.input_key();
+  const auto labels_key =
+      has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
+  if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
+      input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread)
     return *input_;
   input_.reset();  // frees the old one first: two large inputs may not fit
   auto input = std::make_unique<Input>();
-  input->key = key;
+  input->operation = point.operation();
+  input->values_key = values_key;
+  input->labels_key = labels_key;
   input->lead = lead;
   input->overread = overread;
-  input->host = generate(key, lead, overread);
-  const std::size_t element_bytes = size_bytes(key.type);
-  input->sum = checksum(input->host.data(), key.n, element_bytes);
-  input->reference = reference(key.type, key.op, input->host.data(), key.n);
-  if (device_->backend() == Backend::kCuda) {
-    input->on_device = device_->allocate(input->host.size_bytes);
-    device_->upload(input->on_device.data(), input->host.bytes.get(), input->host.size_bytes);
-    input->data = input->on_device.data() + input->host.data_offset_bytes;
-    input->host.bytes.reset();
-  } else {
-    input->data = input->host.data();
-  }
+  input->shape = shape;
+  if (has_values(point.operation()))
+    input->values.upload(*device_, generate(values_key, lead, overread), shape.values);
+  if (labels_key)
+    input->labels.upload(*device_, generate(*labels_key, lead, overread), shape.labels);
+  input->expected = expected_of({.operation = point.operation(),
+                                 .type = point.type,
+                                 .op = point.op,
+                                 .n = point.n,
+                                 .buckets = point.buckets,
+                                 .values = input->values.host.data(),
+                                 .labels = input->labels.host.data()});
+  input->values.release_copy();
+  input->labels.release_copy();
   input_ = std::move(input);
   return *input_;
 }
@@ -103,11 +228,7 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
                                 point.entry->variant.id, name_of(point.backend));
     return record;
   }
-  const Problem problem{.n = point.n,
-                        .type = point.type,
-                        .op = point.op,
-                        .params = record.point.params,
-                        .device = device_->traits()};
+  const Problem problem = record.point.problem(device_->traits());
   if (options.emu_seed) emu::reseed(*options.emu_seed);
   try {
     run(record, *variant, problem, options);
@@ -140,104 +261,104 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const Workspace workspace =
       variant.workspace != nullptr ? variant.workspace(problem) : Workspace{};
   const std::size_t overread = variant.overread != nullptr ? variant.overread(problem) : 0;
-  record.traffic = variant.traffic != nullptr
-                       ? variant.traffic(problem)
-                       : Traffic{problem.input_bytes(), problem.element_bytes()};
+  const Shape shape = problem.shape();
 
   // The cached input is replaced, so its memory counts as free.
-  const std::size_t needed = problem.input_bytes() + workspace.device_bytes +
-                             (overread + options.lead + 1) * problem.element_bytes();
-  const std::size_t available =
-      device_->free_bytes() + (input_ ? input_->on_device.size_bytes() : 0);
+  const std::size_t around_bytes =
+      (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
+  const std::size_t needed =
+      shape.input_bytes() + shape.output_bytes() + workspace.device_bytes + around_bytes;
+  const std::size_t available = device_->free_bytes() + (input_ ? input_->device_bytes() : 0);
   if (needed > available) {
     record.reason = fmt::format("needs {} of memory, {} are available on {}", megabytes(needed),
                                 megabytes(available), name_of(point.backend));
     return;
   }
 
-  const std::size_t host_needed = problem.input_bytes();
-  const std::size_t host_available =
-      available_memory_bytes() + (input_ && input_->host.bytes ? input_->host.size_bytes : 0);
+  const std::size_t host_needed =
+      shape.input_bytes() + verification_bytes(problem.operation, shape, problem.buckets);
+  const std::size_t host_available = available_memory_bytes() + (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {
-    record.reason = fmt::format("needs {} of host memory to make the input, {} are available",
-                                megabytes(host_needed), megabytes(host_available));
+    record.reason =
+        fmt::format("needs {} of host memory to make and verify the input, {} are available",
+                    megabytes(host_needed), megabytes(host_available));
     return;
   }
 
   const Input& input = prepare_input(point, options.lead, overread);
-  record.input_checksum = input.sum;
+  record.input_checksum = input.sum();
+  record.traffic = variant.traffic != nullptr ? variant.traffic(problem)
+                                              : least_traffic(problem, input.expected);
   const std::uint64_t depth =
       variant.depth != nullptr ? variant.depth(problem) : std::max<std::size_t>(problem.n, 1);
-  const auto bound = error_bound(input.reference, depth);
-  const double expected = std::fabs(input.reference.expected.as_double());
+  const auto bound = input.expected.total_bound(depth);
+  const double expected = input.expected.total_magnitude();
   if (!bound || (*bound > 0 && *bound >= expected)) {
     record.reason = fmt::format(
-        "a sum through {} roundings of {} values cannot be verified: the derived error bound {} "
-        "the result {}",
-        depth, name_of(problem.type), bound ? fmt::format("{:.3g} exceeds", *bound) : "is beyond",
-        input.reference.expected.to_text());
+        "{} through {} roundings of {} values cannot be verified: the derived error bound {} "
+        "the result{} {}",
+        shape.results.count == 1 ? "a sum" : "sums", depth, name_of(problem.type),
+        bound ? fmt::format("{:.3g} exceeds", *bound) : "is beyond",
+        shape.results.count == 1 ? "" : "s' magnitude",
+        shape.results.count == 1 ? input.expected.results.at(0).to_text()
+                                 : fmt::format("{:.3g}", expected));
     return;
   }
 
-  const bool on_host = variant.finish == Finish::kHost;
-  const std::size_t element_bytes = problem.element_bytes();
-  const GuardedMemory output(*device_, on_host ? &Device::allocate_host : &Device::allocate,
-                             element_bytes);
+  Output output(*device_, shape, input.expected,
+                poison_for(problem.operation, input.expected.results), variant.finish);
   const GuardedMemory scratch(*device_, &Device::allocate, workspace.device_bytes);
   const GuardedMemory host_scratch(*device_, &Device::allocate_host, workspace.host_bytes);
-  const unsigned char poison = poison_for(input.reference.expected);
   device_->fill(scratch.data(), 0xa5, workspace.device_bytes);
   device_->fill(scratch.data(), 0, workspace.zeroed_bytes);
 
   LaunchLog log;
-  Call call{.input = input.data,
-            .output = output.data(),
+  Call call{.input = input.values.data,
+            .input_labels = input.labels.data,
+            .output = output.data("results"),
+            .output_labels = output.data("labels"),
+            .output_count = output.data("count"),
             .workspace = scratch.data(),
             .host_workspace = host_scratch.data(),
             .stream = device_->stream(),
             .problem = problem};
   const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
-  const auto read_output = [&] {
-    std::uint64_t bits = 0;
-    device_->download(&bits, output.data(), element_bytes);
-    return Scalar::load(problem.type, &bits);
-  };
-  const auto poison_output = [&] { device_->fill(output.data(), poison, element_bytes); };
-  const auto fresh_result = [&] {
-    poison_output();
+  const auto call_afresh = [&] {
+    output.fill_with_poison();
     enqueue(call);
     device_->synchronize();
-    return read_output();
   };
 
   Verification& check = record.verification.emplace();
-  check.expected = input.reference.expected;
-  check.bound_abs = *bound;
-  check.condition = input.reference.condition();
+  check.condition = input.expected.condition;
   call.stream.log = &log;
-  check.actual = fresh_result();
+  call_afresh();
   call.stream.log = nullptr;
   if (log.kernels > 0) record.launch = log;
-  check.comparison = compare(input.reference, check.actual, *bound);
-  check.passed_before = check.comparison.passed;
+  const std::uint64_t first_sum = output.compare_to_expected(check, depth);
+  check.passed_before = check.mismatches == 0;
   bool repeats = true;
   if (options.check_determinism) {
-    const Scalar again = fresh_result();
-    check.deterministic = again.bits == check.actual.bits;
+    call_afresh();
     // Scratch that a call leaves in another state than it found shows in the call after it.
-    if (const Comparison second = compare(input.reference, again, *bound);
-        check.passed_before && !second.passed) {
+    Verification second = check;
+    check.deterministic = output.compare_to_expected(second, depth) == first_sum;
+    if (check.passed_before && second.mismatches > 0) {
       repeats = false;
-      check.actual = again;
-      check.comparison = second;
-      check.passed_before = false;
+      second.deterministic = check.deterministic;
+      second.passed_before = false;
+      check = second;
     }
   }
 
   const auto describe_mismatch = [&] {
-    return fmt::format("{}got {}, expected {} within {:.3g}",
-                       repeats ? "" : "right in a first call, but the second ",
-                       check.actual.to_text(), check.expected.to_text(), *bound);
+    const std::string what = fmt::format(
+        "{}got {}, expected {} within {:.3g}",
+        repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
+        check.expected.to_text(), check.bound_abs);
+    if (problem.operation == Operation::kReduce) return what;
+    return fmt::format("{}[{}]: {}; {} of {} elements are wrong", check.array, check.index, what,
+                       check.mismatches, check.elements);
   };
   record.status = check.passed_before ? Status::kOk : Status::kWrong;
   if (defect) {
@@ -261,13 +382,14 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       record.known_wrong = false;
       record.reason = std::move(what);
     };
-    if (device_->checksum(input.data, problem.n, element_bytes) != input.sum) {
+    if (!input.is_unharmed(*device_)) {
       input_.reset();  // the next point must not inherit the damage
       damaged("the input was modified");
     }
-    for (const auto& [memory, name] : {std::pair{&output, "output"},
-                                       {&scratch, "scratch memory"},
-                                       {&host_scratch, "host scratch memory"}}) {
+    std::vector<std::pair<const GuardedMemory*, std::string>> guarded{
+        {&scratch, "scratch memory"}, {&host_scratch, "host scratch memory"}};
+    for (const Output::Array& array : output.arrays) guarded.emplace_back(&array.memory, "output");
+    for (const auto& [memory, name] : guarded) {
       if (!memory->damaged()) continue;
       lost_ = true;
       damaged(fmt::format("wrote out of the bounds of its {}", name));
@@ -281,16 +403,17 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   check.passed_after = true;
   for (const Mode mode : point.measurement.modes) {
     if (!device_->has_mode(mode, work)) continue;
-    poison_output();
+    output.fill_with_poison();
     record.timing.emplace(mode,
                           measure(*device_, mode, work, point.measurement, options.budget_share));
     // The output is what the timed calls left there.
-    const Scalar timed = read_output();
-    const bool passed = compare(input.reference, timed, *bound).passed;
+    Verification timed = check;
+    output.compare_to_expected(timed, depth);
+    const bool passed = timed.mismatches == 0;
     check.passed_after = *check.passed_after && passed;
     if (!passed && !defect) {
-      check.actual = timed;
-      check.comparison = compare(input.reference, timed, *bound);
+      timed.passed_after = false;
+      check = timed;
       record.status = Status::kWrong;
       record.reason = fmt::format("right before timing, wrong after {} timing: {}", name_of(mode),
                                   describe_mismatch());

@@ -19,7 +19,13 @@ inline constexpr std::array kStatusNames{std::string_view{"ok"}, std::string_vie
                                          std::string_view{"timeout"}};
 constexpr std::string_view name_of(Status s) { return kStatusNames[index_of(s)]; }
 
+/// What every element of the outputs was compared to. `expected`, `actual` and the errors are those
+/// of one element: the first that is wrong, or where all are right the one nearest to its bound.
 struct Verification {
+  std::string array = "results";  ///< which output: results, labels or count
+  std::size_t index = 0;          ///< of the element in it
+  std::size_t elements = 1;       ///< compared
+  std::size_t mismatches = 0;
   Scalar expected, actual;
   Comparison comparison;
   double bound_abs = 0;
@@ -75,6 +81,7 @@ class Session {
 
  private:
   struct Input;
+  struct Output;
   const Input& prepare_input(const Point& point, std::size_t lead, std::size_t overread);
   void run(Record& record, const Variant& variant, const Problem& problem,
            const ExecuteOptions& options);

@@ -9,22 +9,10 @@
 #include <numbers>
 #include <type_traits>
 
-#include "harness/mix.hpp"
+#include "harness/randomness.hpp"
 
 namespace reduce_bench {
 namespace {
-
-/// Independent random words per position: word `k` of element i.
-struct Randomness {
-  std::uint64_t seed;
-  std::uint64_t word(std::size_t i, unsigned k = 0) const {
-    return mix(seed + kGoldenGamma * (4 * static_cast<std::uint64_t>(i) + k + 1));
-  }
-  /// In [0, 1) with 53 bits.
-  double unit(std::size_t i, unsigned k = 0) const {
-    return static_cast<double>(word(i, k) >> 11) * 0x1p-53;
-  }
-};
 
 /// Where `uniform` plants the elements that matter to prod, and, or: one in each of twelve windows.
 bool is_planted(const InputKey& key, const Randomness& random, std::size_t i) {
@@ -132,14 +120,16 @@ std::string unsuited(const Distribution& distribution, Op op, Type type) {
   return {};
 }
 
+HostArray::HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead,
+                     std::size_t overread)
+    : bytes(std::make_unique_for_overwrite<std::byte[]>((lead + n + overread) * element_bytes)),
+      size_bytes((lead + n + overread) * element_bytes),
+      data_offset_bytes(lead * element_bytes) {}
+
 HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) {
-  const std::size_t element_bytes = size_bytes(key.type);
-  HostArray array;
-  array.size_bytes = (lead + key.n + overread) * element_bytes;
-  array.data_offset_bytes = lead * element_bytes;
-  array.bytes = std::make_unique_for_overwrite<std::byte[]>(array.size_bytes);
+  HostArray array(key.n, size_bytes(key.type), lead, overread);
   const Randomness random{mix(key.seed + kGoldenGamma)};
-  with_type(key.type, [&]<class T>() {
+  with_value_type(key.type, [&]<class T>() {
     T garbage;
     if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
     else garbage = static_cast<T>(0x5a5a5a5a5a5a5a5aLL);

@@ -1,4 +1,4 @@
-// Input data: every element is a function of seed and position, identical on every backend.
+// Input values: every element is a function of seed and position, identical on every backend.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Distribution {
 /// Why the operator has no meaningful result on the distribution; empty where it has.
 std::string unsuited(const Distribution& distribution, Op op, Type type);
 
-/// What identifies an input array.
+/// What identifies an array of values.
 struct InputKey {
   Distribution distribution;
   Type type = Type::kI32;
@@ -46,6 +46,9 @@ struct InputKey {
 /// `lead` elements of garbage, n elements, `overread` elements of garbage (NaN for floats), in one
 /// heap allocation of exactly that size, so that AddressSanitizer sees the byte after it.
 struct HostArray {
+  HostArray() = default;
+  HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead, std::size_t overread);
+
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size_bytes = 0;
   std::size_t data_offset_bytes = 0;  ///< where the n elements start
@@ -54,9 +57,9 @@ struct HostArray {
 };
 HostArray generate(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
 
-/// Position-dependent checksum of an array of 4- or 8-byte elements, in any order of evaluation:
-/// the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. The backends that hold data
-/// elsewhere compute the same.
+/// Position-dependent checksum of an array of 1-, 4- or 8-byte elements, in any order of
+/// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. The backends that
+/// hold data elsewhere compute the same.
 std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes);
 
 }  // namespace reduce_bench

@@ -1,11 +1,13 @@
 #include "harness/oracle.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
@@ -81,136 +83,332 @@ std::vector<Result> in_chunks(std::size_t n, F&& chunk) {
   return results;
 }
 
+// An accumulator takes elements one by one with `add`, and gives the `Reference` of what it took.
+// Those with `merge` can take the parts of an input side by side.
+
 template <class T>
-Reference float_sum(const T* x, std::size_t n) {
-  struct Part {
-    DoubleDouble sum, magnitude;
-    int quantum = std::numeric_limits<int>::max();
-  };
-  const auto parts = in_chunks<Part>(n, [&](std::size_t first, std::size_t last) {
-    Part part;
-    for (std::size_t i = first; i < last; ++i) {
-      const double value = static_cast<double>(x[i]);
-      part.sum.add(value);
-      part.magnitude.add(std::fabs(value));
-      part.quantum = std::min(part.quantum, quantum_exponent(value));
+class FloatSum {
+ public:
+  void add(T x) {
+    const double value = static_cast<double>(x);
+    sum_.add(value);
+    magnitude_.add(std::fabs(value));
+    quantum_ = std::min(quantum_, quantum_exponent(value));
+  }
+  void merge(const FloatSum& part) {
+    sum_.add(part.sum_);
+    magnitude_.add(part.magnitude_);
+    quantum_ = std::min(quantum_, part.quantum_);
+  }
+  Reference result() const {
+    const double magnitude = magnitude_.template rounded<double>();
+    Reference result{.expected = scalar_of(sum_.template rounded<T>()), .magnitude = magnitude};
+    // All partial sums are multiples of the quantum and at most the sum of magnitudes.
+    result.exact =
+        magnitude == 0 || magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
+    // A GPU's f32 atomics on global memory flush subnormal operands and sums to zero (PTX ISA,
+    // red.add.f32): every addition may lose three times the smallest normal number, as if it had
+    // rounded values this much larger.
+    if (std::is_same_v<T, float> && quantum_ < -126) {
+      result.exact = false;
+      result.magnitude += 3 * 0x1p-126 / 0x1p-24;
     }
-    return part;
-  });
-  Part total;
-  for (const Part& part : parts) {
-    total.sum.add(part.sum);
-    total.magnitude.add(part.magnitude);
-    total.quantum = std::min(total.quantum, part.quantum);
+    return result;
   }
-  Reference result{.expected = scalar_of(total.sum.template rounded<T>()),
-                   .magnitude = total.magnitude.high};
-  // All partial sums are multiples of the quantum and at most the sum of magnitudes.
-  result.exact =
-      total.magnitude.high == 0 ||
-      total.magnitude.high <= std::ldexp(1.0, std::numeric_limits<T>::digits + total.quantum);
-  return result;
-}
+
+ private:
+  DoubleDouble sum_, magnitude_;
+  int quantum_ = std::numeric_limits<int>::max();
+};
 
 template <class T>
-Reference float_product(const T* x, std::size_t n) {
-  double product = 1, magnitude = 1;
-  bool integers = true, zero = false;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double value = static_cast<double>(x[i]);
-    product *= value;
-    zero = zero || value == 0;
-    if (value != 0) magnitude *= std::fabs(value);
-    integers = integers && std::trunc(value) == value;
+class FloatProduct {
+ public:
+  void add(T x) {
+    const double value = static_cast<double>(x);
+    product_ *= value;
+    zero_ = zero_ || value == 0;
+    if (value != 0) magnitude_ *= std::fabs(value);
+    integers_ = integers_ && std::trunc(value) == value;
   }
-  return {
-      .expected = scalar_of(static_cast<T>(product)),
-      .magnitude = std::fabs(product),
-      .exact = zero || (integers && magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits))};
-}
+  Reference result() const {
+    return {.expected = scalar_of(static_cast<T>(product_)),
+            .magnitude = std::fabs(product_),
+            .exact = zero_ ||
+                     (integers_ && magnitude_ <= std::ldexp(1.0, std::numeric_limits<T>::digits))};
+  }
 
-/// Folds with a commutative, associative f whose neutral element is `neutral`.
+ private:
+  double product_ = 1, magnitude_ = 1;
+  bool integers_ = true, zero_ = false;
+};
+
+/// Exact, commutative operators. `F` combines two elements, unsigned ones where it may wrap.
 template <class T, class F>
-Reference fold(const T* x, std::size_t n, T neutral, F&& f) {
-  const auto parts = in_chunks<T>(n, [&](std::size_t first, std::size_t last) {
-    T total = neutral;
-    for (std::size_t i = first; i < last; ++i) total = f(total, x[i]);
-    return total;
-  });
-  T total = neutral;
-  for (const T part : parts) total = f(total, part);
-  return {.expected = scalar_of(total)};
-}
+class Fold {
+ public:
+  void add(T x) { total_ = F::combine(total_, x); }
+  void merge(const Fold& part) { add(part.total_); }
+  Reference result() const { return {.expected = scalar_of(total_)}; }
 
-template <class T>
-Reference integer_fold(Op op, const T* x, std::size_t n) {
-  using U = std::make_unsigned_t<T>;
-  const U* u = reinterpret_cast<const U*>(x);
-  const auto as_signed = [](Reference r) {
-    r.expected.type = kTypeOf<T>;
-    return r;
-  };
-  const auto unsigned_fold = [&](U neutral, auto f) {
-    const auto parts = in_chunks<U>(n, [&](std::size_t first, std::size_t last) {
-      U total = neutral;
-      for (std::size_t i = first; i < last; ++i) total = static_cast<U>(f(total, u[i]));
-      return total;
-    });
-    U total = neutral;
-    for (const U part : parts) total = static_cast<U>(f(total, part));
-    return as_signed({.expected = scalar_of(static_cast<T>(total))});
-  };
-  switch (op) {
-    case Op::kSum: return unsigned_fold(0, [](U a, U b) { return a + b; });
-    case Op::kProd: return unsigned_fold(1, [](U a, U b) { return a * b; });
-    case Op::kAnd: return unsigned_fold(static_cast<U>(~U{0}), [](U a, U b) { return a & b; });
-    case Op::kOr: return unsigned_fold(0, [](U a, U b) { return a | b; });
-    default: return unsigned_fold(0, [](U a, U b) { return a ^ b; });
+ private:
+  T total_ = F::template neutral<T>();
+};
+
+struct Least {
+  template <class T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
-}
+  template <class T>
+  static T combine(T a, T b) {
+    return std::min(a, b);
+  }
+};
+struct Greatest {
+  template <class T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return std::max(a, b);
+  }
+};
+/// `kNeutral` and the operator on unsigned numbers, which wrap.
+template <int kNeutral, class F>
+struct Wrapping {
+  template <class T>
+  static T neutral() {
+    return T{kNeutral};
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(F{}(static_cast<U>(a), static_cast<U>(b)));
+  }
+};
 
-Reference last_not_neutral(const std::int32_t* x, std::size_t n) {
-  constexpr std::int32_t kNeutral = std::numeric_limits<std::int32_t>::min();
-  while (n > 0 && x[n - 1] == kNeutral) --n;
-  return {.expected = scalar_of(n == 0 ? kNeutral : x[n - 1])};
-}
+class LastNotNeutral {
+ public:
+  void add(std::int32_t x) {
+    if (x != kNeutral) last_ = x;
+  }
+  Reference result() const { return {.expected = scalar_of(last_)}; }
+
+ private:
+  static constexpr std::int32_t kNeutral = std::numeric_limits<std::int32_t>::min();
+  std::int32_t last_ = kNeutral;
+};
 
 /// Follows the composed map by where it sends 0 and 1, instead of composing coefficients.
-Reference affine_composition(const std::int64_t* x, std::size_t n) {
-  std::uint32_t image_of_zero = 0, image_of_one = 1;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto bits = static_cast<std::uint64_t>(x[i]);
+class AffineComposition {
+ public:
+  void add(std::int64_t x) {
+    const auto bits = static_cast<std::uint64_t>(x);
     const auto slope = static_cast<std::uint32_t>(bits >> 32);
     const auto offset = static_cast<std::uint32_t>(bits);
-    image_of_zero = slope * image_of_zero + offset;
-    image_of_one = slope * image_of_one + offset;
+    image_of_zero_ = slope * image_of_zero_ + offset;
+    image_of_one_ = slope * image_of_one_ + offset;
   }
-  const std::uint64_t slope = image_of_one - image_of_zero;
-  return {.expected =
-              scalar_of(static_cast<std::int64_t>((slope & 0xffffffffu) << 32 | image_of_zero))};
+  Reference result() const {
+    const std::uint64_t slope = image_of_one_ - image_of_zero_;
+    return {.expected =
+                scalar_of(static_cast<std::int64_t>((slope & 0xffffffffu) << 32 | image_of_zero_))};
+  }
+
+ private:
+  std::uint32_t image_of_zero_ = 0, image_of_one_ = 1;
+};
+
+/// Calls `f.template operator()<Accumulator>()` for the operator on elements of type T.
+template <class T, class F>
+decltype(auto) with_accumulator(Op op, F&& f) {
+  if (op == Op::kMin) return f.template operator()<Fold<T, Least>>();
+  if (op == Op::kMax) return f.template operator()<Fold<T, Greatest>>();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == Op::kSum) return f.template operator()<FloatSum<T>>();
+    return f.template operator()<FloatProduct<T>>();
+  } else {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      if (op == Op::kRight) return f.template operator()<LastNotNeutral>();
+    } else {
+      if (op == Op::kAffine) return f.template operator()<AffineComposition>();
+    }
+    switch (op) {
+      case Op::kSum: return f.template operator()<Fold<T, Wrapping<0, std::plus<>>>>();
+      case Op::kProd: return f.template operator()<Fold<T, Wrapping<1, std::multiplies<>>>>();
+      case Op::kAnd: return f.template operator()<Fold<T, Wrapping<-1, std::bit_and<>>>>();
+      case Op::kOr: return f.template operator()<Fold<T, Wrapping<0, std::bit_or<>>>>();
+      default: return f.template operator()<Fold<T, Wrapping<0, std::bit_xor<>>>>();
+    }
+  }
 }
 
 template <class T>
 Reference reference_of(Op op, const T* x, std::size_t n) {
-  using Limits = std::numeric_limits<T>;
-  if (op == Op::kMin) {
-    const T top = Limits::has_infinity ? Limits::infinity() : Limits::max();
-    return fold(x, n, top, [](T a, T b) { return std::min(a, b); });
-  }
-  if (op == Op::kMax) {
-    const T bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    return fold(x, n, bottom, [](T a, T b) { return std::max(a, b); });
-  }
-  if constexpr (std::is_floating_point_v<T>) {
-    return op == Op::kSum ? float_sum(x, n) : float_product(x, n);
-  } else {
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      if (op == Op::kRight) return last_not_neutral(x, n);
+  return with_accumulator<T>(op, [&]<class Accumulator>() {
+    const auto take = [&](std::size_t first, std::size_t last) {
+      Accumulator taken;
+      for (std::size_t i = first; i < last; ++i) taken.add(x[i]);
+      return taken;
+    };
+    if constexpr (requires(Accumulator& a) { a.merge(a); }) {
+      Accumulator total;
+      for (const Accumulator& part : in_chunks<Accumulator>(n, take)) total.merge(part);
+      return total.result();
     } else {
-      if (op == Op::kAffine) return affine_composition(x, n);
+      return take(0, n).result();
     }
-    return integer_fold(op, x, n);
+  });
+}
+
+// ---- whole arrays -----------------------------------------------------------------------------
+
+ExpectedArray make_expected(Extent extent) {
+  ExpectedArray array{.extent = extent};
+  array.elements = std::make_unique_for_overwrite<std::byte[]>(extent.bytes());
+  return array;
+}
+template <class T>
+T* elements_of(const ExpectedArray& array) {
+  return reinterpret_cast<T*>(array.elements.get());
+}
+
+/// Calls `body(first, last)` on every thread with its share of [0, n). Where a bucket belongs to
+/// one thread, and that thread sees all labels in their order, nothing has to be merged.
+template <class F>
+void share_out(std::size_t n, std::size_t work, F&& body) {
+#pragma omp parallel if (work > kChunk)
+  {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    body(n * thread / threads, n * (thread + 1) / threads);
   }
+}
+
+template <class T>
+ExpectedArray fold_by_label(Op op, const T* values, const Label* labels, std::size_t n,
+                            std::size_t buckets) {
+  ExpectedArray array = make_expected({kTypeOf<T>, buckets});
+  const bool rounds = is_float(kTypeOf<T>) && op != Op::kMin && op != Op::kMax;
+  if (rounds) {
+    array.magnitudes.resize(buckets);
+    array.terms.resize(buckets);
+  }
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    std::vector<Accumulator> accumulators(buckets);
+    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t bucket = labels[i];
+        if (bucket < first || bucket >= last) continue;
+        accumulators[bucket].add(values[i]);
+        if (rounds) ++array.terms[bucket];
+      }
+      for (std::size_t bucket = first; bucket < last; ++bucket) {
+        const Reference result = accumulators[bucket].result();
+        std::memcpy(elements_of<T>(array) + bucket, &result.expected.bits, sizeof(T));
+        if (rounds) array.magnitudes[bucket] = result.exact ? 0 : result.magnitude;
+      }
+    });
+  });
+  return array;
+}
+
+/// The number of the run of equal labels that each element lies in; how many runs there are.
+std::size_t number_runs(const Label* labels, std::size_t n, std::vector<Label>& runs) {
+  runs.resize(n);
+  Label run = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i > 0 && labels[i] != labels[i - 1]) ++run;
+    runs[i] = run;
+  }
+  return n == 0 ? 0 : std::size_t{run} + 1;
+}
+
+template <class T>
+Expected reduce_by_key(Op op, const T* values, const Label* labels, std::size_t n) {
+  std::vector<Label> run_of;
+  const std::size_t runs = number_runs(labels, n, run_of);
+  Expected expected{.results = fold_by_label(op, values, run_of.data(), n, runs),
+                    .result_labels = make_expected({kTypeOf<Label>, runs}),
+                    .result_count = make_expected({kTypeOf<Count>, 1})};
+  for (std::size_t i = 0; i < n; ++i)
+    elements_of<Label>(expected.result_labels)[run_of[i]] = labels[i];
+  *elements_of<Count>(expected.result_count) = static_cast<Count>(runs);
+  return expected;
+}
+
+template <class L>
+Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
+  Expected expected{.results = make_expected({kTypeOf<Count>, buckets})};
+  Count* counts = elements_of<Count>(expected.results);
+  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+    std::fill(counts + first, counts + last, 0);
+    for (std::size_t i = 0; i < n; ++i)
+      if (labels[i] >= first && labels[i] < last) ++counts[labels[i]];
+  });
+  return expected;
+}
+
+template <class T>
+Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_t buckets) {
+  Expected expected{.results = make_expected({kTypeOf<T>, buckets})};
+  T* results = elements_of<T>(expected.results);
+  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+    std::memset(results + first, kUntouched, (last - first) * sizeof(T));
+    for (std::size_t i = 0; i < n; ++i)
+      if (labels[i] >= first && labels[i] < last) results[labels[i]] = values[i];
+  });
+  return expected;
+}
+
+template <class T>
+Expected gather(const T* values, const Label* labels, std::size_t n) {
+  Expected expected{.results = make_expected({kTypeOf<T>, n})};
+  T* results = elements_of<T>(expected.results);
+#pragma omp parallel for schedule(static) if (n > kChunk)
+  for (std::size_t i = 0; i < n; ++i) results[i] = values[labels[i]];
+  return expected;
+}
+
+/// Counts every label, then puts each element behind those of its label that came before.
+template <class T>
+Expected sort_by_label(const T* values, const Label* labels, std::size_t n, std::size_t buckets) {
+  Expected expected{.results = make_expected({kTypeOf<T>, n}),
+                    .result_labels = make_expected({kTypeOf<Label>, n})};
+  std::vector<std::size_t> next(buckets + 1);
+  for (std::size_t i = 0; i < n; ++i) ++next[labels[i] + 1];
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) next[bucket + 1] += next[bucket];
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t place = next[labels[i]]++;
+    elements_of<T>(expected.results)[place] = values[i];
+    elements_of<Label>(expected.result_labels)[place] = labels[i];
+  }
+  return expected;
+}
+
+template <class T>
+Expected expected_of_values(const OperationInput& in) {
+  const T* values = reinterpret_cast<const T*>(in.values);
+  const Label* labels = reinterpret_cast<const Label*>(in.labels);
+  switch (in.operation) {
+    case Operation::kMultireduce:
+      return {.results = fold_by_label(in.op, values, labels, in.n, in.buckets)};
+    case Operation::kReduceByKey: return reduce_by_key(in.op, values, labels, in.n);
+    case Operation::kScatter: return scatter(values, labels, in.n, in.buckets);
+    case Operation::kGather: return gather(values, labels, in.n);
+    case Operation::kSort: return sort_by_label(values, labels, in.n, in.buckets);
+    case Operation::kReduce:
+    case Operation::kHistogram: break;
+  }
+  const Reference one = reference_of(in.op, values, in.n);
+  Expected expected{.results = make_expected({kTypeOf<T>, 1}), .condition = one.condition()};
+  std::memcpy(expected.results.elements.get(), &one.expected.bits, sizeof(T));
+  if (is_float(kTypeOf<T>)) expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
+  return expected;
 }
 
 double unit_roundoff(Type type) { return type == Type::kF32 ? 0x1p-24 : 0x1p-53; }
@@ -239,8 +437,9 @@ std::optional<double> Reference::condition() const {
 }
 
 Reference reference(Type type, Op op, const std::byte* data, std::size_t n) {
-  if (!defined_on(op, type)) throw std::logic_error("reference: operator undefined on this type");
-  return with_type(
+  if (!defined_on(Operation::kReduce, op, type))
+    throw std::logic_error("reference: operator undefined on this type");
+  return with_value_type(
       type, [&]<class T>() { return reference_of<T>(op, reinterpret_cast<const T*>(data), n); });
 }
 
@@ -277,6 +476,106 @@ Comparison compare(const Reference& reference, const Scalar& actual, double boun
   const double expected = std::fabs(reference.expected.as_double());
   if (expected != 0 && std::isfinite(expected)) result.error_relative = result.error_abs / expected;
   return result;
+}
+
+Scalar ExpectedArray::at(std::size_t i) const {
+  return Scalar::load(extent.type, elements.get() + i * size_bytes(extent.type));
+}
+
+Reference ExpectedArray::reference_at(std::size_t i) const {
+  Reference reference{.expected = at(i)};
+  if (!magnitudes.empty()) {
+    reference.magnitude = magnitudes[i];
+    reference.exact = magnitudes[i] == 0;
+  }
+  return reference;
+}
+
+std::optional<double> ExpectedArray::bound_at(std::size_t i, std::uint64_t depth) const {
+  return error_bound(reference_at(i),
+                     terms.empty() ? depth : std::min<std::uint64_t>(depth, terms[i]));
+}
+
+std::size_t Expected::bytes() const {
+  return results.extent.bytes() + result_labels.extent.bytes() + result_count.extent.bytes();
+}
+
+std::optional<double> Expected::total_bound(std::uint64_t depth) const {
+  double total = 0;
+  for (std::size_t i = 0; i < results.magnitudes.size(); ++i) {
+    const auto bound = results.bound_at(i, depth);
+    if (!bound) return std::nullopt;
+    total += *bound;
+  }
+  return total;
+}
+
+double Expected::total_magnitude() const {
+  double total = 0;
+  for (std::size_t i = 0; i < results.extent.count; ++i)
+    total += std::fabs(results.at(i).as_double());
+  return total;
+}
+
+Expected expected_of(const OperationInput& input) {
+  if (!defined_on(input.operation, input.op, input.type))
+    throw std::logic_error("expected_of: operator undefined on this type");
+  if (input.operation == Operation::kHistogram)
+    return with_label_type(input.type, [&]<class L>() {
+      return histogram(reinterpret_cast<const L*>(input.labels), input.n, input.buckets);
+    });
+  return with_value_type(input.type, [&]<class T>() { return expected_of_values<T>(input); });
+}
+
+std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets) {
+  std::size_t bytes = 2 * shape.output_bytes();
+  if (has_operator(operation) && has_labels(operation))
+    bytes += shape.results.count * (sizeof(FloatSum<float>) + sizeof(double) + sizeof(Count));
+  if (operation == Operation::kReduceByKey) bytes += shape.labels.bytes();
+  if (operation == Operation::kSort) bytes += buckets * sizeof(std::size_t);
+  return bytes;
+}
+
+ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
+                        std::uint64_t depth) {
+  const Type type = expected.extent.type;
+  const std::size_t element_bytes = size_bytes(type), n = expected.extent.count;
+  const auto compare_one = [&](std::size_t i) {
+    ArrayComparison one{.index = i,
+                        .expected = expected.at(i),
+                        .actual = Scalar::load(type, actual + i * element_bytes),
+                        .bound_abs = expected.bound_at(i, depth).value_or(0)};
+    one.comparison = compare(expected.reference_at(i), one.actual, one.bound_abs);
+    one.mismatches = one.comparison.passed ? 0 : 1;
+    return one;
+  };
+  // How near to failing: 1 is the bound.
+  const auto share_of_bound = [](const ArrayComparison& one) {
+    return one.bound_abs > 0 ? one.comparison.error_abs / one.bound_abs : 0;
+  };
+  const auto take = [&](ArrayComparison& total, const ArrayComparison& next) {
+    const std::size_t mismatches = total.mismatches + next.mismatches;
+    const bool worse = next.mismatches > 0
+                           ? total.mismatches == 0
+                           : total.mismatches == 0 && share_of_bound(next) > share_of_bound(total);
+    if (worse) total = next;
+    total.mismatches = mismatches;
+  };
+  if (n == 0) return {.comparison = {.passed = true}};
+  const auto parts = in_chunks<ArrayComparison>(n, [&](std::size_t first, std::size_t last) {
+    ArrayComparison total = compare_one(first);
+    for (std::size_t i = first + 1; i < last; ++i) {
+      if (std::memcmp(actual + i * element_bytes, expected.elements.get() + i * element_bytes,
+                      element_bytes) == 0 &&
+          !is_float(type))
+        continue;
+      take(total, compare_one(i));
+    }
+    return total;
+  });
+  ArrayComparison total = parts.front();
+  for (std::size_t c = 1; c < parts.size(); ++c) take(total, parts[c]);
+  return total;
 }
 
 }  // namespace reduce_bench

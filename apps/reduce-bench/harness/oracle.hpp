@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "kernels/operation.hpp"
 #include "kernels/types.hpp"
 
 namespace reduce_bench {
@@ -51,5 +54,61 @@ struct Comparison {
   std::optional<double> error_ulp;  ///< floats: in units of the last place of the expected value
 };
 Comparison compare(const Reference& reference, const Scalar& actual, double bound_abs);
+
+/// What every element of an output array must be, and how far a float may be off.
+struct ExpectedArray {
+  Extent extent;
+  std::unique_ptr<std::byte[]> elements;
+  /// Where sums or products round: `Reference::magnitude` of every element, 0 where it is exact.
+  std::vector<double> magnitudes;
+  /// There also: how many inputs an element combines, so that no algorithm needs more roundings.
+  std::vector<Count> terms;
+
+  Scalar at(std::size_t i) const;
+  Reference reference_at(std::size_t i) const;
+  std::optional<double> bound_at(std::size_t i, std::uint64_t depth) const;
+};
+
+/// All arrays that an operation writes. An output array longer than its expected one
+/// (reduce-by-key, whose number of results depends on the labels) may hold anything beyond.
+struct Expected {
+  ExpectedArray results, result_labels, result_count;
+  std::optional<double> condition;  ///< of the one result of a reduce
+
+  std::size_t bytes() const;
+  /// The error bounds of all results taken together, nothing where one has none; and the magnitudes
+  /// of all results. Bounds that reach the results tell nothing.
+  std::optional<double> total_bound(std::uint64_t depth) const;
+  double total_magnitude() const;
+};
+
+/// What elements that a scatter leaves alone hold before it and after, byte by byte.
+inline constexpr unsigned char kUntouched = 0xa5;
+
+/// The inputs of an operation. `values` and `labels` are as its shape says.
+struct OperationInput {
+  Operation operation = Operation::kReduce;
+  Type type = Type::kI32;
+  Op op = Op::kSum;
+  std::size_t n = 0, buckets = 0;
+  const std::byte* values = nullptr;
+  const std::byte* labels = nullptr;
+};
+Expected expected_of(const OperationInput& input);
+
+/// Host memory for the expected arrays, for making them, and for a copy of the outputs.
+std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets);
+
+/// How an output array compares to the expected one. The element shown is the first that fails, or
+/// where all pass the one that comes nearest to failing.
+struct ArrayComparison {
+  std::size_t mismatches = 0;
+  std::size_t index = 0;
+  Scalar expected, actual;
+  Comparison comparison;
+  double bound_abs = 0;
+};
+ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
+                        std::uint64_t depth);
 
 }  // namespace reduce_bench

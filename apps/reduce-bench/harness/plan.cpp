@@ -82,9 +82,21 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
 
 }  // namespace
 
+std::string describe(const LabelDistribution& labels) {
+  using Kind = LabelDistribution::Kind;
+  if (labels.kind == Kind::kZipf) return fmt::format("zipf({})", labels.exponent);
+  if (labels.kind == Kind::kRuns) return fmt::format("runs({})", labels.length);
+  if (labels.kind == Kind::kImage) return fmt::format("image({})", labels.file);
+  return std::string(labels.name());
+}
+
 std::string describe(const Point& point) {
-  std::string text = fmt::format("{} n={} {} {} {}", point.entry->variant.id, point.n,
-                                 name_of(point.type), name_of(point.op), point.distribution.name());
+  std::string text = fmt::format("{} n={}", point.entry->variant.id, point.n);
+  if (has_labels(point.operation())) text += fmt::format(" m={}", point.buckets);
+  text += fmt::format(" {}", name_of(point.type));
+  if (has_operator(point.operation())) text += fmt::format(" {}", name_of(point.op));
+  if (has_values(point.operation())) text += fmt::format(" {}", point.distribution.name());
+  if (has_labels(point.operation())) text += fmt::format(" {}", describe(point.labels));
   for (const auto& entry : point.params.entries())
     text += fmt::format(" {}={}", entry.name, entry.value);
   return text + fmt::format(" on {}", name_of(point.backend));
@@ -116,36 +128,38 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
     });
     const std::vector<Backend>& backends =
         sweep.backends.empty() ? options.automatic : sweep.backends;
-    for (const Backend backend : backends) {
-      for (const std::size_t n : sweep.n) {
-        for (const Type type : sweep.types) {
-          for (const Distribution& distribution : sweep.distributions) {
-            for (const Op op : sweep.ops) {
-              if (!defined_on(op, type)) continue;
-              ++group;
-              for (const CatalogEntry* entry : entries) {
-                if (!entry->declared[index_of(backend)]) continue;
-                for (Params& params : param_combinations(entry->variant, sweep)) {
-                  Point point{.index = points.size(),
-                              .entry = entry,
-                              .backend = backend,
-                              .n = n,
-                              .type = type,
-                              .op = op,
-                              .distribution = distribution,
-                              .params = std::move(params),
-                              .seed = options.seed,
-                              .measurement = sweep.measurement,
-                              .group = group};
-                  if (seen.insert(describe(point) + to_json(distribution).dump()).second)
-                    points.push_back(std::move(point));
-                }
-              }
-            }
-          }
+    const auto add_problem = [&](const Point& problem) {
+      if (!defined_on(sweep.operation, problem.op, problem.type)) return;
+      ++group;
+      for (const CatalogEntry* entry : entries) {
+        if (!entry->declared[index_of(problem.backend)]) continue;
+        for (Params& params : param_combinations(entry->variant, sweep)) {
+          Point point = problem;
+          point.index = points.size();
+          point.entry = entry;
+          point.params = std::move(params);
+          point.seed = options.seed;
+          point.measurement = sweep.measurement;
+          point.group = group;
+          if (seen.insert(describe(point) + to_json(point.distribution).dump()).second)
+            points.push_back(std::move(point));
         }
       }
-    }
+    };
+    for (const Backend backend : backends)
+      for (const std::size_t n : sweep.n)
+        for (const std::size_t buckets : sweep.buckets)
+          for (const LabelDistribution& labels : sweep.labels)
+            for (const Type type : sweep.types)
+              for (const Distribution& distribution : sweep.distributions)
+                for (const Op op : sweep.ops)
+                  add_problem({.backend = backend,
+                               .n = n,
+                               .buckets = buckets,
+                               .type = type,
+                               .op = op,
+                               .distribution = distribution,
+                               .labels = labels});
   }
   if (points.empty())
     throw UsageError(

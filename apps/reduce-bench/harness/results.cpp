@@ -45,7 +45,11 @@ Json to_json(const Verification& v) {
           {"condition", finite(v.condition)},
           {"passed_before", v.passed_before},
           {"passed_after", v.passed_after ? Json(*v.passed_after) : Json(nullptr)},
-          {"deterministic", v.deterministic ? Json(*v.deterministic) : Json(nullptr)}};
+          {"deterministic", v.deterministic ? Json(*v.deterministic) : Json(nullptr)},
+          {"array", v.array},
+          {"index", v.index},
+          {"elements", v.elements},
+          {"mismatches", v.mismatches}};
 }
 
 Json to_json(const Measurement& m, const Summary& s, bool keep_samples) {
@@ -193,10 +197,11 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
             {"operation", name_of(variant.operation)},
             {"backend", name_of(point.backend)},
             {"n", point.n},
-            {"buckets", nullptr},
+            {"buckets", has_labels(point.operation()) ? Json(point.buckets) : Json(nullptr)},
             {"type", name_of(point.type)},
             {"op", name_of(point.op)},
             {"distribution", to_json(point.distribution)},
+            {"labels", has_labels(point.operation()) ? to_json(point.labels) : Json(nullptr)},
             {"seed", point.seed},
             {"input_checksum", nullptr},
             {"params", Json::object()},
@@ -238,7 +243,7 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
     json["gb_per_s"] = gb_per_s;
     json["items_per_s"] = static_cast<double>(point.n) / summary.median_ns * 1e9;
     if (point.n > 0) json["ns_per_item"] = summary.median_ns / static_cast<double>(point.n);
-    const std::size_t input_bytes = point.n * size_bytes(point.type);
+    const std::size_t input_bytes = point.shape().input_bytes();
     // Against the input's bytes, not the variant's traffic: moving more must not look better.
     if (const auto ceiling_ns = ceilings.read_ns(input_bytes); ceiling_ns && mode == Mode::kCold)
       json["ceiling_share"] = *ceiling_ns / summary.median_ns;

@@ -6,6 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <stdexcept>
 
 #include "harness/names.hpp"
@@ -65,8 +67,8 @@ Scalar scalar_from_wire(const Json& json) {
 }
 
 Json to_wire(const Verification& verification) {
-  const auto& [expected, actual, comparison, bound_abs, condition, passed_before, passed_after,
-               deterministic] = verification;
+  const auto& [array, index, elements, mismatches, expected, actual, comparison, bound_abs,
+               condition, passed_before, passed_after, deterministic] = verification;
   const auto& [passed, error_abs, error_relative, error_ulp] = comparison;
   return {to_wire(expected),
           to_wire(actual),
@@ -75,11 +77,19 @@ Json to_wire(const Verification& verification) {
           or_null(condition),
           passed_before,
           or_null(passed_after),
-          or_null(deterministic)};
+          or_null(deterministic),
+          array,
+          index,
+          elements,
+          mismatches};
 }
 Verification verification_from_wire(const Json& json) {
   const Json& comparison = json.at(2);
-  return {.expected = scalar_from_wire(json.at(0)),
+  return {.array = json.at(8),
+          .index = json.at(9),
+          .elements = json.at(10),
+          .mismatches = json.at(11),
+          .expected = scalar_from_wire(json.at(0)),
           .actual = scalar_from_wire(json.at(1)),
           .comparison = {.passed = comparison.at(0),
                          .error_abs = comparison.at(1),
@@ -119,30 +129,60 @@ LaunchLog launch_from_wire(const Json& json) {
 }  // namespace
 
 Json to_wire(const Point& point) {
-  const auto& [index, entry, backend, n, type, op, distribution, params, seed, measurement, group] =
-      point;
+  const auto& [index, entry, backend, n, buckets, type, op, distribution, labels, params, seed,
+               measurement, group] = point;
   const auto& [kind, condition] = distribution;
+  const auto& [label_kind, exponent, length, file, image] = labels;
   Json settings = Json::array();
   for (const auto& [name, value, unused] : params.entries()) settings.push_back({name, value});
-  return {index,      entry->variant.id,         number(backend), n,    number(type),
-          number(op), {number(kind), condition}, settings,        seed, to_wire(measurement),
+  return {index,
+          entry->variant.id,
+          number(backend),
+          n,
+          buckets,
+          number(type),
+          number(op),
+          {number(kind), condition},
+          {number(label_kind), exponent, length, file},
+          settings,
+          seed,
+          to_wire(measurement),
           group};
 }
 
+namespace {
+
+/// The worker reads an image once, however many points have their labels from it.
+std::shared_ptr<const Image> image_of(const std::string& file) {
+  static std::map<std::string, std::shared_ptr<const Image>> images;
+  auto& image = images[file];
+  if (!image) image = std::make_shared<const Image>(read_image(file));
+  return image;
+}
+
+}  // namespace
+
 Point point_from_wire(const Json& json) {
-  const Json& distribution = json.at(6);
+  const Json& distribution = json.at(7);
+  const Json& labels = json.at(8);
   Point point{.index = json.at(0),
               .entry = &find_variant(json.at(1)),
               .backend = enumerator<Backend>(json.at(2)),
               .n = json.at(3),
-              .type = enumerator<Type>(json.at(4)),
-              .op = enumerator<Op>(json.at(5)),
+              .buckets = json.at(4),
+              .type = enumerator<Type>(json.at(5)),
+              .op = enumerator<Op>(json.at(6)),
               .distribution = {.kind = enumerator<Distribution::Kind>(distribution.at(0)),
                                .condition = distribution.at(1)},
-              .seed = json.at(8),
-              .measurement = settings_from_wire(json.at(9)),
-              .group = json.at(10)};
-  for (const Json& setting : json.at(7)) point.params.set(setting.at(0), setting.at(1));
+              .labels = {.kind = enumerator<LabelDistribution::Kind>(labels.at(0)),
+                         .exponent = labels.at(1),
+                         .length = labels.at(2),
+                         .file = labels.at(3)},
+              .seed = json.at(10),
+              .measurement = settings_from_wire(json.at(11)),
+              .group = json.at(12)};
+  if (!point.labels.file.empty()) point.labels.image = image_of(point.labels.file);
+  for (const Json& setting : json.at(9)) point.params.set(setting.at(0), setting.at(1));
   return point;
 }
 

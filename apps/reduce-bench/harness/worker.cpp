@@ -285,8 +285,7 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
           : "the worker process " + how;
   // A kernel that faults as its errata say has shown its defect.
   const Variant* variant = point.entry->on(point.backend);
-  const Problem problem{
-      .n = point.n, .type = point.type, .op = point.op, .params = point.params, .device = traits_};
+  const Problem problem = point.problem(traits_);
   if (record.status == Status::kFailed && variant->defect != nullptr) {
     if (const auto defect = variant->defect(problem)) {
       record.known_wrong = true;

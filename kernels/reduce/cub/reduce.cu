@@ -13,7 +13,7 @@
 //   storage is of fixed size and allocated beforehand. This version's result is the same in every
 //   run on one device; it offers no other mode of determinism.
 
-#include "kernels/reduce/library.hpp"
+#include "kernels/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_reduce.cuh>

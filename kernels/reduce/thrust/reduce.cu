@@ -10,7 +10,7 @@
 //   the bare call has cudaMalloc and cudaFree in it each time. The call returns only when the
 //   result is there, so its time includes the launch latency and the copy.
 
-#include "kernels/reduce/library.hpp"
+#include "kernels/library.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/execution_policy.h>

@@ -1,0 +1,152 @@
+// cub/sort-reduce-by-key: CUB's radix sort and reduce-by-key
+//
+// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs and
+//   cub::DeviceReduce::ReduceByKey of the CUDA Toolkit.
+// Idea: sorting by label makes every bucket one run of inputs; a reduction by key turns each run
+//   into its result; a last kernel puts the results where their labels say.
+// Fixes: atomic/global's contention: the time hardly depends on the labels.
+// Launch: the library's kernels, for as many bits as labels below m have; a fill of the m results;
+//   a scatter of m threads.
+// Traffic: n labels and n values read, m results written; not counted: each sorting pass reads and
+//   writes labels and values, 16 bytes per input of 4-byte values, and the reduction reads them.
+// Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
+//   commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
+//   storage is allocated beforehand. ReduceByKey groups floats by when its blocks happen to finish,
+//   so float sums differ from run to run.
+
+#include "kernels/library.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+
+#include <algorithm>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// Where the workspace holds what: sorted pairs, one result and its label for each run, their
+/// number, and the libraries' own storage.
+struct Places {
+  std::size_t labels, values, run_labels, run_values, run_count, temporary, end;
+};
+
+std::size_t aligned(std::size_t bytes) { return ceil_div(bytes, 256) * 256; }
+
+Places places(const Problem& p, std::size_t temporary_bytes) {
+  const std::size_t runs = p.n < p.buckets ? p.n : p.buckets;
+  Places at{};
+  at.values = aligned(p.n * sizeof(Label));
+  at.run_labels = at.values + aligned(p.n * p.element_bytes());
+  at.run_values = at.run_labels + aligned(runs * sizeof(Label));
+  at.run_count = at.run_values + aligned(runs * p.element_bytes());
+  at.temporary = at.run_count + aligned(sizeof(Count));
+  at.end = at.temporary + aligned(temporary_bytes);
+  return at;
+}
+
+#ifdef __CUDACC__
+/// Labels below `buckets` differ in these bits alone.
+int label_bits(const Problem& p) { return std::max(1, static_cast<int>(log2_ceil(p.buckets))); }
+
+template <class T>
+__global__ void place_results_kernel(const Label* run_labels, const T* run_values,
+                                     const Count* run_count, T* results) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < *run_count) results[run_labels[i]] = run_values[i];
+}
+
+/// CUB's operators are tuned; ours serve where it has none.
+template <class Op>
+struct OrderedOperator {
+  template <class T>
+  __host__ __device__ T operator()(T a, T b) const {
+    return Op::combine(a, b);
+  }
+};
+template <class Op>
+auto reduction_operator() {
+  if constexpr (commutes(Op::kOp)) return LibraryOperator<Op>{};
+  else return OrderedOperator<Op>{};
+}
+
+template <class T>
+std::size_t temporary_bytes(const Problem& p) {
+  std::size_t sort_bytes = 0, reduce_bytes = 0;
+  const auto n = static_cast<std::int64_t>(p.n);
+  check(cub::DeviceRadixSort::SortPairs(
+            nullptr, sort_bytes, static_cast<const Label*>(nullptr), static_cast<Label*>(nullptr),
+            static_cast<const T*>(nullptr), static_cast<T*>(nullptr), n, 0, label_bits(p)),
+        "cub::DeviceRadixSort::SortPairs");
+  check(cub::DeviceReduce::ReduceByKey(nullptr, reduce_bytes, static_cast<const Label*>(nullptr),
+                                       static_cast<Label*>(nullptr), static_cast<const T*>(nullptr),
+                                       static_cast<T*>(nullptr), static_cast<Count*>(nullptr),
+                                       OrderedOperator<Sum>{}, n),
+        "cub::DeviceReduce::ReduceByKey");
+  return std::max(sort_bytes, reduce_bytes);
+}
+#endif
+
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+#ifdef __CUDACC__
+  return with_value_type(p.type, [&]<class T>() { return temporary_bytes<T>(p); });
+#else
+  return 0;
+#endif
+}
+
+struct CubSortReduceByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    if (call.n() == 0) return;
+    const Places at = places(call.problem, temporary_bytes_of(call.problem));
+    std::size_t bytes = at.end - at.temporary;
+    const auto n = static_cast<std::int64_t>(call.n());
+    auto* labels = call.template scratch<Label>(at.labels);
+    auto* values = call.template scratch<T>(at.values);
+    auto* run_labels = call.template scratch<Label>(at.run_labels);
+    auto* run_values = call.template scratch<T>(at.run_values);
+    auto* run_count = call.template scratch<Count>(at.run_count);
+    check(cub::DeviceRadixSort::SortPairs(call.workspace + at.temporary, bytes, call.labels(),
+                                          labels, call.in(), values, n, 0, label_bits(call.problem),
+                                          native(call.stream)),
+          "cub::DeviceRadixSort::SortPairs");
+    check(cub::DeviceReduce::ReduceByKey(call.workspace + at.temporary, bytes, labels, run_labels,
+                                         values, run_values, run_count, reduction_operator<Op>(), n,
+                                         native(call.stream)),
+          "cub::DeviceReduce::ReduceByKey");
+    constexpr unsigned kBlock = 256;
+    const std::size_t runs = std::min(call.n(), call.buckets());
+    launch(place_results_kernel<T>,
+           {static_cast<unsigned>(ceil_div(runs, kBlock)), kBlock, 0, call.stream}, run_labels,
+           run_values, run_count, call.out());
+#else
+    throw std::logic_error("cub/sort-reduce-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_sort_reduce_by_key() {
+  return {
+      .id = "cub/sort-reduce-by-key",
+      .title = "CUB radix sort and ReduceByKey",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kBaseline,
+      // Partial results of tiles are joined along a chain of tiles, so a bucket may be one.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = places(p, temporary_bytes_of(p)).end};
+          },
+      .enqueue = instantiate<CubSortReduceByKey, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

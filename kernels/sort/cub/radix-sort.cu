@@ -1,0 +1,74 @@
+// cub/radix-sort: CUB's radix sort of pairs
+//
+// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs of the CUDA Toolkit.
+// Idea: a few bits per pass from the lowest, each pass a stable partition: one histogram of all
+//   digits beforehand, tile prefixes passed on by look-back.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library for the device, the types and the bits that labels below m have.
+// Traffic: n labels and n values read and written once; each further pass, which is not counted,
+//   does so again.
+// Preconditions: none.
+// Deviations: the temporary storage is allocated beforehand.
+
+#include "kernels/library.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_radix_sort.cuh>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+#ifdef __CUDACC__
+template <class T>
+void sort_pairs(void* temporary, std::size_t& temporary_bytes, const Label* labels,
+                Label* sorted_labels, const T* values, T* sorted_values, const Problem& p,
+                cudaStream_t stream) {
+  const int bits = std::max(1, static_cast<int>(log2_ceil(p.buckets)));
+  check(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, labels, sorted_labels, values,
+                                        sorted_values, static_cast<std::int64_t>(p.n), 0, bits,
+                                        stream),
+        "cub::DeviceRadixSort::SortPairs");
+}
+#endif
+
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+  std::size_t bytes = 0;
+#ifdef __CUDACC__
+  with_value_type(p.type, [&]<class T>() {
+    sort_pairs<T>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
+  });
+#endif
+  return bytes;
+}
+
+struct CubRadixSort {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    if (call.n() == 0) return;
+    std::size_t bytes = temporary_bytes_of(call.problem);
+    sort_pairs(call.workspace, bytes, call.labels(), call.out_labels(), call.in(), call.out(),
+               call.problem, native(call.stream));
+#else
+    throw std::logic_error("cub/radix-sort runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_radix_sort() {
+  return {
+      .id = "cub/radix-sort",
+      .title = "CUB radix sort of pairs",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kSort,
+      .fidelity = Fidelity::kBaseline,
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .enqueue = instantiate<CubRadixSort, NoOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
