@@ -18,6 +18,7 @@ struct BadConfig {
 /// `text` as the only sweep of an otherwise complete configuration.
 #define SWEEP(text) R"({"schema": 1, "sweeps": [)" text "]}"
 #define AXIS(text) SWEEP(R"({"variants": ["harris/7"], "n": [1024], )" text "}")
+#define KEYED(text) AXIS(R"("operation": "multireduce", )" text)
 #define MEASURED(text)                     \
   R"({"schema": 1, "measurement": {)" text \
   R"(}, "sweeps": [{"variants": ["harris/7"], "n": [1024]}]})"
@@ -90,6 +91,30 @@ inline const std::vector<BadConfig> kBadConfigs{
      "/sweeps/0/distribution/0: ", "unknown key 'condition'", "allowed are 'name'"},
     {"ConditionBelowOne", AXIS(R"("distribution": [{"name": "cancelling", "condition": 0.5}])"),
      "/sweeps/0/distribution/0/condition: ", "found 0.5", "at least 1"},
+    {"BucketsOfAReduce", AXIS(R"("buckets": [16])"),
+     "/sweeps/0/buckets: ", "'reduce' has no labels", "name a keyed operation", false},
+    {"LabelsOfAReduce", AXIS(R"("labels": ["uniform"])"),
+     "/sweeps/0/labels: ", "'reduce' has no labels", "name a keyed operation", false},
+    {"ValuesOfAHistogram", AXIS(R"("operation": "histogram", "distribution": ["ones"])"),
+     "/sweeps/0/distribution: ", "'histogram' reads labels alone", "leave it out", false},
+    {"NoBucket", KEYED(R"("buckets": [0])"), "/sweeps/0/buckets/0: ", "found 0",
+     "an integer from 1 to 4294967296"},
+    {"TooManyBuckets", KEYED(R"("buckets": [{"pow2": [1, 33]}])"),
+     "/sweeps/0/buckets/0/pow2/1: ", "found 33", "an integer from 0 to 32"},
+    {"UnknownLabels", KEYED(R"("labels": ["unifrom"])"),
+     "/sweeps/0/labels/0: ", "found \"unifrom\"", "did you mean 'uniform'?"},
+    {"LabelsNumber", KEYED(R"("labels": [3])"), "/sweeps/0/labels/0: ", "found 3",
+     "a label distribution's name"},
+    {"ExponentOfRuns", KEYED(R"("labels": [{"name": "runs", "exponent": 2}])"),
+     "/sweeps/0/labels/0: ", "unknown key 'exponent'", "allowed are 'name' or 'length'"},
+    {"ExponentOfNothing", KEYED(R"("labels": [{"name": "zipf", "exponent": 0}])"),
+     "/sweeps/0/labels/0/exponent: ", "found 0", "above 0"},
+    {"RunsOfNothing", KEYED(R"("labels": [{"name": "runs", "length": 0}])"),
+     "/sweeps/0/labels/0/length: ", "found 0", "an integer from 1"},
+    {"ImageWithoutAFile", KEYED(R"("labels": ["image"])"), "/sweeps/0/labels/0: ", "needs its file",
+     "picture.pgm"},
+    {"ImageWithoutItsKey", KEYED(R"("labels": [{"name": "image"}])"),
+     "/sweeps/0/labels/0: ", "'file'", "missing"},
     {"ParamNoList", AXIS(R"("params": {"block": 128})"), "/sweeps/0/params/block: ", "found 128",
      "an array"},
     {"FractionalParam", AXIS(R"("params": {"block": [1.5]})"),
@@ -153,6 +178,14 @@ inline const std::vector<GoodConfig> kGoodConfigs{
         "params": {"block": [64, "128"], "blocks_per_sm": [1, 2], "form": ["corrected"]},
         "zip": [["block", "blocks_per_sm"]],
         "measurement": {"modes": ["hot"]}}]})"},
+    {"EveryKeyOfLabels", R"({"schema": 1, "sweeps": [
+      {"variants": ["atomic/global"], "operation": "multireduce", "n": [1],
+       "buckets": [4294967296, {"pow2": [0, 32, 16]}],
+       "labels": ["uniform", "degenerate", "ends", "sequential", "sorted", "zipf", "normal", "runs",
+                  "permutation", "photo", {"name": "graphic"}, {"name": "zipf", "exponent": 10},
+                  {"name": "runs", "length": 3}]},
+      {"variants": ["cpu/histogram"], "operation": "histogram", "n": [1], "type": ["u8", "u32"],
+       "op": ["none"]}]})"},
 };
 
 }  // namespace reduce_bench

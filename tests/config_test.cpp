@@ -55,6 +55,33 @@ TEST(Config, DefaultsFillWhatIsLeftOut) {
   EXPECT_EQ(sweep.measurement.min_samples, 10u);
 }
 
+TEST(Config, LabelsAndBucketsArrive) {
+  const Config config = parse(kGoodConfigs[2].text);
+  const Sweep& keyed = config.sweeps.at(0);
+  EXPECT_EQ(keyed.operation, Operation::kMultireduce);
+  constexpr std::size_t kMost = std::size_t{1} << 32;
+  EXPECT_EQ(keyed.buckets, (std::vector<std::size_t>{kMost, 1, 65536, kMost}));
+  EXPECT_EQ(keyed.labels.at(5).exponent, 1);
+  EXPECT_EQ(keyed.labels.at(11).exponent, 10);
+  EXPECT_EQ(keyed.labels.at(12).length, 3u);
+  const Sweep& histogram = config.sweeps.at(1);
+  EXPECT_EQ(histogram.types, (std::vector{Type::kU8, Type::kU32}));
+}
+
+TEST(Config, DefaultsFollowTheOperation) {
+  const auto sweep_of = [](const std::string& operation) {
+    return parse(R"({"schema": 1, "sweeps": [{"variants": ["*"], "n": [1], "operation": ")" +
+                 operation + R"("}]})")
+        .sweeps.at(0);
+  };
+  EXPECT_EQ(sweep_of("reduce").buckets, std::vector<std::size_t>{0});
+  EXPECT_EQ(sweep_of("multireduce").buckets, std::vector<std::size_t>{256});
+  EXPECT_EQ(sweep_of("multireduce").ops, std::vector{Op::kSum});
+  EXPECT_EQ(sweep_of("sort").ops, std::vector{Op::kNone});
+  EXPECT_EQ(sweep_of("sort").types, std::vector{Type::kI32});
+  EXPECT_EQ(sweep_of("histogram").types, std::vector{Type::kU32});
+}
+
 TEST(Config, EveryKeyArrives) {
   const Config config = parse(kGoodConfigs[1].text);
   EXPECT_EQ(config.description, "all of it");

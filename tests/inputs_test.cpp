@@ -241,6 +241,16 @@ TEST(Distributions, UniformIntegersDoNotDegenerateUnderAnyOperator) {
   EXPECT_NEAR(static_cast<double>(neutral) / kMany, 7.0 / 8, five_sigma(0.33));
 }
 
+TEST(Distributions, RareZerosDecideMinAndMax) {
+  for (const Op op : {Op::kMin, Op::kMax}) {
+    const auto x = values_of<std::int32_t>(Kind::kRareZeros, op, kMany);
+    const auto zeros = std::count(x.begin(), x.end(), 0);
+    EXPECT_NEAR(static_cast<double>(zeros) / kMany, 1.0 / 64, five_sigma(0.124));
+    const auto [least, most] = std::minmax_element(x.begin(), x.end());
+    EXPECT_EQ(op == Op::kMin ? *least : *most, 0);
+  }
+}
+
 TEST(Distributions, ExtremesReachTheEndsOfTheType) {
   using Limits = std::numeric_limits<std::int32_t>;
   const auto x = values_of<std::int32_t>(Kind::kExtremes, Op::kSum, 100);

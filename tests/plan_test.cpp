@@ -77,6 +77,24 @@ TEST(Plan, PointsCarrySeedAndMeasurementOfTheirSweep) {
   EXPECT_EQ(points[0].input_key().seed, 9u);
 }
 
+TEST(Plan, BucketsAndLabelsAreAxesAndPartOfTheIdentity) {
+  EXPECT_EQ(described(plan_of(R"({"variants": ["atomic/*"], "operation": "multireduce", "n": [9],
+      "buckets": [2, 3], "labels": ["sorted", {"name": "zipf", "exponent": 1.5}]})")),
+            (std::vector<std::string>{
+                "atomic/global n=9 m=2 i32 sum uniform sorted block=256 on cuda",
+                "atomic/global n=9 m=2 i32 sum uniform zipf(1.5) block=256 on cuda",
+                "atomic/global n=9 m=3 i32 sum uniform sorted block=256 on cuda",
+                "atomic/global n=9 m=3 i32 sum uniform zipf(1.5) block=256 on cuda"}));
+  EXPECT_EQ(described(plan_of(R"({"variants": ["cub/*"], "operation": "histogram", "n": [9]})")),
+            std::vector<std::string>{"cub/histogram n=9 m=256 u32 uniform on cuda"});
+}
+
+TEST(Plan, VariantsOfAnotherOperationAreRefused) {
+  EXPECT_CONTAINS(
+      message_of<UsageError>([] { plan_of(R"({"variants": ["atomic/global"], "n": [1]})"); }),
+      "no variant of atomic/global computes 'reduce'");
+}
+
 // ---- parameters -------------------------------------------------------------------------------
 
 std::vector<std::string> settings_of(const std::string& sweep) {

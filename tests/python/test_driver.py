@@ -101,6 +101,49 @@ def test_default_output_is_named_by_time_and_device(config: SaveConfig, tmp_path
     load(out)
 
 
+def test_operations_with_labels(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    keyed = config(
+        variants=["cpu/multireduce"],
+        operation="multireduce",
+        labels=["sorted", {"name": "zipf", "exponent": 1.5}],
+        type=["i32", "f32"],
+    )
+    ended = drive(*quick(keyed, "-o", out, "--set", "buckets=1,300", "--set", "n=1000"))
+    assert ended.returncode == GOOD, ended.stderr
+    points = load(out).points
+    assert len(points) == len({point.identity for point in points}) == 2 * 2 * 2
+    assert {(p.buckets, str(p.labels)) for p in points} == {
+        (buckets, labels) for buckets in (1, 300) for labels in ("sorted", "zipf(exponent=1.5)")
+    }
+    for point in points:
+        assert point.ranked
+        assert point.buckets is not None
+        assert point.raw["verification"]["elements"] == point.buckets
+        assert point.raw["bytes_read"] == 8000
+        assert point.raw["bytes_written"] == 4 * point.buckets
+    assert "sum of f32 (uniform values, sorted labels, n=1000)" in ended.stdout
+    assert "m=300" in ended.stdout
+
+
+def test_histograms_of_an_image(config: SaveConfig, tmp_path: Path) -> None:
+    image = tmp_path / "grey.pgm"
+    image.write_bytes(b"P5 2 2 255\n" + bytes([0, 7, 7, 200]))
+    labels = {"name": "image", "file": str(image)}
+    histogram = {"variants": ["cpu/histogram"], "operation": "histogram", "type": ["u8", "u32"]}
+    out = tmp_path / "r.json"
+    ended = drive(*quick(config(**histogram, labels=[labels], n=[4]), "-o", out))
+    assert ended.returncode == GOOD, ended.stderr
+    assert all(point.ranked and point.op == "none" for point in load(out).points)
+    ended = drive(*quick(config(**histogram, labels=[labels], n=[4], buckets=[200]), "-o", out))
+    assert ended.returncode == INCOMPLETE
+    assert "the label 200 of pixel 3 (row 1, column 1) is not below 200 buckets" in ended.stdout
+    labels["file"] = str(tmp_path / "none.pgm")
+    assert "none.pgm': No such file" in complaint(
+        *quick(config(**histogram, labels=[labels], n=[4]), "-o", out)
+    )
+
+
 def test_samples_are_kept_on_request(config: SaveConfig, tmp_path: Path) -> None:
     out = tmp_path / "r.json"
     assert drive(*quick(config(), "-o", out)).returncode == GOOD

@@ -90,21 +90,28 @@ T extremes(const InputKey& key, const Randomness& random, std::size_t i) {
   }
 }
 
+/// Strictly on the far side of zero from the operator's neutral element, so that padding with zeros
+/// instead shows.
+template <class T>
+T ramp(const InputKey& key, std::size_t i) {
+  return static_cast<T>((key.op == Op::kMax ? -1 : 1) * (1 + int(i % 16)));
+}
+
 template <class T>
 T element(const InputKey& key, const Randomness& random, std::size_t i) {
   using Kind = Distribution::Kind;
   switch (key.distribution.kind) {
     case Kind::kUniform: return uniform<T>(key, random, i);
     case Kind::kOnes: return T{1};
-    // Strictly on the far side of zero from the operator's neutral element, so that padding with
-    // zeros instead shows.
-    case Kind::kRamp: return static_cast<T>((key.op == Op::kMax ? -1 : 1) * (1 + int(i % 16)));
+    case Kind::kRamp: return ramp<T>(key, i);
     case Kind::kNormal: return normal<T>(random, i);
     case Kind::kCancelling: return cancelling<T>(key, random, i);
     case Kind::kZeros: return T{0};
-    case Kind::kExtremes: break;
+    case Kind::kExtremes: return extremes<T>(key, random, i);
+    case Kind::kRareZeros: break;
   }
-  return extremes<T>(key, random, i);
+  // The zeros decide min and max: an algorithm that takes zero for "no value" shows.
+  return random.word(i) % 64 == 0 ? T{0} : ramp<T>(key, i);
 }
 
 }  // namespace

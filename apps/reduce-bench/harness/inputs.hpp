@@ -17,11 +17,11 @@ namespace reduce_bench {
 /// and (one bit cleared in each of twelve places), or (one bit set), right (seven of eight elements
 /// neutral), affine (odd multipliers).
 struct Distribution {
-  enum class Kind { kUniform, kOnes, kRamp, kNormal, kCancelling, kZeros, kExtremes };
-  static constexpr std::array kNames{std::string_view{"uniform"},    std::string_view{"ones"},
-                                     std::string_view{"ramp"},       std::string_view{"normal"},
-                                     std::string_view{"cancelling"}, std::string_view{"zeros"},
-                                     std::string_view{"extremes"}};
+  enum class Kind { kUniform, kOnes, kRamp, kNormal, kCancelling, kZeros, kExtremes, kRareZeros };
+  static constexpr std::array kNames{
+      std::string_view{"uniform"},  std::string_view{"ones"},       std::string_view{"ramp"},
+      std::string_view{"normal"},   std::string_view{"cancelling"}, std::string_view{"zeros"},
+      std::string_view{"extremes"}, std::string_view{"rare-zeros"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< cancelling: sum of magnitudes over magnitude of the sum

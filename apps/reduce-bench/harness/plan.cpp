@@ -120,6 +120,11 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
     std::erase_if(entries, [&](const CatalogEntry* entry) {
       return entry->variant.operation != sweep.operation;
     });
+    if (entries.empty())
+      throw UsageError(
+          fmt::format("no variant of {} computes '{}': name their operation with 'operation', as "
+                      "'reduce-bench list' shows it",
+                      fmt::join(sweep.variants, ", "), name_of(sweep.operation)));
     check_params(sweep, entries);
     std::erase_if(entries, [&](const CatalogEntry* entry) {
       return std::none_of(keep.begin(), keep.end(), [&](const std::string& glob) {
