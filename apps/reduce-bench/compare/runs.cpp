@@ -19,6 +19,14 @@ constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a
 
 double positive(const Node& node) { return node.number(0, kHuge, true); }
 
+/// The name of a distribution and its parameters.
+std::string distribution_text(const Node& node) {
+  std::string text = node.at("name").string();
+  for (const auto& [name, value] : node.members())
+    if (name != "name") text += fmt::format(" {}={}", name, value.json().dump());
+  return text;
+}
+
 PointIdentity read_identity(const Node& node) {
   PointIdentity identity{
       .variant = node.at("variant").string(),
@@ -27,10 +35,10 @@ PointIdentity read_identity(const Node& node) {
       .n = node.at("n").integer(0, kMostCount),
       .type = node.at("type").string(),
       .op = node.at("op").string(),
-      .distribution = node.at("distribution").at("name").string(),
+      .distribution = distribution_text(node.at("distribution")),
   };
-  for (const auto& [name, value] : node.at("distribution").members())
-    if (name != "name") identity.distribution += fmt::format(" {}={}", name, value.json().dump());
+  if (node.has("labels") && !node.at("labels").is_null())
+    identity.labels = distribution_text(node.at("labels"));
   if (const Node buckets = node.at("buckets"); !buckets.is_null())
     identity.buckets = buckets.integer(1, kMostCount);
   // Revisions may list a variant's parameters in different order.
@@ -78,8 +86,9 @@ constexpr double kClockTolerance = 0.03;  // the change of a time that counts
 }  // namespace
 
 std::string PointIdentity::text() const {
-  return fmt::format("{}{}, {}{} {} {} {} on {}", variant, params, size_text(n),
-                     buckets ? fmt::format(" into {}", size_text(*buckets)) : "", type, op,
+  const std::string keyed =
+      buckets ? fmt::format(" into {} by {}", size_text(*buckets), labels) : std::string{};
+  return fmt::format("{}{}, {}{} {} {} {} on {}", variant, params, size_text(n), keyed, type, op,
                      distribution, backend);
 }
 

@@ -21,12 +21,13 @@ struct PointIdentity {
   std::uint64_t n = 0;
   std::optional<std::uint64_t> buckets;
   std::string type, op;
-  std::string distribution;  ///< as JSON
+  std::string distribution;  ///< of the values: `cancelling condition=1000.0`
+  std::string labels;        ///< their distribution; empty where there are none
   std::string params;        ///< ` block=128 form=corrected`
   unsigned occurrence = 0;   ///< a plan may hold one point twice: they pair in its order
 
   auto operator<=>(const PointIdentity&) const = default;
-  /// `harris/3 block=128, 2^20 i32 sum uniform on cuda`.
+  /// `harris/3 block=128, 2^20 i32 sum uniform on cuda`; with labels `2^20 into 2^8 by zipf ...`.
   std::string text() const;
 };
 
