@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -43,7 +45,11 @@ Record full_record() {
   record.launch =
       LaunchLog{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
   record.traffic = {.read_bytes = 7, .written_bytes = 8};
-  record.verification = Verification{.expected = {Type::kF64, 0x7ff8000000000001u},
+  record.verification = Verification{.array = "labels",
+                                     .index = 10,
+                                     .elements = 11,
+                                     .mismatches = 12,
+                                     .expected = {Type::kF64, 0x7ff8000000000001u},
                                      .actual = {Type::kF32, 0xffffffffu},
                                      .comparison = {.passed = true,
                                                     .error_abs = kInfinity,
@@ -100,9 +106,11 @@ TEST(Wire, APointArrivesAsItWas) {
              .entry = &find_variant("harris/6"),
              .backend = Backend::kEmu,
              .n = std::size_t{1} << 40,
+             .buckets = std::size_t{1} << 33,
              .type = Type::kF64,
              .op = Op::kMax,
              .distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e7},
+             .labels = {.kind = LabelDistribution::Kind::kZipf, .exponent = 1.5, .length = 7},
              .params = default_params(find_variant("harris/6").variant),
              .seed = ~std::uint64_t{0},
              .measurement = {.modes = {Mode::kGraph, Mode::kHot},
@@ -121,8 +129,22 @@ TEST(Wire, APointArrivesAsItWas) {
   EXPECT_EQ(got.entry, sent.entry);
   EXPECT_EQ(got.params, sent.params);
   EXPECT_EQ(got.input_key(), sent.input_key());
+  EXPECT_EQ(got.buckets, sent.buckets);
+  EXPECT_EQ(got.labels, sent.labels);
   EXPECT_EQ(got.measurement.modes, sent.measurement.modes);
   EXPECT_EQ(got.measurement.point_timeout_s, 0.4);
+}
+
+TEST(Wire, AnImageIsReadWhereItArrives) {
+  const auto file = std::filesystem::temp_directory_path() / "wire_test.pgm";
+  std::ofstream(file) << "P2 2 1 255 3 200";
+  Point sent{.entry = &find_variant("atomic/global"),
+             .labels = {.kind = LabelDistribution::Kind::kImage, .file = file.string()}};
+  const Point first = point_from_wire(to_wire(sent));
+  const Point second = point_from_wire(to_wire(sent));
+  ASSERT_NE(first.labels.image, nullptr);
+  EXPECT_EQ(first.labels.image->pixels, (std::vector<std::uint16_t>{3, 200}));
+  EXPECT_EQ(first.labels, second.labels);  // so that their inputs are shared
 }
 
 TEST(Wire, OptionsAndTraitsArriveAsTheyWere) {

@@ -10,7 +10,7 @@ __global__ void none_kernel(const T* input, T* output, std::size_t n) {
   *output = sum_of(input, n);
 }
 
-struct None {
+struct NoFault {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     on_one_thread(call.stream, &none_kernel<T>, call.in(), call.out(), call.n());
@@ -19,6 +19,6 @@ struct None {
 
 }  // namespace
 
-Variant fault_none() { return fault<None>("fault/none", "the sum and no fault"); }
+Variant fault_none() { return fault<NoFault>("fault/none", "the sum and no fault"); }
 
 }  // namespace reduce_bench::BACKEND
