@@ -103,8 +103,22 @@ std::vector<Params> other_settings(const Variant& variant) {
   return named;
 }
 
-/// Buckets where the case is about something else: as many as every histogram takes.
-constexpr std::size_t kManyBuckets = 256;
+/// Buckets where the case is about something else: 256, as most histograms have, or 64 where the
+/// variant refuses as many.
+std::size_t many_buckets(const Variant& variant, Point point, const DeviceTraits& traits) {
+  point.buckets = 256;
+  if (variant.restriction == nullptr || variant.restriction(point.problem(traits)).empty())
+    return 256;
+  return 64;
+}
+
+/// Whether the type is the one of the extensive cases: the default, or bytes where the variant
+/// counts nothing else.
+bool is_main_type(const Variant& variant, Type type) {
+  const Operation operation = variant.operation;
+  const bool has_default = variant.supports(default_type(operation), default_op(operation));
+  return has_default ? type == default_type(operation) : is_label(type);
+}
 
 /// The labels that keyed operations may stumble over.
 std::vector<LabelDistribution> label_distributions(bool full) {
@@ -122,18 +136,22 @@ std::vector<LabelDistribution> label_distributions(bool full) {
 }
 
 std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type, Op op,
-                           const VerifyOptions& options, const DeviceTraits& device) {
+                           const VerifyOptions& options, const DeviceTraits& traits) {
   const Variant& variant = entry.variant;
   std::vector<Case> cases;
   const bool keyed = has_labels(variant.operation);
+  const std::size_t many = many_buckets(
+      variant, {.entry = &entry, .type = type, .op = op, .params = default_params(variant)},
+      traits);
+  const bool main_type = is_main_type(variant, type);
   const auto add = [&](std::size_t n, Distribution distribution, Params params,
-                       std::size_t lead = 0, std::size_t buckets = kManyBuckets,
+                       std::size_t lead = 0, std::optional<std::size_t> buckets = std::nullopt,
                        LabelDistribution labels = {}) {
     Point point{.index = cases.size(),
                 .entry = &entry,
                 .backend = backend,
                 .n = n,
-                .buckets = keyed ? buckets : 0,
+                .buckets = keyed ? buckets.value_or(many) : 0,
                 .type = type,
                 .op = op,
                 .distribution = distribution,
@@ -155,16 +173,15 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
       continue;
     for (const std::size_t n : awkward) add(n, distribution, defaults);
   }
-  const bool plain = (op == default_op(variant.operation)) &&
-                     (type == default_type(variant.operation) || type == Type::kF64);
+  const bool plain = (op == default_op(variant.operation)) && (main_type || type == Type::kF64);
   if (plain) add(large_size(backend), uniform, defaults);
   if (plain && variant.borders != nullptr) {
     const Problem any{.operation = variant.operation,
-                      .buckets = keyed ? kManyBuckets : 0,
+                      .buckets = keyed ? many : 0,
                       .type = type,
                       .op = op,
                       .params = defaults,
-                      .device = device};
+                      .device = traits};
     for (const std::size_t border : variant.borders(any))
       for (const std::size_t n : {border, border + 1}) add(n, uniform, defaults);
   }
@@ -173,13 +190,12 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     add(1024, uniform, params);  // whole blocks of every size
     if (params.has("block") && params.number("block") > 0)
       add(params.number("block") - 1, uniform, params);
-    if (type == default_type(variant.operation) && op == default_op(variant.operation))
-      add(large_size(backend), uniform, params);
+    if (main_type && op == default_op(variant.operation)) add(large_size(backend), uniform, params);
     if (options.full) add(4099, {.kind = Distribution::Kind::kRamp}, params);
   }
   if (keyed) {
     for (const LabelDistribution& labels : label_distributions(options.full)) {
-      for (const std::size_t n : awkward) add(n, uniform, defaults, 0, kManyBuckets, labels);
+      for (const std::size_t n : awkward) add(n, uniform, defaults, 0, many, labels);
       // Few buckets, and more than there are inputs.
       if (options.full)
         for (const std::size_t buckets : {2u, 257u, 10007u})
@@ -191,14 +207,14 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
       for (const std::size_t n : {0u, 1u})
         for (const std::size_t buckets : {1u, 2u, 5003u}) add(n, uniform, defaults, 0, buckets);
     // Every input in one bucket: counters overflow where they can.
-    add(large_size(backend), uniform, defaults, 0, kManyBuckets,
+    add(large_size(backend), uniform, defaults, 0, many,
         {.kind = LabelDistribution::Kind::kDegenerate});
     if (options.full) add(large_size(backend), uniform, defaults, 0, 65537);
     for (const Params& params : other_settings(variant)) {
       add(4099, uniform, params, 0, 1);
       add(4099, uniform, params, 0, 5003);
       for (const auto kind : {LabelDistribution::Kind::kDegenerate, LabelDistribution::Kind::kRuns})
-        add(4099, uniform, params, 0, kManyBuckets, {.kind = kind});
+        add(4099, uniform, params, 0, many, {.kind = kind});
     }
   }
   // Inputs that are aligned to their elements and no better.

@@ -1,0 +1,130 @@
+// eilers/banktrish: TRISH with F threads on each of the 64 histograms
+//
+// Source: eilers section 4.5.2, Figures 4.23, A.1 and A.2.
+// Idea: brown/trish with 64 F threads on the same 64 histograms: in shared memory a thread acts as
+//   its index modulo 64, elsewhere as itself. Updates are atomic additions of words. Of the four
+//   labels of a word that a thread reads, those whose counters share a word are one update.
+// Fixes: brown/trish leaves most of the SM's threads unused. What F threads add to one histogram at
+//   once is serialised, at most F-fold; bundling spares that for runs of equal labels.
+// Launch: blocks_per_sm blocks per SM of 64 F threads, 16 KB shared; then a block for each bin.
+// Traffic: n labels read, 256 counts per block written and read again, m counts written.
+// Preconditions: m <= 256.
+// Deviations: F threads fill the byte counters that one fills in brown/trish, so a block must flush
+//   after 63 / F words per thread instead of 63, which the text does not say (errata 14). Nor does
+//   it say how the 64 F threads share the flush: each of the F groups adds up its part of
+//   every row in registers, and at the end the groups add theirs together in shared memory. 3
+//   blocks per SM fitted into 48 KB: auto is what is resident. Labels outside of whole aligned
+//   words are counted by the second kernel.
+
+#include "kernels/histogram/byte_counters.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// One atomic for all labels of the word whose counters are in the same row.
+__device__ inline void count_bundled(unsigned* own, unsigned word) {
+  unsigned row[kLabelsPerWord], increment[kLabelsPerWord];
+#pragma unroll
+  for (unsigned k = 0; k < kLabelsPerWord; ++k) {
+    row[k] = row_of(label_of(word, k));
+    increment[k] = increment_of(label_of(word, k));
+#pragma unroll
+    for (unsigned j = 0; j < k; ++j) {
+      if (row[j] != row[k]) continue;
+      increment[j] += increment[k];
+      increment[k] = 0;
+      break;
+    }
+  }
+#pragma unroll
+  for (unsigned k = 0; k < kLabelsPerWord; ++k)
+    if (increment[k] != 0) atomicAdd(&own[row[k] * kTrishSets], increment[k]);
+}
+
+template <unsigned kFactor>
+__global__ void eilers_banktrish_kernel(const unsigned* words, std::size_t count,
+                                        std::size_t per_block, Count* partials) {
+  constexpr unsigned kBlock = kFactor * kTrishSets;
+  constexpr unsigned kWords = kWordsPerFlush / kFactor;
+  unsigned* counters = dynamic_shared<unsigned>();
+  const unsigned t = threadIdx.x, set = t % kTrishSets, group = t / kTrishSets;
+  for (unsigned i = t; i < kTrishRows * kTrishSets; i += kBlock) counters[i] = 0;
+
+  // In the flush each thread of a group takes one row, and these of its words: shifted by the row,
+  // so that the threads of a warp are at different banks.
+  const unsigned row = set;
+  const unsigned part = group * kTrishSets / kFactor;
+  const unsigned sets = (group + 1) * kTrishSets / kFactor - part;
+  Count counts[4] = {};
+  const std::size_t first = blockIdx.x * per_block;
+  const std::size_t last = first + per_block < count ? first + per_block : count;
+  for (std::size_t flush = first; flush < last; flush += kWords * kBlock) {
+    __syncthreads();  // rows are cleared before their words count again
+    unsigned fetched[kWords];
+#pragma unroll
+    for (unsigned j = 0; j < kWords; ++j)
+      fetched[j] = flush + j * kBlock + t < last ? words[flush + j * kBlock + t] : 0;
+#pragma unroll
+    for (unsigned j = 0; j < kWords; ++j)
+      if (flush + j * kBlock + t < last) count_bundled(counters + set, fetched[j]);
+    __syncthreads();
+    flush_row(counters + row * kTrishSets, part + row, sets, counts);
+  }
+
+  __syncthreads();  // all counters are zero again
+  for (unsigned j = 0; j < 4; ++j) atomicAdd(&counters[j * kTrishRows + row], counts[j]);
+  __syncthreads();
+  for (unsigned bin = t; bin < kTrishBins; bin += kBlock)
+    partials[std::size_t{blockIdx.x} * kTrishBins + bin] = counters[bin];
+}
+
+unsigned block_of(const Problem& p) { return kTrishSets * p.params.number("F"); }
+Shares shares(const Problem& p) {
+  return shares_of(most_words(p), filling_blocks(p, block_of(p), kTrishSharedBytes), block_of(p));
+}
+
+struct EilersBankTrish {
+  template <class L, class Op>
+  static void enqueue(const TypedCall<L>& call) {
+    const Words words = words_of(call.histogram_labels(), call.n());
+    const auto [per_block, blocks] = shares(call.problem);
+    Count* partials = call.template scratch<Count>();
+    with_value<2, 3, 4, 5, 6, 7, 8>(call.params().number("F"), [&]<unsigned kFactor>() {
+      if (blocks > 0)
+        launch(eilers_banktrish_kernel<kFactor>,
+               {blocks, kFactor * kTrishSets, kTrishSharedBytes, call.stream}, words.words,
+               words.count, per_block, partials);
+    });
+    enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
+                  call.counts());
+  }
+};
+
+}  // namespace
+
+Variant eilers_banktrish() {
+  return {
+      .id = "eilers/banktrish",
+      .title = "TRISH with several threads per histogram",
+      .source = "eilers 4.5.2, Figure 4.23",
+      .operation = Operation::kHistogram,
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"F",
+                  "8",
+                  {"2", "3", "4", "5", "6", "7", "8"},
+                  "threads per histogram (published: 2 to 8, fastest 8)"},
+                 blocks_per_sm_param("3")},
+      .traffic =
+          [](const Problem& p) {
+            return traffic_of_partials(p, std::size_t{shares(p).blocks} * kTrishBins);
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes =
+                                 std::size_t{shares(p).blocks} * kTrishBins * sizeof(Count)};
+          },
+      .enqueue = instantiate_for<EilersBankTrish, NoOps, std::uint8_t>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

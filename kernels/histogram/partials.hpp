@@ -1,0 +1,90 @@
+// Partial histograms, one for each block or thread, and the kernel that merges them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "kernels/histogram/words.hpp"
+#include "kernels/reduce/shuffle.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// The count of `bin` in partial histogram p is partials[p * partial_stride + bin * bin_stride].
+struct Partials {
+  const Count* partials;
+  std::size_t count, partial_stride, bin_stride;
+};
+
+/// One block for each bin. Adds the edges too, which no partial histogram holds.
+template <class C>  // a template, since several files define it
+__global__ void merge_partials_kernel(Partials from, Edges edges, C* counts) {
+  C* warp_results = dynamic_shared<C>();
+  const std::size_t bin = blockIdx.x;
+  C sum = 0;
+  for (std::size_t p = threadIdx.x; p < from.count; p += blockDim.x)
+    sum += from.partials[p * from.partial_stride + bin * from.bin_stride];
+  if (threadIdx.x == 0) {
+    for (std::size_t i = 0; i < edges.head; ++i) sum += edges.labels[i] == bin;
+    for (std::size_t i = edges.tail; i < edges.n; ++i) sum += edges.labels[i] == bin;
+  }
+  sum = fold_block<Sum>(sum, warp_results);
+  if (threadIdx.x == 0) counts[bin] = sum;
+}
+
+/// Sums up `bins` bins of all partial histograms. A block has the 256 threads of the CUDA samples,
+/// fewer where they would have less than four partial histograms each.
+inline void enqueue_merge(const Stream& stream, const Partials& from, const Edges& edges,
+                          std::size_t bins, Count* counts) {
+  const auto block = static_cast<unsigned>(
+      std::clamp<std::size_t>(ceil_div(from.count, 4 * kWarpSize), 1, 8) * kWarpSize);
+  launch(merge_partials_kernel<Count>,
+         {static_cast<unsigned>(bins), block, kWarpSize * sizeof(Count), stream}, from, edges,
+         counts);
+}
+
+/// Every label read in each of `passes`, the partial histograms written and read again.
+inline Traffic traffic_of_partials(const Problem& p, std::size_t partial_counts,
+                                   std::size_t passes = 1) {
+  return {.read_bytes = passes * p.input_bytes() + partial_counts * sizeof(Count),
+          .written_bytes = (partial_counts + p.buckets) * sizeof(Count)};
+}
+
+/// Blocks that one SM holds at once. CUDA keeps 1 KB of shared memory for itself in each.
+inline unsigned resident_blocks_per_sm(const DeviceTraits& device, unsigned block,
+                                       std::size_t shared_bytes) {
+  constexpr std::size_t kReservedBytes = 1024;
+  const std::size_t by_memory =
+      (device.max_shared_bytes_per_block + kReservedBytes) / (shared_bytes + kReservedBytes);
+  const std::size_t by_threads = device.max_threads_per_sm / block;
+  return static_cast<unsigned>(
+      std::clamp<std::size_t>(std::min(by_memory, by_threads), 1, device.max_blocks_per_sm));
+}
+
+/// The axis of kernels whose grid just fills the device.
+inline ParamSpec blocks_per_sm_param(const std::string& published) {
+  return {"blocks_per_sm",
+          "auto",
+          {"auto", "1", "3", "8"},
+          "blocks per SM (auto: as many as are resident; published: " + published + ")"};
+}
+inline unsigned filling_blocks(const Problem& p, unsigned block, std::size_t shared_bytes) {
+  const unsigned per_sm = p.params.is("blocks_per_sm", "auto")
+                              ? resident_blocks_per_sm(p.device, block, shared_bytes)
+                              : p.params.number("blocks_per_sm");
+  return per_sm * p.device.sm_count;
+}
+
+/// A contiguous share of the inputs for each block.
+struct Shares {
+  std::size_t per_block;
+  unsigned blocks;  ///< none where there is no input
+};
+/// At most `most_blocks` shares, each but the last a multiple of `step`.
+inline Shares shares_of(std::size_t inputs, std::size_t most_blocks, std::size_t step) {
+  const std::size_t per_block =
+      std::max(ceil_div(ceil_div(inputs, most_blocks), step), std::size_t{1}) * step;
+  return {per_block, static_cast<unsigned>(ceil_div(inputs, per_block))};
+}
+
+}  // namespace reduce_bench::BACKEND
