@@ -17,8 +17,9 @@ namespace reduce_bench::BACKEND {
 
 inline constexpr unsigned kSortBlock = 256, kSortItems = 8, kSortTile = kSortBlock * kSortItems;
 inline constexpr unsigned kSortWarps = kSortBlock / 32;
-/// One thread of a block looks after each digit.
-inline constexpr unsigned kMostBitsPerPass = 8;
+
+/// What the thesis's SRTS sort is tuned for, and what it sorts by wherever it sorts.
+inline constexpr unsigned kBitsPerSortPass = 5;
 
 /// Labels and the values that go with them.
 template <class L, class T>
@@ -37,7 +38,8 @@ struct Digit {
 /// One sort of n pairs by the bits [first_bit, end_bit) of their labels.
 struct RadixSort {
   std::size_t n = 0;
-  unsigned first_bit = 0, end_bit = 0, bits_per_pass = 5;
+  unsigned first_bit = 0, end_bit = 0;
+  unsigned bits_per_pass = kBitsPerSortPass;  ///< at most 8
   unsigned blocks = 0;
   std::size_t per_block = 0;
 
