@@ -1,0 +1,39 @@
+// cpu/gather: one loop over the labels
+//
+// Source: eilers section 2.1, after Algorithm 2.1.
+// Idea: every result is fetched from where its label says.
+// Fixes: nothing, it is what the parallel algorithms are measured against.
+// Launch: the calling thread.
+// Traffic: n labels and the values that they name read, n results written.
+// Preconditions: none.
+// Deviations: the thesis gives no listing.
+
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct CpuGather {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const T* values = call.in();
+    const Label* labels = call.labels();
+    T* results = call.out();
+    for (std::size_t i = 0; i < call.n(); ++i) results[i] = values[labels[i]];
+  }
+};
+
+}  // namespace
+
+Variant cpu_gather() {
+  return {
+      .id = "cpu/gather",
+      .title = "one loop",
+      .source = "eilers section 2.1",
+      .operation = Operation::kGather,
+      .fidelity = Fidelity::kBaseline,
+      .enqueue = instantiate<CpuGather, NoOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

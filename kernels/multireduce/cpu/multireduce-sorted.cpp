@@ -1,0 +1,83 @@
+// cpu/multireduce-sorted: partial radix sort, then one loop
+//
+// Source: eilers section 2.4, Algorithm 2.4 before Algorithm 2.2 (Figure 2.7).
+// Idea: sorted by the upper bits of their labels, inputs come in sections whose buckets are
+//   neighbours and stay in the cache.
+// Fixes: cpu/multireduce's cache misses for large m.
+// Launch: the calling thread.
+// Traffic: n labels and n values read, m results written; the sort, which is not counted, reads
+//   and writes n labels and n values in each run.
+// Preconditions: none. Order-preserving: the sort is stable.
+// Deviations: those of cpu/radix-sort. sort_bits=auto leaves 18 bits unsorted and sorts from 2^21
+//   buckets on, as the thesis found best on its machine (it prints "if m < 2^21"); below, the loop
+//   reads the input itself. Runs of 8 bits: not stated.
+
+#include "kernels/sort/cpu_radix_sort.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+constexpr unsigned kBitsPerRun = 8, kUnsortedBits = 18, kLeastBitsToSort = 21;
+
+CpuRadixSort sort_of(const Problem& p) {
+  const unsigned bits = log2_ceil(p.buckets);
+  unsigned sort_bits = bits < kLeastBitsToSort ? 0 : bits - kUnsortedBits;
+  if (!p.params.is("sort_bits", "auto")) sort_bits = p.params.number("sort_bits");
+  return plan_cpu_radix_sort(p.n, p.buckets, sort_bits, kBitsPerRun);
+}
+
+/// Where the workspace holds what, after the sorted labels.
+struct Places {
+  std::size_t values, sorting, end;
+};
+Places places(const Problem& p) {
+  const CpuRadixSort sort = sort_of(p);
+  if (sort.runs() == 0) return {};
+  Places at{};
+  at.values = CpuRadixSort::aligned(p.n * sizeof(Label));
+  at.sorting = at.values + CpuRadixSort::aligned(p.n * p.element_bytes());
+  at.end = at.sorting + sort.workspace_bytes(p.element_bytes());
+  return at;
+}
+
+struct CpuMultireduceSorted {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const CpuRadixSort sort = sort_of(call.problem);
+    const Label* labels = call.labels();
+    const T* values = call.in();
+    if (sort.runs() > 0) {
+      const Places at = places(call.problem);
+      Label* sorted_labels = call.template scratch<Label>();
+      T* sorted_values = call.scratch(at.values);
+      sort_pairs(sort, labels, values, sorted_labels, sorted_values, call.workspace + at.sorting);
+      labels = sorted_labels;
+      values = sorted_values;
+    }
+    T* buckets = call.out();
+    std::fill_n(buckets, call.buckets(), Op::template identity<T>());
+    for (std::size_t i = 0; i < call.n(); ++i)
+      buckets[labels[i]] = Op::combine(buckets[labels[i]], values[i]);
+  }
+};
+
+}  // namespace
+
+Variant cpu_multireduce_sorted() {
+  return {
+      .id = "cpu/multireduce-sorted",
+      .title = "partial radix sort, then one loop",
+      .source = "eilers Algorithm 2.4",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"sort_bits",
+                  "auto",
+                  {"auto", "2", "4", "6", "8", "12"},
+                  "upper bits of the labels to sort by (auto: all but 18, from 2^21 buckets)"}},
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
+      .enqueue = instantiate<CpuMultireduceSorted, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,111 @@
+// 32 bucket sets for a block in shared memory, bucket b of set s at 32 b + s: each set in a bank of
+// its own, shared by all threads of that lane (eilers section 4.3.6, Algorithm 4.10).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "kernels/atomics.hpp"
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+
+inline constexpr unsigned kBanks = 32;
+/// The most buckets that the publication keeps in shared memory.
+inline constexpr unsigned kMostBankBuckets = 256;
+
+/// Takes effect for the block at the next barrier.
+template <class Op, class T>
+__device__ void reset_bank_sets(T* sets, unsigned buckets) {
+  for (unsigned i = threadIdx.x; i < kBanks * buckets; i += blockDim.x)
+    sets[i] = Op::template identity<T>();
+}
+
+/// Combines the inputs [first, last) with the block's sets of the `buckets` labels from `low` on;
+/// other labels are passed over where `kSelect` says that there may be any.
+template <class Op, bool kMerge, bool kSelect, class T>
+__device__ void take_into_bank_sets(T* sets, const T* values, const Label* labels,
+                                    std::size_t first, std::size_t last, Label low,
+                                    unsigned buckets) {
+  T* own = sets + threadIdx.x % kBanks;
+  for (std::size_t i = first + threadIdx.x; i < last; i += 2 * blockDim.x) {
+    const Label bucket = labels[i] - low;
+    T value = values[i];
+    if (i + blockDim.x < last) {
+      const Label next_bucket = labels[i + blockDim.x] - low;
+      const T next = values[i + blockDim.x];
+      if (kMerge && next_bucket == bucket) value = Op::combine(value, next);
+      else if (!kSelect || next_bucket < buckets)
+        atomic_combine<Op>(&own[kBanks * next_bucket], next);
+    }
+    if (!kSelect || bucket < buckets) atomic_combine<Op>(&own[kBanks * bucket], value);
+  }
+}
+
+/// Combines the sets, after a barrier, and adds them to the results.
+template <class Op, class T>
+__device__ void add_bank_sets(const T* sets, unsigned buckets, T* results) {
+  for (unsigned bucket = threadIdx.x; bucket < buckets; bucket += blockDim.x) {
+    T total = Op::template identity<T>();
+    for (unsigned k = 0; k < kBanks; ++k)
+      total = Op::combine(total, sets[kBanks * bucket + (threadIdx.x + k) % kBanks]);
+    atomic_combine<Op>(&results[bucket], total);
+  }
+}
+
+struct BankSetsPlan {
+  unsigned buckets;  ///< in shared memory
+  unsigned threads, blocks;
+  std::size_t per_block, shared_bytes;
+
+  /// All of one bank's inputs of a block, then its sets, then the blocks.
+  std::uint64_t depth() const { return per_block / kBanks + kBanks + blocks; }
+};
+
+inline unsigned buckets_in_banks(const Problem& p) {
+  return static_cast<unsigned>(std::min<std::size_t>(p.buckets, kMostBankBuckets));
+}
+inline std::size_t bank_sets_bytes(const Problem& p) {
+  return kBanks * buckets_in_banks(p) * p.element_bytes();
+}
+
+/// As many blocks as are resident, for `warps` (see `bank_sets_warps`) each.
+inline BankSetsPlan plan_bank_sets(const Problem& p) {
+  BankSetsPlan plan{};
+  plan.buckets = buckets_in_banks(p);
+  plan.shared_bytes = bank_sets_bytes(p);
+  plan.threads =
+      p.params.is("warps", "auto")
+          ? std::clamp(static_cast<unsigned>(ceil_div(4 * plan.buckets, 32)) * 32, 32u, 1024u)
+          : 32 * p.params.number("warps");
+  const std::size_t resident = std::clamp<std::size_t>(
+      std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
+                            p.device.max_shared_bytes_per_block / plan.shared_bytes),
+      1, p.device.max_blocks_per_sm);
+  // Whole steps of the loop, so that only the last block has a tail.
+  const std::size_t step = 2 * std::size_t{plan.threads};
+  const std::size_t most = resident * p.device.sm_count;
+  plan.per_block = std::max(ceil_div(ceil_div(p.n, most), step), std::size_t{1}) * step;
+  plan.blocks = static_cast<unsigned>(ceil_div(p.n, plan.per_block));
+  return plan;
+}
+
+inline ParamSpec bank_sets_warps() {
+  return {"warps",
+          "auto",
+          {"auto", "1", "2", "4", "8", "16", "32"},
+          "warps per block (auto: an eighth of its buckets, the publication's fastest)"};
+}
+inline ParamSpec bank_sets_merge() {
+  return {
+      "merge", "on", {"on", "off"}, "combine a thread's two inputs where their labels are equal"};
+}
+
+inline std::string bank_sets_restriction(const Problem& p) {
+  if (bank_sets_bytes(p) <= p.device.max_shared_bytes_per_block) return {};
+  return std::to_string(bank_sets_bytes(p)) + " bytes of shared memory are needed, a block has " +
+         std::to_string(p.device.max_shared_bytes_per_block);
+}
+
+}  // namespace reduce_bench::BACKEND

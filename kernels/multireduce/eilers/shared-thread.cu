@@ -1,0 +1,94 @@
+// eilers/shared-thread: one bucket set for each thread in shared memory
+//
+// Source: eilers section 4.3.6, the baseline for commutative operators (Figures 4.12 and 4.15),
+//   after Nugteren's histogram and TRISH's batched loads.
+// Idea: every thread has buckets of its own, bucket b of thread t at b * threads + t, so threads
+//   of a warp never meet in a bank and nothing needs an atomic. Labels and values are fetched to
+//   registers in batches, that several loads may be under way.
+// Fixes: the traffic and the cache misses of bucket sets in global memory.
+// Launch: blocks of as many threads as have room for their sets, at most 256, as many as are
+//   resident; then a block for each bucket, which combines the blocks' results.
+// Traffic: n labels and n values read, a set of m per block written and read, m results written.
+// Preconditions: m buckets for each thread of a warp fit into a block's shared memory.
+// Deviations: 32 m elements must fit, instead of m <= 256 (48 KB and one warp). The numbers of
+//   blocks and threads and the size of a batch are not stated. The block combines its threads'
+//   sets, and a kernel in order of the blocks replaces Modern GPU's segmented reduction.
+
+#include "kernels/multireduce/eilers/thread_sets.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T, class Op, unsigned kItems>
+__global__ void eilers_shared_thread_kernel(const T* values, const Label* labels, std::size_t n,
+                                            std::size_t per_block, unsigned buckets,
+                                            T* block_sets) {
+  T* sets = dynamic_shared<T>();
+  T* own = sets + threadIdx.x;
+  reset_thread_set<Op>(own, buckets);
+  const std::size_t first = blockIdx.x * per_block;
+  const std::size_t last = first + per_block < n ? first + per_block : n;
+  for (std::size_t i = first + threadIdx.x; i < last; i += kItems * blockDim.x) {
+    Label label[kItems];
+    T value[kItems];
+#pragma unroll
+    for (unsigned j = 0; j < kItems; ++j) {
+      const std::size_t at = i + j * blockDim.x;
+      label[j] = at < last ? labels[at] : 0;
+      value[j] = at < last ? values[at] : Op::template identity<T>();
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kItems; ++j) take<Op>(own, label[j], value[j]);
+  }
+  store_block_set<Op>(sets, buckets, block_sets);
+}
+
+ThreadSetsPlan plan_of(const Problem& p) {
+  return plan_thread_sets(p, 0, p.params.number("items"));
+}
+
+struct EilersSharedThread {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const ThreadSetsPlan plan = plan_of(call.problem);
+    if (call.n() > 0)
+      with_value<1, 4, 8>(call.params().number("items"), [&]<unsigned kItems>() {
+        launch(eilers_shared_thread_kernel<T, Op, kItems>,
+               {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(),
+               call.labels(), call.n(), plan.per_thread * plan.threads,
+               static_cast<unsigned>(call.buckets()), call.scratch());
+      });
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), plan.blocks, call.out());
+  }
+};
+
+}  // namespace
+
+Variant eilers_shared_thread() {
+  return {
+      .id = "eilers/shared-thread",
+      .title = "one bucket set for each thread, shared memory",
+      .source = "eilers section 4.3.6",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kAdapted,
+      .params = {{"items", "4", {"1", "4", "8"}, "inputs that a thread fetches at once"}},
+      .restriction = [](const Problem& p) { return thread_sets_restriction(p, 0); },
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const ThreadSetsPlan plan = plan_of(p);
+        return plan.per_thread + depth_of_combine(plan.threads) + depth_of_combine(plan.blocks);
+      },
+      .traffic =
+          [](const Problem& p) {
+            const std::size_t sets_bytes = plan_of(p).blocks * p.shape().output_bytes();
+            return Traffic{.read_bytes = p.input_bytes() + sets_bytes,
+                           .written_bytes = sets_bytes + p.shape().output_bytes()};
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = plan_of(p).blocks * p.shape().output_bytes()};
+          },
+      .enqueue = instantiate_for<EilersSharedThread, BasicOps, std::int32_t, float>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

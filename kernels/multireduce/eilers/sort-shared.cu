@@ -1,0 +1,181 @@
+// eilers/sort-shared: block-wide sort and segmented reduction
+//
+// Source: eilers Algorithm 4.13, section 4.4.3 (Figures 4.20 to 4.22), on CUB's block radix sort
+//   and Modern GPU's segmented scan.
+// Idea: a block sorts a tile of `items` inputs per thread by label, in shared memory. Threads then
+//   scan their sorted values label by label; a segmented scan over the threads gives each what
+//   earlier threads hold of its first label; where a label ends, its result goes to the block's
+//   bucket set. The sets are combined at the end. No bucket is ever updated, so labels do not
+//   collide, and operators need not commute.
+// Fixes: the global sort's traffic; the bucket sets of eilers/shared-thread in shared memory.
+// Launch: a fill of the sets; ceil(n / (threads * items)) blocks; then a block for each bucket.
+// Traffic: n labels and n values read; a set of m per block written twice and read; m results
+//   written.
+// Preconditions: m elements of workspace per block. Order-preserving with transpose=on.
+// Deviations: the third phase of the listing adds on the wrong side and clears with 0 instead of
+//   the neutral element, and results that no label of a block names are never initialised. The
+//   sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
+//   counter per digit and thread. A thread finds its next label in shared memory. The last block is
+//   filled up with neutral elements. A kernel in order of the blocks replaces Modern GPU's
+//   segmented reduction, whose fold of a single segment is not ordered. transpose=off fetches as
+//   the listing does, which mixes the order: commutative operators alone.
+
+#include "kernels/multireduce/bucket_sets.hpp"
+#include "kernels/sort/block_radix_sort.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// What the threads before this one hold of the segment that is open where it begins: the exclusive
+/// segmented scan of `value`, what a thread holds of the segment open at its end, which began in it
+/// where `began` is set. `values` and `flags` have room for one element per warp.
+template <class Op, class T>
+__device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const T before = __shfl_up_sync(0xffffffffu, value, distance);
+    const int began_before = __shfl_up_sync(0xffffffffu, static_cast<int>(began), distance);
+    if (lane < distance) continue;
+    if (!began) value = Op::combine(before, value);
+    began = began || began_before != 0;
+  }
+  if (lane == 31) {
+    values[warp] = value;
+    flags[warp] = began;
+  }
+  __syncthreads();
+  T carry = Op::template identity<T>();
+  for (unsigned w = 0; w < warp; ++w)
+    carry = flags[w] != 0 ? values[w] : Op::combine(carry, values[w]);
+  const T before = __shfl_up_sync(0xffffffffu, value, 1);
+  const int began_before = __shfl_up_sync(0xffffffffu, static_cast<int>(began), 1);
+  if (lane == 0) return carry;
+  return began_before != 0 ? before : Op::combine(carry, before);
+}
+
+template <class T, class Op, unsigned kItems>
+__global__ void eilers_sort_shared_kernel(const T* values, const Label* labels, std::size_t n,
+                                          unsigned buckets, unsigned bits, bool transpose,
+                                          T* sets) {
+  using Block = BlockPairs<T, kItems>;
+  const Block block(dynamic_shared<T>());
+  const unsigned threads = blockDim.x;
+  const std::size_t first = blockIdx.x * std::size_t{threads * kItems};
+
+  Label label[kItems];
+  T value[kItems];
+#pragma unroll
+  for (unsigned j = 0; j < kItems; ++j) {
+    const std::size_t i = first + threadIdx.x + j * threads;
+    label[j] = i < n ? labels[i] : buckets - 1;
+    value[j] = i < n ? values[i] : Op::template identity<T>();
+  }
+  if (transpose) {
+#pragma unroll
+    for (unsigned j = 0; j < kItems; ++j) {
+      const unsigned slot = Block::slot(threadIdx.x + j * threads);
+      block.labels[slot] = label[j];
+      block.values[slot] = value[j];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned j = 0; j < kItems; ++j) {
+      label[j] = block.labels[Block::slot(threadIdx.x * kItems + j)];
+      value[j] = block.values[Block::slot(threadIdx.x * kItems + j)];
+    }
+    __syncthreads();
+  }
+  block_radix_sort(label, value, bits, block);
+
+  block.labels[threadIdx.x] = label[0];
+  __syncthreads();
+  const Label next_of_thread = threadIdx.x + 1 < threads ? block.labels[threadIdx.x + 1] : buckets;
+  __syncthreads();
+
+  bool ends[kItems];
+  T scanned[kItems];
+  T open = Op::template identity<T>();
+  bool any_end = false;
+#pragma unroll
+  for (unsigned j = 0; j < kItems; ++j) {
+    open = scanned[j] = Op::combine(open, value[j]);
+    ends[j] = label[j] != (j + 1 < kItems ? label[j + 1] : next_of_thread);
+    if (ends[j]) open = Op::template identity<T>();
+    any_end = any_end || ends[j];
+  }
+  T before = open_segment_before<Op>(open, any_end, block.values, block.labels);
+#pragma unroll
+  for (unsigned j = 0; j < kItems; ++j) {
+    if (!ends[j]) continue;
+    sets[std::size_t{label[j]} * gridDim.x + blockIdx.x] = Op::combine(before, scanned[j]);
+    before = Op::template identity<T>();
+  }
+}
+
+std::size_t blocks_of(const Problem& p) {
+  return ceil_div(p.n, p.params.number("threads") * p.params.number("items"));
+}
+std::size_t sets_bytes(const Problem& p) { return blocks_of(p) * p.shape().output_bytes(); }
+
+struct EilersSortShared {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const std::size_t blocks = blocks_of(call.problem);
+    if (call.n() > 0) {
+      const unsigned threads = call.params().number("threads");
+      const bool transpose = call.params().is("transpose", "on");
+      enqueue_fill(call.stream, call.scratch(), blocks * call.buckets(),
+                   Op::template identity<T>());
+      with_value<4, 8, 12>(call.params().number("items"), [&]<unsigned kItems>() {
+        launch(eilers_sort_shared_kernel<T, Op, kItems>,
+               {static_cast<unsigned>(blocks), threads, BlockPairs<T, kItems>::bytes(threads),
+                call.stream},
+               call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+               log2_ceil(call.buckets()), transpose, call.scratch());
+      });
+    }
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), blocks, call.out());
+  }
+};
+
+std::string restriction(const Problem& p) {
+  if (!commutes(p.op) && p.params.is("transpose", "off"))
+    return "transpose=off mixes the order of the inputs: the operator must commute";
+  if (p.buckets > kMostBucketsToCombine)
+    return std::to_string(p.buckets) + " buckets: a grid has no block for each";
+  return {};
+}
+
+}  // namespace
+
+Variant eilers_sort_shared() {
+  return {
+      .id = "eilers/sort-shared",
+      .title = "block-wide sort and segmented reduction",
+      .source = "eilers Algorithm 4.13",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"threads",
+                  "256",
+                  {"32", "64", "128", "256", "512"},
+                  "threads per block (the publication varies them)"},
+                 {"items", "12", {"4", "8", "12"}, "inputs per thread (12 is its fastest)"},
+                 {"transpose", "on", {"on", "off"}, "fetch each thread's inputs as neighbours"}},
+      .restriction = restriction,
+      // A thread's items, a scan over the warp and the warps, the blocks.
+      .depth = [](const Problem& p) -> std::uint64_t {
+        return p.params.number("items") + 5 + p.params.number("threads") / 32 + 2 +
+               depth_of_combine(blocks_of(p));
+      },
+      .traffic =
+          [](const Problem& p) {
+            return Traffic{.read_bytes = p.input_bytes() + sets_bytes(p),
+                           .written_bytes = 2 * sets_bytes(p) + p.shape().output_bytes()};
+          },
+      .workspace = [](const Problem& p) { return Workspace{.device_bytes = sets_bytes(p)}; },
+      .enqueue = instantiate_for<EilersSortShared, BasicAndOrderedOps, std::int32_t, std::int64_t,
+                                 float>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,49 @@
+// gpu/scatter: each thread stores where its label says
+//
+// Source: eilers section 3.2.2 and Table 4.3, after the PRAM algorithm.
+// Idea: a thread for each input stores its value in its bucket. Labels and values are read in whole
+//   cache lines; the stores lie where the labels say.
+// Fixes: nothing, it is what the other scatters are measured against.
+// Launch: winner=any: ceil(n / 256) blocks. winner=last: a fill of m positions, the same blocks,
+// and
+//   ceil(m / 256) more.
+// Traffic: winner=any: n labels and n values read, min(n, m) results written. winner=last: n labels
+//   read, m positions written, updated and read, min(n, m) values read and as many results written.
+// Preconditions: n < 2^32.
+// Deviations: the published scatter is winner=any, in which any of several equal labels may win; it
+//   is right where no label occurs twice, and never ranked. winner=last is the PRIORITY PRAM that
+//   the thesis mentions: the largest position of each label is found atomically, then fetched from.
+//   Blocks and threads are not stated.
+
+#include "kernels/scatter/winner.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct GpuScatter {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    enqueue_scatter(call, call.in(), call.labels(), 1, call.template scratch<Count>());
+  }
+};
+
+}  // namespace
+
+Variant gpu_scatter() {
+  return {
+      .id = "gpu/scatter",
+      .title = "each thread stores where its label says",
+      .source = "eilers section 3.2.2",
+      .operation = Operation::kScatter,
+      .fidelity = Fidelity::kAdapted,
+      .params = {scatter_winner()},
+      .restriction = scatter_restriction,
+      .defect = scatter_defect,
+      .traffic = [](const Problem& p) { return traffic_of_scatter(p, 1); },
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = last_positions_bytes(p)}; },
+      .enqueue = instantiate<GpuScatter, NoOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,48 @@
+// he/multipass-scatter: one pass over the labels for each part of the buckets
+//
+// Source: He et al., Efficient Gather and Scatter Operations on Graphics Processors (2007), as
+//   eilers section 3.2.2 describes it.
+// Idea: where the buckets do not fit into the cache, a pass stores only into a part of them that
+//   does. The labels are read once for every pass, the stores hit the cache.
+// Fixes: gpu/scatter's cache misses for large m.
+// Launch: gpu/scatter's, once for every pass.
+// Traffic: n labels read in every pass, n values once, min(n, m) results written; winner=last as
+//   for gpu/scatter.
+// Preconditions: n < 2^32.
+// Deviations: as for gpu/scatter, the published winner=any is never ranked. The paper's formula for
+//   the number of passes is not in the thesis: it is an axis. Buckets are divided into equal parts.
+
+#include "kernels/scatter/winner.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct HeMultipassScatter {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    enqueue_scatter(call, call.in(), call.labels(), call.params().number("passes"),
+                    call.template scratch<Count>());
+  }
+};
+
+}  // namespace
+
+Variant he_multipass_scatter() {
+  return {
+      .id = "he/multipass-scatter",
+      .title = "one pass for each part of the buckets",
+      .source = "He et al. 2007, eilers section 3.2.2",
+      .operation = Operation::kScatter,
+      .fidelity = Fidelity::kAdapted,
+      .params = {{"passes", "4", {"1", "2", "4", "8", "16"}, "parts of the buckets"},
+                 scatter_winner()},
+      .restriction = scatter_restriction,
+      .defect = scatter_defect,
+      .traffic = [](const Problem& p) { return traffic_of_scatter(p, p.params.number("passes")); },
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = last_positions_bytes(p)}; },
+      .enqueue = instantiate<HeMultipassScatter, NoOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,107 @@
+// Scatters of label ranges, and which of equal labels wins.
+//
+// The publications let any of them win. The suite's scatter lets the last win: a first kernel finds
+// the position of each bucket's last input, a second fetches the inputs from there.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+
+inline constexpr unsigned kScatterBlock = 256;
+
+/// The labels from `low` on that a pass is about.
+struct LabelRange {
+  Label low;
+  std::size_t count;
+  __device__ bool has(Label label) const { return label - low < count; }
+};
+
+template <class T>
+__global__ void scatter_kernel(const T* values, const Label* labels, std::size_t n,
+                               LabelRange range, T* results) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n && range.has(labels[i])) results[labels[i]] = values[i];
+}
+
+/// last[label] = 1 + the last position of the label; 0, its initial value, where there is none.
+template <class L>
+__global__ void find_last_kernel(const L* labels, std::size_t n, LabelRange range, Count* last) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n && range.has(labels[i])) atomicMax(&last[labels[i]], static_cast<Count>(i + 1));
+}
+
+template <class T>
+__global__ void fetch_last_kernel(const T* values, const Count* last, LabelRange range,
+                                  T* results) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= range.count) return;
+  const std::size_t bucket = range.low + i;
+  if (last[bucket] > 0) results[bucket] = values[last[bucket] - 1];
+}
+
+/// Scatters n pairs to the buckets below `buckets` in `passes` ranges of labels, one after the
+/// other; `last` has room for a position of each bucket where the last of equal labels wins.
+template <class T>
+void enqueue_scatter(const TypedCall<T>& call, const T* values, const Label* labels,
+                     std::size_t passes, Count* last) {
+  if (call.n() == 0) return;
+  const auto blocks = [](std::size_t n) {
+    return static_cast<unsigned>(ceil_div(n, kScatterBlock));
+  };
+  const bool last_wins = call.params().is("winner", "last");
+  if (last_wins) enqueue_fill(call.stream, last, call.buckets(), 0);
+  const std::size_t range_size = ceil_div(call.buckets(), passes);
+  for (std::size_t low = 0; low < call.buckets(); low += range_size) {
+    const LabelRange range{static_cast<Label>(low), std::min(range_size, call.buckets() - low)};
+    if (!last_wins) {
+      launch(scatter_kernel<T>, {blocks(call.n()), kScatterBlock, 0, call.stream}, values, labels,
+             call.n(), range, call.out());
+      continue;
+    }
+    launch(find_last_kernel<Label>, {blocks(call.n()), kScatterBlock, 0, call.stream}, labels,
+           call.n(), range, last);
+    launch(fetch_last_kernel<T>, {blocks(range.count), kScatterBlock, 0, call.stream}, values, last,
+           range, call.out());
+  }
+}
+
+inline std::size_t last_positions_bytes(const Problem& p) {
+  return p.params.is("winner", "last") ? p.buckets * sizeof(Count) : 0;
+}
+
+/// What `passes` of `enqueue_scatter` move.
+inline Traffic traffic_of_scatter(const Problem& p, std::size_t passes) {
+  const Shape shape = p.shape();
+  const std::size_t results_bytes = std::min(p.n, p.buckets) * p.element_bytes();
+  if (p.params.is("winner", "any"))
+    return {.read_bytes = passes * shape.labels.bytes() + shape.values.bytes(),
+            .written_bytes = results_bytes};
+  const std::size_t positions_bytes = p.buckets * sizeof(Count);
+  return {.read_bytes = passes * shape.labels.bytes() + 2 * positions_bytes + results_bytes,
+          .written_bytes = 2 * positions_bytes + results_bytes};
+}
+
+inline ParamSpec scatter_winner() {
+  return {"winner",
+          "last",
+          {"last", "any"},
+          "which of equal labels wins (any: the publication's, in one store per input)"};
+}
+
+inline std::optional<Defect> scatter_defect(const Problem& p) {
+  if (p.params.is("winner", "last")) return std::nullopt;
+  return Defect{"which of equal labels wins is left to chance", false};
+}
+
+inline std::string scatter_restriction(const Problem& p) {
+  if (p.n <= ~Count{0}) return {};
+  return std::to_string(p.n) + " inputs: positions are counted in 32 bits";
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,50 @@
+// cpu/radix-sort: counting sorts by a few bits, from the lowest
+//
+// Source: eilers Algorithm 2.4, section 2.4.
+// Idea: each run counts the digits, sums the counts up to where each digit begins, and moves every
+//   pair to the next place of its digit.
+// Fixes: nothing, it is what cpu/multireduce-sorted and its like build on.
+// Launch: the calling thread.
+// Traffic: n labels and n values read and written once; each further run, which is not counted,
+//   does so again.
+// Preconditions: none.
+// Deviations: the listing divides by run * base where it must divide by base^run, and copies from
+//   the results of a run in the wrong direction; here two arrays take turns. All bits that labels
+//   below m have are sorted by; the number of bits in a run is not stated.
+
+#include "kernels/sort/cpu_radix_sort.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+CpuRadixSort sort_of(const Problem& p) {
+  return plan_cpu_radix_sort(p.n, p.buckets, 32, p.params.number("bits"));
+}
+
+struct CpuSort {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    sort_pairs(sort_of(call.problem), call.labels(), call.in(), call.out_labels(), call.out(),
+               call.workspace);
+  }
+};
+
+}  // namespace
+
+Variant cpu_radix_sort() {
+  return {
+      .id = "cpu/radix-sort",
+      .title = "counting sorts by a few bits",
+      .source = "eilers Algorithm 2.4",
+      .operation = Operation::kSort,
+      .fidelity = Fidelity::kCorrected,
+      .params = {{"bits", "8", {"4", "8", "11"}, "bits per run (not stated)"}},
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = sort_of(p).workspace_bytes(p.element_bytes())};
+          },
+      .enqueue = instantiate<CpuSort, NoOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,78 @@
+// The CPU's stable radix sort of labels with their values (eilers Algorithm 2.4).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "kernels/instantiate.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Bits of the labels that are sorted by, from the lowest of them, `bits_per_run` in every run.
+struct CpuRadixSort {
+  std::size_t n = 0;
+  unsigned first_bit = 0, end_bit = 0, bits_per_run = 0;
+
+  std::size_t base() const { return std::size_t{1} << bits_per_run; }
+  unsigned runs() const {
+    return static_cast<unsigned>(ceil_div(end_bit - first_bit, bits_per_run));
+  }
+  static std::size_t aligned(std::size_t bytes) { return ceil_div(bytes, 256) * 256; }
+  /// The digits' offsets and the pairs between the runs.
+  std::size_t workspace_bytes(std::size_t value_bytes) const {
+    return aligned(base() * sizeof(std::size_t)) + aligned(n * sizeof(Label)) +
+           aligned(n * value_bytes);
+  }
+};
+
+/// By the upper `sort_bits` of the bits that labels below `buckets` have.
+inline CpuRadixSort plan_cpu_radix_sort(std::size_t n, std::size_t buckets, unsigned sort_bits,
+                                        unsigned bits_per_run) {
+  const unsigned bits = log2_ceil(buckets);
+  return {n, bits - std::min(bits, sort_bits), bits, bits_per_run};
+}
+
+/// offsets[d]: where the first label with the digit d goes.
+inline void digit_offsets(const Label* labels, std::size_t n, unsigned shift, std::size_t base,
+                          std::size_t* offsets) {
+  std::fill_n(offsets, base, std::size_t{0});
+  for (std::size_t i = 0; i < n; ++i) ++offsets[(labels[i] >> shift) & (base - 1)];
+  std::size_t sum = 0;
+  for (std::size_t d = 0; d < base; ++d) sum += std::exchange(offsets[d], sum);
+}
+
+/// Sorts into `out`; the input is left as it is. Nothing to sort by: `out` becomes a copy.
+template <class T>
+void sort_pairs(const CpuRadixSort& sort, const Label* labels, const T* values, Label* out_labels,
+                T* out_values, std::byte* workspace) {
+  auto* offsets = reinterpret_cast<std::size_t*>(workspace);
+  workspace += CpuRadixSort::aligned(sort.base() * sizeof(std::size_t));
+  auto* spare_labels = reinterpret_cast<Label*>(workspace);
+  auto* spare_values =
+      reinterpret_cast<T*>(workspace + CpuRadixSort::aligned(sort.n * sizeof(Label)));
+  if (sort.runs() == 0) {
+    std::copy_n(labels, sort.n, out_labels);
+    std::copy_n(values, sort.n, out_values);
+    return;
+  }
+  if (sort.runs() % 2 == 0) {  // the last run writes to `out`
+    std::swap(out_labels, spare_labels);
+    std::swap(out_values, spare_values);
+  }
+  for (unsigned shift = sort.first_bit; shift < sort.end_bit; shift += sort.bits_per_run) {
+    const std::size_t mask = sort.base() - 1;
+    digit_offsets(labels, sort.n, shift, sort.base(), offsets);
+    for (std::size_t i = 0; i < sort.n; ++i) {
+      const std::size_t place = offsets[(labels[i] >> shift) & mask]++;
+      out_labels[place] = labels[i];
+      out_values[place] = values[i];
+    }
+    labels = out_labels;
+    values = out_values;
+    std::swap(out_labels, spare_labels);
+    std::swap(out_values, spare_values);
+  }
+}
+
+}  // namespace reduce_bench::BACKEND
