@@ -242,6 +242,46 @@ TEST_F(Execute, WhatAVariantReadsBeyondTheInputIsGarbage) {
   expect_wrong_without_time(run(v), "got nan");
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which stops at the write itself
+/// Writes one byte at `kOffset` from a memory of the call.
+template <int kOffset>
+void strays_from_output(const Call& call) {
+  right_i32(call);
+  static_cast<std::byte*>(call.output)[kOffset] = std::byte{0};
+}
+
+TEST_F(Execute, AWriteBesideTheOutputIsFound) {
+  EXPECT_EQ(run(variant(strays_from_output<3>)).reason.substr(0, 4), "got ");
+  EXPECT_FALSE(session->lost());
+  for (const Enqueue stray : {strays_from_output<4>, strays_from_output<-1>}) {
+    expect_wrong_without_time(run(variant(stray)), "wrote out of the bounds of its output");
+    EXPECT_TRUE(session->lost());
+    expect_wrong_without_time(run(variant(stray), {.timed = false}), "out of the bounds");
+  }
+}
+
+TEST_F(Execute, AWriteBesideScratchMemoryIsFound) {
+  Variant v = variant([](const Call& call) {
+    right_i32(call);
+    call.workspace[100] = std::byte{0};
+  });
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 101, .host_bytes = 101}; };
+  EXPECT_EQ(run(v).status, Status::kOk);
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 100, .host_bytes = 101}; };
+  expect_wrong_without_time(run(v), "wrote out of the bounds of its scratch memory");
+  v.enqueue[index_of(Type::kI32)][index_of(Op::kSum)] = [](const Call& call) {
+    right_i32(call);
+    call.host_workspace[-1] = std::byte{0};
+  };
+  expect_wrong_without_time(run(v), "wrote out of the bounds of its host scratch memory");
+}
+#endif
+
+TEST_F(Execute, ACallThatDoesNotRepeatTheFirstIsNamed) {
+  expect_wrong_without_time(run(variant(at_first_right<1, wrong_i32>), {.timed = false}),
+                            "right in a first call, but the second got ");
+}
+
 // ---- scratch memory and records ---------------------------------------------------------------
 
 TEST_F(Execute, ScratchIsZeroedAsFarAsAskedAndGarbageBeyond) {
@@ -291,7 +331,20 @@ TEST_F(Execute, AFaultWhileTimedTakesTheTimeAway) {
   EXPECT_TRUE(record.timing.empty());
 }
 
-TEST_F(Execute, ALostDeviceIsThrown) { EXPECT_THROW(run(variant(loses_the_device)), DeviceLost); }
+TEST_F(Execute, ALostDeviceIsRecordedAndEndsTheSession) {
+  run(variant(throws));
+  EXPECT_FALSE(session->lost());
+  const Record record = run(variant(loses_the_device));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_EQ(record.reason, "gone");
+  EXPECT_TRUE(session->lost());
+}
+
+TEST_F(Execute, AHostWithoutMemoryIsAFailure) {
+  const Record record = run(variant([](const Call&) { throw std::bad_alloc(); }));
+  EXPECT_EQ(record.status, Status::kFailed);
+  EXPECT_CONTAINS(record.reason, "asked for more host memory than there is");
+}
 
 TEST_F(Execute, RefusedMemoryIsAFailure) {
   const Record record = run(variant([](const Call&) { throw OutOfMemory("no room"); }));

@@ -120,7 +120,7 @@ TEST(PlanParameters, ThatNoVariantHasAreRefused) {
   EXPECT_EQ(message_of<UsageError>([] {
               plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"bolck": [64]}})");
             }),
-            "no variant of harris/0 has a parameter 'bolck', did you mean 'block'?");
+            "file: /sweeps/0/params/bolck: no variant of harris/0 has a parameter 'bolck', did you mean 'block'?");
 }
 
 TEST(PlanParameters, OutsideTheirValuesAreRefused) {
@@ -128,7 +128,7 @@ TEST(PlanParameters, OutsideTheirValuesAreRefused) {
       message_of<UsageError>([] {
         plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"block": [64, 77]}})");
       }),
-      "parameter 'block' cannot be 77 in any variant of harris/0: allowed are 1024, 128, 256, "
+      "file: /sweeps/0/params/block: parameter 'block' cannot be 77 in any variant of harris/0: allowed are 1024, 128, 256, "
       "512, 64");
 }
 

@@ -23,5 +23,6 @@ void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_worker(CLI::App& app, Action& action);
 
 }  // namespace reduce_bench

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <system_error>
 
 #include "commands.hpp"
 #include "harness/error.hpp"
+#include "harness/names.hpp"
+#include "harness/worker.hpp"
 
 int main(int argc, char** argv) {
   using namespace reduce_bench;
@@ -31,7 +35,17 @@ int main(int argc, char** argv) {
   add_verify(app, action);
   add_compare(app, action);
   add_info(app, action);
+  add_worker(app, action);
 
+  std::vector<std::string_view> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty()) commands.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && argv[1] != kWorkerCommand && !find_name(commands, argv[1])) {
+    const std::string hint = suggestion(argv[1], commands);
+    fmt::print(stderr, "reduce-bench: unknown command '{}'{}\n", argv[1],
+               hint.empty() ? ", expected " + one_of(commands) : hint);
+    return kExitUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -40,7 +54,9 @@ int main(int argc, char** argv) {
   }
   try {
     const int code = action();
-    if (std::fflush(stdout) != 0) throw UsageError("cannot write to standard output");
+    if (std::fflush(stdout) != 0)
+      throw UsageError(fmt::format("cannot write to standard output: {}; check where it goes",
+                                   std::strerror(errno)));
     return code;
   } catch (const UsageError& error) {
     fmt::print(stderr, "reduce-bench: {}\n", error.what());

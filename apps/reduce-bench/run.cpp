@@ -17,12 +17,13 @@
 #include "commands.hpp"
 #include "harness/environment.hpp"
 #include "harness/error.hpp"
-#include "harness/execute.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/names.hpp"
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/results.hpp"
 #include "harness/table.hpp"
+#include "harness/worker.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -39,26 +40,6 @@ struct RunOptions {
   bool dry_run = false;
   bool keep_samples = false;
 };
-
-volatile std::sig_atomic_t interrupts = 0;
-
-/// The first signal lets the point in flight end; the second gives it up (the journal has the
-/// rest).
-void on_interrupt(int) {
-  if (interrupts > 0) _exit(kExitInterrupted);
-  interrupts = 1;
-}
-
-void catch_interrupts() {
-  struct sigaction action{};
-  action.sa_handler = &on_interrupt;
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM})
-    if (sigaction(signal, &action, nullptr) != 0)
-      throw std::runtime_error(fmt::format("cannot catch signals: {}", std::strerror(errno)));
-  // A closed pipe on the output is an error to report, not a reason to die.
-  std::signal(SIGPIPE, SIG_IGN);
-}
 
 struct BackendChoice {
   std::vector<Backend> automatic;
@@ -137,6 +118,9 @@ class Run {
   }
 
   int execute() {
+    // A closed pipe or a file grown to its limit is an error to report, not a reason to die.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     open_output();
     catch_interrupts();
     points_.resize(plan_.size());
@@ -247,24 +231,15 @@ class Run {
       fmt::print(stderr, "resumed: {} of {} points were done\n", restored, plan_.size());
   }
 
-  /// The backend's session, or nothing where it cannot run here.
-  Session* session(Backend backend) {
+  /// The backend's worker, or nothing where it cannot run (any more).
+  Worker* worker(Backend backend) {
     if (lost_.contains(backend)) return nullptr;
-    auto& session = sessions_[backend];
-    if (!session) {
-      if (backend == Backend::kCuda && gpu_ == nullptr) {
-        lost_[backend] = cuda_.unavailable;
-        return nullptr;
-      }
-      try {
-        session = std::make_unique<Session>(
-            backend == Backend::kCuda ? make_cuda_device(gpu_->ordinal) : make_cpu_device());
-      } catch (const DeviceLost& error) {
-        lost_[backend] = error.what();
-        return nullptr;
-      }
+    if (backend == Backend::kCuda && gpu_ == nullptr) {
+      lost_[backend] = cuda_.unavailable;
+      return nullptr;
     }
-    return session.get();
+    const int ordinal = backend == Backend::kCuda ? gpu_->ordinal : 0;
+    return &workers_.try_emplace(backend, backend, ordinal).first->second;
   }
 
   void measure_all_ceilings() {
@@ -273,17 +248,19 @@ class Run {
       if (points_[point.index].is_null() && point.n > 0)
         sizes[point.backend].insert(point.n * size_bytes(point.type));
     for (const auto& [backend, bytes] : sizes) {
-      if (ceilings_.contains(backend) || interrupts > 0) continue;
-      Session* on = session(backend);
+      if (ceilings_.contains(backend) || interrupts() > 0) continue;
+      Worker* on = worker(backend);
       if (on == nullptr) continue;
       fmt::print(stderr, "measuring the ceilings of {} at {} sizes\n", name_of(backend),
                  bytes.size());
       try {
-        ceilings_[backend] =
-            measure_ceilings(on->device(), std::vector<std::size_t>(bytes.begin(), bytes.end()));
+        const auto measured =
+            on->measure_ceilings(std::vector<std::size_t>(bytes.begin(), bytes.end()));
+        if (!measured) return;
+        ceilings_[backend] = *measured;
       } catch (const DeviceLost& error) {
-        lost_[backend] =
-            fmt::format("the device was lost while measuring ceilings: {}", error.what());
+        lost_[backend] = fmt::format("not run: the ceilings of {} could not be measured: {}",
+                                     name_of(backend), error.what());
         continue;
       }
       if (journal_)
@@ -292,26 +269,23 @@ class Run {
     }
   }
 
-  /// One round of one point, whatever happens to it.
-  Record execute_point(const Point& point, double share) {
-    Session* on = session(point.backend);
-    if (on == nullptr) {
-      Record record{.point = point};
-      const bool never_there = point.backend == Backend::kCuda && gpu_ == nullptr;
-      record.status = never_there ? Status::kSkipped : Status::kFailed;
-      record.reason = lost_.at(point.backend);
-      return record;
+  /// One round of one point, whatever happens to it; nothing where `patience` interrupts came
+  /// before its end.
+  std::optional<Record> execute_point(const Point& point, double share, int patience) {
+    if (Worker* on = worker(point.backend)) {
+      try {
+        return on->execute(point, {.budget_share = share}, patience);
+      } catch (const DeviceLost& error) {
+        if (interrupts() > 0) return std::nullopt;
+        lost_[point.backend] = fmt::format("not run: {}", error.what());
+      }
     }
-    try {
-      return on->execute(point, {.budget_share = share});
-    } catch (const DeviceLost& error) {
-      lost_[point.backend] =
-          fmt::format("not run: the device was lost at {}: {}", describe(point), error.what());
-      Record record{.point = point};
-      record.status = Status::kFailed;
-      record.reason = error.what();
-      return record;
-    }
+    Record record{.point = point};
+    const bool never_there = point.backend == Backend::kCuda && gpu_ == nullptr;
+    record.status = never_there ? Status::kSkipped : Status::kFailed;
+    record.reason = lost_.at(point.backend);
+    if (!never_there) not_run_.insert(point.index);
+    return record;
   }
 
   void keep(const Record& record) {
@@ -319,7 +293,8 @@ class Run {
     const auto peak = backend == Backend::kCuda && gpu_ != nullptr ? gpu_->peak_gb_per_s
                                                                    : std::optional<double>{};
     Json json = to_json(record, ceilings_[backend], peak, options_.keep_samples);
-    if (journal_) journal_->append(json);
+    // What could not be run is for --resume to try again.
+    if (journal_ && !not_run_.contains(record.point.index)) journal_->append(json);
     points_[record.point.index] = std::move(json);
   }
 
@@ -350,14 +325,16 @@ class Run {
       for (unsigned round = 0; round < rounds; ++round) {
         if (rounds > 1) std::shuffle(open.begin(), open.end(), order);
         for (const std::size_t k : open) {
-          if (interrupts > 0) return;
+          if (interrupts() > 0) return;
           const std::string what = describe(plan_[k]);
           progress.begin(k, what);
-          Record record = execute_point(plan_[k], 1.0 / rounds);
+          // One interrupt lets the point in flight end, the second gives it up.
+          auto record = execute_point(plan_[k], 1.0 / rounds, 2);
+          if (!record) return;
           if (const auto known = records.find(k); known != records.end()) {
-            known->second.merge(record);
+            known->second.merge(*record);
           } else {
-            records.emplace(k, std::move(record));
+            records.emplace(k, std::move(*record));
           }
           if (round + 1 < rounds) continue;
           keep(records.at(k));
@@ -371,8 +348,8 @@ class Run {
 
   /// Times a small, a middle and a large point twice more, as if they were two variants.
   void measure_noise() {
-    for (auto& [backend, session] : sessions_) {
-      if (!session || lost_.contains(backend)) continue;
+    for (const auto& [backend, unused] : workers_) {
+      if (lost_.contains(backend)) continue;
       std::vector<const Point*> good;
       for (const Point& point : plan_)
         if (point.backend == backend && !points_[point.index].is_null() &&
@@ -383,12 +360,12 @@ class Run {
       std::set<const Point*> chosen;
       if (!good.empty()) chosen = {good.front(), good[good.size() / 2], good.back()};
       for (const Point* point : chosen) {
-        if (interrupts > 0) return;
-        const Record a = execute_point(*point, 1), b = execute_point(*point, 1);
-        if (a.timing.empty() || b.timing.empty()) continue;
-        const auto& [mode, measured] = *a.timing.begin();
+        const auto a = execute_point(*point, 1, 1), b = execute_point(*point, 1, 1);
+        if (!a || !b) return;
+        if (a->timing.empty() || b->timing.empty()) continue;
+        const auto& [mode, measured] = *a->timing.begin();
         const double ns_a = summarise(measured.samples_ns).median_ns;
-        const double ns_b = summarise(b.timing.begin()->second.samples_ns).median_ns;
+        const double ns_b = summarise(b->timing.begin()->second.samples_ns).median_ns;
         noise_.push_back({{"variant", point->entry->variant.id},
                           {"backend", name_of(backend)},
                           {"n", point->n},
@@ -420,11 +397,12 @@ class Run {
             {"environment", environment_},
             {"ceilings", ceilings},
             {"noise_floor", {{"aa", noise_}, {"relative", relative}}},
-            {"interrupted", interrupts > 0},
+            {"interrupted", interrupted_},
             {"points", done}};
   }
 
   int finish() {
+    interrupted_ = interrupts() > 0;  // what comes from here on cannot undo the run
     const Json whole = document();
     // The command line need not be UTF-8.
     const std::string text = whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -435,7 +413,7 @@ class Run {
             fmt::format("cannot write the results to standard output: {}", std::strerror(errno)));
     } else {
       write_atomically(output_, text);
-      if (interrupts == 0) journal_->remove();
+      if (!interrupted_ && not_run_.empty()) journal_->remove();
     }
     const std::vector<Json> done(whole["points"].begin(), whole["points"].end());
     const std::string problems = problems_text(done);
@@ -446,7 +424,10 @@ class Run {
       fmt::print(human, "\nNoise floor: identical measurements differed by up to {:.2f} %\n",
                  100 * whole["noise_floor"]["relative"].get<double>());
     if (!to_stdout_) fmt::print(stderr, "results: {}\n", output_.string());
-    if (interrupts > 0) {
+    if (!not_run_.empty() && !to_stdout_)
+      fmt::print(stderr, "{} points could not be run; --resume -o {} tries them again\n",
+                 not_run_.size(), output_.string());
+    if (interrupted_) {
       if (!to_stdout_)
         fmt::print(stderr, "interrupted after {} of {} points; --resume -o {} goes on\n",
                    done.size(), plan_.size(), output_.string());
@@ -478,10 +459,12 @@ class Run {
   bool to_stdout_ = false;
   std::filesystem::path output_;
   std::optional<Journal> journal_;
-  std::map<Backend, std::unique_ptr<Session>> sessions_;
+  std::map<Backend, Worker> workers_;
   std::map<Backend, std::string> lost_;  ///< why a backend cannot run (any more)
   std::map<Backend, Ceilings> ceilings_;
-  std::vector<Json> points_;  ///< by index; null: not done
+  std::vector<Json> points_;       ///< by index; null: not done
+  std::set<std::size_t> not_run_;  ///< points of backends that were lost before
+  bool interrupted_ = false;
   Json noise_ = Json::array();
 };
 

@@ -8,10 +8,9 @@
 
 #include "commands.hpp"
 #include "harness/error.hpp"
-#include "harness/execute.hpp"
 #include "harness/names.hpp"
 #include "harness/plan.hpp"
-#include "kernels/platform/emu_device.hpp"
+#include "harness/worker.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 struct VerifyOptions {
   std::vector<std::string> filter;
   std::string backend;
-  int device = 0;
+  std::optional<int> device;
   bool full = false;
   bool as_json = false;
 };
@@ -154,7 +153,7 @@ std::string without_numbers(const std::string& text) {
   return kept;
 }
 
-void check_case(Session& session, const Case& c, const VerifyOptions& options, Tally& tally) {
+void check_case(Worker& worker, const Case& c, const VerifyOptions& options, Tally& tally) {
   const bool emulated = c.point.backend == Backend::kEmu;
   const unsigned seeds = emulated && options.full && c.point.n < large_size(Backend::kEmu) ? 3 : 1;
   std::string setting;
@@ -162,14 +161,16 @@ void check_case(Session& session, const Case& c, const VerifyOptions& options, T
     setting += fmt::format(" {}={}", entry.name, entry.value);
   bool& ran = tally.settings[setting];
   for (unsigned seed = 1; seed <= seeds; ++seed) {
-    emu::reseed(seed + c.point.index);
-    Record record = session.execute(c.point, {.timed = false, .lead = c.lead});
+    ExecuteOptions execute_options{
+        .timed = false, .lead = c.lead, .emu_seed = seed + c.point.index};
+    // Nothing catches interrupts here, so no point is ever given up.
+    Record record = worker.execute(c.point, execute_options).value();
     const Variant* variant = c.point.entry->on(c.point.backend);
     const Problem problem{.n = c.point.n,
                           .type = c.point.type,
                           .op = c.point.op,
                           .params = c.point.params,
-                          .device = session.device().traits()};
+                          .device = worker.traits()};
     const auto defect = variant->defect != nullptr && record.status != Status::kSkipped
                             ? variant->defect(problem)
                             : std::nullopt;
@@ -180,8 +181,8 @@ void check_case(Session& session, const Case& c, const VerifyOptions& options, T
       };
       bool& seen = tally.defects[fmt::format("{}", without_numbers(defect->reason))];
       for (unsigned again = 0; emulated && !seen && !shown() && again < kRaceSeeds; ++again) {
-        emu::reseed(1000 + again);
-        record = session.execute(c.point, {.timed = false, .lead = c.lead});
+        execute_options.emu_seed = 1000 + again;
+        record = worker.execute(c.point, execute_options).value();
       }
       seen = seen || shown();
       if (record.known_wrong) {
@@ -197,16 +198,16 @@ void check_case(Session& session, const Case& c, const VerifyOptions& options, T
       ++tally.passed;
       if (record.verification->deterministic == false) tally.deterministic = false;
     } else {
-      tally.failures.push_back(
-          fmt::format("{}{}{}: {}", describe(c.point),
-                      c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
-                      emulated ? fmt::format(" with scheduling seed {}", emu::settings().seed) : "",
-                      record.reason));
+      tally.failures.push_back(fmt::format(
+          "{}{}{}: {}", describe(c.point),
+          c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
+          emulated ? fmt::format(" with scheduling seed {}", *execute_options.emu_seed) : "",
+          record.reason));
     }
   }
 }
 
-Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend,
+Tally check_variant(Worker& worker, const CatalogEntry& entry, Backend backend,
                     const VerifyOptions& options) {
   Tally tally;
   const Variant& variant = *entry.on(backend);
@@ -215,7 +216,7 @@ Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend
       if (variant.enqueue[t][o] != nullptr)
         for (const Case& c :
              cases_of(entry, backend, static_cast<Type>(t), static_cast<Op>(o), options))
-          check_case(session, c, options, tally);
+          check_case(worker, c, options, tally);
   for (const auto& [setting, ran] : tally.settings)
     if (!ran)
       tally.failures.push_back(
@@ -226,15 +227,6 @@ Tally check_variant(Session& session, const CatalogEntry& entry, Backend backend
       tally.failures.push_back(fmt::format(
           "{}: documented as wrong ({}), but every result was right", variant.id, reason));
   return tally;
-}
-
-std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
-  switch (backend) {
-    case Backend::kCuda: return make_cuda_device(ordinal);
-    case Backend::kCpu: return make_cpu_device();
-    case Backend::kEmu: break;
-  }
-  return make_emu_device();
 }
 
 int verify(const VerifyOptions& options) {
@@ -252,14 +244,16 @@ int verify(const VerifyOptions& options) {
     fmt::print(stderr, "backends {} and cpu{}\n", name_of(backends[0]),
                cuda.unavailable.empty() ? "" : ": " + cuda.unavailable);
   }
+  if (options.device && backends[0] != Backend::kCuda)
+    throw UsageError(
+        fmt::format("--device {}: nothing runs on cuda; leave --device out", *options.device));
   unsigned checked = 0, failed = 0;
   Json report = Json::array();
   for (const Backend backend : backends) {
-    std::unique_ptr<Session> session;
+    Worker worker(backend, options.device.value_or(0));
     for (const CatalogEntry* entry : entries) {
       if (entry->on(backend) == nullptr) continue;
-      if (!session) session = std::make_unique<Session>(make_device(backend, options.device));
-      const Tally tally = check_variant(*session, *entry, backend, options);
+      const Tally tally = check_variant(worker, *entry, backend, options);
       ++checked;
       if (!tally.failures.empty()) ++failed;
       if (options.as_json) {

@@ -28,7 +28,7 @@ void read_measurement(const Node& node, MeasurementSettings& out) {
       std::string_view{"modes"},       std::string_view{"min_samples"},
       std::string_view{"max_samples"}, std::string_view{"max_time_ms"},
       std::string_view{"relative_ci"}, std::string_view{"interleave"},
-      std::string_view{"clock_floor"}};
+      std::string_view{"clock_floor"}, std::string_view{"point_timeout_s"}};
   node.check_keys(kKeys);
   if (node.has("modes")) out.modes = read_enums<Mode>(node.at("modes"), kModeNames);
   if (node.has("min_samples"))
@@ -40,6 +40,8 @@ void read_measurement(const Node& node, MeasurementSettings& out) {
   if (node.has("interleave"))
     out.interleave = static_cast<unsigned>(node.at("interleave").integer(1, 1000));
   if (node.has("clock_floor")) out.clock_floor = node.at("clock_floor").number(0, 1, false);
+  if (node.has("point_timeout_s"))
+    out.point_timeout_s = node.at("point_timeout_s").number(0, 1e6, true);
   if (out.max_samples < out.min_samples)
     node.fail(fmt::format("max_samples ({}) is below min_samples ({})", out.max_samples,
                           out.min_samples));
@@ -114,6 +116,7 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
       std::string_view{"zip"},          std::string_view{"measurement"}};
   node.check_keys(kKeys);
   Sweep out;
+  out.where = node.where();
   out.measurement = defaults;
   out.variants = node.at("variants").list([](const Node& glob) { return glob.string(); });
   if (node.has("operation"))
@@ -273,6 +276,7 @@ Json to_json(const Config& config) {
                           {"max_samples", m.max_samples}, {"max_time_ms", m.max_time_ms},
                           {"relative_ci", m.relative_ci}, {"interleave", m.interleave},
                           {"clock_floor", m.clock_floor}};
+    if (m.point_timeout_s) out["measurement"]["point_timeout_s"] = *m.point_timeout_s;
     json["sweeps"].push_back(std::move(out));
   }
   return json;

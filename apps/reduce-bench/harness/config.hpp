@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,12 @@ struct MeasurementSettings {
   double relative_ci = 0.005;  ///< stop when the median's 95 % interval is this narrow (half width)
   unsigned interleave = 1;     ///< rounds in which the variants of one problem take turns
   double clock_floor = 0.75;   ///< share of the maximum SM clock under which a sample is discarded
+  std::optional<double> point_timeout_s;  ///< a point that takes longer hangs; derived if not given
 };
 
 /// One block of the configuration: the product of its axes.
 struct Sweep {
+  std::string where;  ///< file and JSON pointer, for complaints
   std::vector<std::string> variants;
   Operation operation = Operation::kReduce;
   std::vector<Backend> backends;  ///< empty: chosen by what the machine has

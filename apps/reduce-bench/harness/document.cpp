@@ -54,7 +54,10 @@ Json read_document(const std::filesystem::path& file, const std::string& what,
 }
 
 void Node::fail(const std::string& complaint) const {
-  throw UsageError(fmt::format("{}: {}: {}", file_, pointer_.empty() ? "/" : pointer_, complaint));
+  throw UsageError(fmt::format("{}: {}", where(), complaint));
+}
+std::string Node::where() const {
+  return fmt::format("{}: {}", file_, pointer_.empty() ? "/" : pointer_);
 }
 void Node::expected(const std::string& what) const {
   fail(fmt::format("found {}, expected {}", excerpt(value_), what));

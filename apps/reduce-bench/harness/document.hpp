@@ -33,6 +33,8 @@ class Node {
       : value_(value), pointer_(std::move(pointer)), file_(file) {}
 
   [[noreturn]] void fail(const std::string& complaint) const;
+  /// The file and the place in it.
+  std::string where() const;
   [[noreturn]] void expected(const std::string& what) const;
 
   /// Checks that this is an object with no other keys than `allowed`.

@@ -8,8 +8,10 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
+#include "harness/inputs.hpp"
 #include "kernels/catalog.hpp"
 #include "revision.hpp"
 
@@ -72,6 +74,14 @@ std::string host_name() {
 
 std::string cpu_model() { return proc_value("/proc/cpuinfo", "model name").value_or("unknown"); }
 
+std::string build_id() {
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(program), {}};
+  bytes.resize((bytes.size() + 7) / 8 * 8);
+  return fmt::format(
+      "{:016x}", checksum(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size() / 8, 8));
+}
+
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
@@ -119,6 +129,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
           {"git",
            {{"revision", known ? Json(revision) : Json(nullptr)},
             {"dirty", known ? Json(REDUCE_BENCH_DIRTY) : Json(nullptr)}}},
+          {"build_id", build_id()},
           {"date_utc", utc_now()},
           {"command_line", command_line},
           {"seed", seed},
@@ -128,7 +139,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
 Json identity_json(const Json& environment) {
   Json identity;
   for (const char* key : {"host", "cpu", "gpu", "cuda_driver", "compiler", "cuda_compiler", "flags",
-                          "build_type", "git", "seed"})
+                          "build_type", "build_id", "git", "seed"})
     identity[key] = environment.at(key);
   return identity;
 }

@@ -19,6 +19,8 @@ std::optional<std::size_t> last_level_cache_bytes();
 std::size_t available_memory_bytes();
 std::string host_name();
 std::string cpu_model();
+/// A checksum of this program's file: tells builds of one revision apart.
+std::string build_id();
 
 /// `2026-01-31T12:00:00Z`.
 std::string utc_now();

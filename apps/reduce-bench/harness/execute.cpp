@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/environment.hpp"
+#include "harness/guarded.hpp"
 #include "harness/inputs.hpp"
 #include "harness/nvtx.hpp"
 #include "kernels/platform/emu_device.hpp"
@@ -107,14 +108,19 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
                         .op = point.op,
                         .params = record.point.params,
                         .device = device_->traits()};
+  if (options.emu_seed) emu::reseed(*options.emu_seed);
   try {
     run(record, *variant, problem, options);
-  } catch (const DeviceLost&) {
-    throw;
   } catch (const OutOfMemory& error) {
     record.status = Status::kFailed;
     record.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    record.status = Status::kFailed;
+    record.reason = fmt::format("asked for more host memory than there is ({} are available now)",
+                                megabytes(available_memory_bytes()));
   } catch (const std::exception& error) {
+    // A fault of a kernel may surface at any later CUDA call, whoever makes it.
+    lost_ = point.backend == Backend::kCuda || dynamic_cast<const DeviceLost*>(&error) != nullptr;
     // A kernel that faults as its errata say has shown its defect.
     const auto defect = variant->defect != nullptr ? variant->defect(problem) : std::nullopt;
     record.status = Status::kFailed;
@@ -175,10 +181,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
 
   const bool on_host = variant.finish == Finish::kHost;
   const std::size_t element_bytes = problem.element_bytes();
-  const Memory output =
-      on_host ? device_->allocate_host(element_bytes) : device_->allocate(element_bytes);
-  const Memory scratch = device_->allocate(workspace.device_bytes);
-  const Memory host_scratch = device_->allocate_host(workspace.host_bytes);
+  const GuardedMemory output(*device_, on_host ? &Device::allocate_host : &Device::allocate,
+                             element_bytes);
+  const GuardedMemory scratch(*device_, &Device::allocate, workspace.device_bytes);
+  const GuardedMemory host_scratch(*device_, &Device::allocate_host, workspace.host_bytes);
   const unsigned char poison = poison_for(input.reference.expected);
   device_->fill(scratch.data(), 0xa5, workspace.device_bytes);
   device_->fill(scratch.data(), 0, workspace.zeroed_bytes);
@@ -214,12 +220,14 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   if (log.kernels > 0) record.launch = log;
   check.comparison = compare(input.reference, check.actual, *bound);
   check.passed_before = check.comparison.passed;
+  bool repeats = true;
   if (options.check_determinism) {
     const Scalar again = fresh_result();
     check.deterministic = again.bits == check.actual.bits;
     // Scratch that a call leaves in another state than it found shows in the call after it.
     if (const Comparison second = compare(input.reference, again, *bound);
         check.passed_before && !second.passed) {
+      repeats = false;
       check.actual = again;
       check.comparison = second;
       check.passed_before = false;
@@ -227,8 +235,9 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   }
 
   const auto describe_mismatch = [&] {
-    return fmt::format("got {}, expected {} within {:.3g}", check.actual.to_text(),
-                       check.expected.to_text(), *bound);
+    return fmt::format("{}got {}, expected {} within {:.3g}",
+                       repeats ? "" : "right in a first call, but the second ",
+                       check.actual.to_text(), check.expected.to_text(), *bound);
   };
   record.status = check.passed_before ? Status::kOk : Status::kWrong;
   if (defect) {
@@ -246,14 +255,25 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   } else if (!check.passed_before) {
     record.reason = describe_mismatch();
   }
-  const auto check_input = [&] {
-    if (device_->checksum(input.data, problem.n, element_bytes) == input.sum) return;
-    input_.reset();  // the next point must not inherit the damage
-    record.status = Status::kWrong;
-    record.known_wrong = false;
-    record.reason = "the input was modified";
+  const auto check_memory = [&] {
+    const auto damaged = [&](std::string what) {
+      record.status = Status::kWrong;
+      record.known_wrong = false;
+      record.reason = std::move(what);
+    };
+    if (device_->checksum(input.data, problem.n, element_bytes) != input.sum) {
+      input_.reset();  // the next point must not inherit the damage
+      damaged("the input was modified");
+    }
+    for (const auto& [memory, name] : {std::pair{&output, "output"},
+                                       {&scratch, "scratch memory"},
+                                       {&host_scratch, "host scratch memory"}}) {
+      if (!memory->damaged()) continue;
+      lost_ = true;
+      damaged(fmt::format("wrote out of the bounds of its {}", name));
+    }
   };
-  if (!options.timed || record.unexpected_wrong()) return check_input();
+  if (!options.timed || record.unexpected_wrong()) return check_memory();
 
   const Work work{.enqueue = [&] { enqueue(call); },
                   .synchronous = variant.synchronous,
@@ -274,10 +294,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       record.status = Status::kWrong;
       record.reason = fmt::format("right before timing, wrong after {} timing: {}", name_of(mode),
                                   describe_mismatch());
-      return check_input();
+      return check_memory();
     }
   }
-  check_input();
+  check_memory();
   if (record.timing.empty() && record.status == Status::kOk) {
     record.status = Status::kSkipped;
     record.reason =

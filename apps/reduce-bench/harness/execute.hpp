@@ -56,6 +56,7 @@ struct ExecuteOptions {
   double budget_share = 1;  ///< of the measurement's time and sample limits
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
+  std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
 };
 
 /// A backend's device with the input uploaded last, which the next point often shares.
@@ -66,9 +67,11 @@ class Session {
 
   Device& device() { return *device_; }
 
-  /// Runs one point. Faults of the variant are recorded, not thrown; DeviceLost is thrown, since
-  /// nothing more can run on the device.
+  /// Runs one point. Faults of the variant are recorded, not thrown.
   Record execute(const Point& point, const ExecuteOptions& options = {});
+  /// Whether a point did harm that may outlast it (a poisoned context, damaged memory): the next
+  /// one needs another session, in another process.
+  bool lost() const { return lost_; }
 
  private:
   struct Input;
@@ -78,6 +81,7 @@ class Session {
 
   std::unique_ptr<Device> device_;
   std::unique_ptr<Input> input_;
+  bool lost_ = false;
 };
 
 }  // namespace reduce_bench

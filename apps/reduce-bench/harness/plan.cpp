@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "harness/error.hpp"
 #include "harness/names.hpp"
@@ -43,6 +44,18 @@ std::vector<Params> param_combinations(const Variant& variant, const Sweep& swee
   return combinations;
 }
 
+/// The variants that the globs of a sweep match. Throws UsageError that names the glob's place.
+std::vector<const CatalogEntry*> variants_of(const Sweep& sweep) {
+  for (std::size_t i = 0; i < sweep.variants.size(); ++i) {
+    try {
+      select_variants(std::span{sweep.variants}.subspan(i, 1));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}/variants/{}: {}", sweep.where, i, error.what()));
+    }
+  }
+  return select_variants(sweep.variants);
+}
+
 void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& entries) {
   for (const auto& [name, values] : sweep.params) {
     std::vector<std::string_view> known;
@@ -54,13 +67,15 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
       }
     }
     if (allowed.empty())
-      throw UsageError(fmt::format("no variant of {} has a parameter '{}'{}",
-                                   fmt::join(sweep.variants, ", "), name, suggestion(name, known)));
+      throw UsageError(fmt::format("{}/params/{}: no variant of {} has a parameter '{}'{}",
+                                   sweep.where, name, fmt::join(sweep.variants, ", "), name,
+                                   suggestion(name, known)));
     for (const std::string& value : values) {
       if (allowed.contains(value)) continue;
-      throw UsageError(
-          fmt::format("parameter '{}' cannot be {} in any variant of {}: allowed are {}", name,
-                      value, fmt::join(sweep.variants, ", "), fmt::join(allowed, ", ")));
+      throw UsageError(fmt::format(
+          "{}/params/{}: parameter '{}' cannot be {} in any variant of {}: allowed are {}",
+          sweep.where, name, name, value, fmt::join(sweep.variants, ", "),
+          fmt::join(allowed, ", ")));
     }
   }
 }
@@ -89,7 +104,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
   std::set<std::string> seen;  // sweeps may overlap: a problem is measured once, as first asked for
   std::size_t group = 0;
   for (const Sweep& sweep : config.sweeps) {
-    std::vector<const CatalogEntry*> entries = select_variants(sweep.variants);
+    std::vector<const CatalogEntry*> entries = variants_of(sweep);
     std::erase_if(entries, [&](const CatalogEntry* entry) {
       return entry->variant.operation != sweep.operation;
     });

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -269,13 +270,21 @@ void write_atomically(const std::filesystem::path& file, const std::string& text
 
 Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     : file_(std::move(file)) {
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail_io(file_, "write the journal");
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    throw UsageError(
-        fmt::format("another run is writing '{}': choose another output with -o", file_.string()));
-  }
+  // A run that ends just now removes its journal: a lock on what is no longer there is worth
+  // nothing.
+  struct stat opened{}, named{};
+  do {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) fail_io(file_, "write the journal");
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(descriptor_);
+      throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
+                                   file_.string()));
+    }
+    if (::fstat(descriptor_, &opened) != 0) fail_io(file_, "write the journal");
+  } while (::stat(file_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
+           named.st_dev != opened.st_dev);
   std::size_t good_bytes = 0;
   if (resume) {
     std::ifstream stream(file_);

@@ -1,0 +1,47 @@
+// fault/delay: the sum, and a known time by the clock of where it runs.
+
+#include <chrono>
+
+#include "tests/faults/one_thread.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// Nanoseconds since whenever.
+inline __host__ __device__ unsigned long long clock_ns() {
+#ifdef __CUDA_ARCH__
+  unsigned long long now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+#else
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<unsigned long long>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+#endif
+}
+
+template <class T>
+__global__ void delay_kernel(const T* input, T* output, std::size_t n, unsigned delay_us) {
+  const unsigned long long end = clock_ns() + delay_us * 1000ull;
+  *output = sum_of(input, n);
+  while (clock_ns() < end) {
+  }
+}
+
+struct Delay {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    on_one_thread(call.stream, &delay_kernel<T>, call.in(), call.out(), call.n(),
+                  call.params().number("delay_us"));
+  }
+};
+
+}  // namespace
+
+Variant fault_delay() {
+  Variant variant = fault<Delay>("fault/delay", "the sum after a known time");
+  variant.params = {{"delay_us", "1000", {"1000", "10000"}, "microseconds per call"}};
+  return variant;
+}
+
+}  // namespace reduce_bench::BACKEND

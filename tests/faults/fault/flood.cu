@@ -1,0 +1,32 @@
+// fault/flood: a right sum, and a gigabyte on standard output and error.
+
+#include <cstdio>
+#include <string>
+
+#include "tests/faults/one_thread.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T>
+__global__ void flood_kernel(const T* input, T* output, std::size_t n) {
+  *output = sum_of(input, n);
+}
+
+struct Flood {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const std::string line(1023, '#');
+    for (int i = 0; i < 1 << 19; ++i) {
+      std::puts(line.c_str());
+      std::fprintf(stderr, "%s\n", line.c_str());
+    }
+    on_one_thread(call.stream, &flood_kernel<T>, call.in(), call.out(), call.n());
+  }
+};
+
+}  // namespace
+
+Variant fault_flood() { return fault<Flood>("fault/flood", "prints a gigabyte"); }
+
+}  // namespace reduce_bench::BACKEND

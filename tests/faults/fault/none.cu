@@ -1,0 +1,24 @@
+// fault/none: the sum and no fault, for what must go on beside the others.
+
+#include "tests/faults/one_thread.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+template <class T>
+__global__ void none_kernel(const T* input, T* output, std::size_t n) {
+  *output = sum_of(input, n);
+}
+
+struct None {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    on_one_thread(call.stream, &none_kernel<T>, call.in(), call.out(), call.n());
+  }
+};
+
+}  // namespace
+
+Variant fault_none() { return fault<None>("fault/none", "the sum and no fault"); }
+
+}  // namespace reduce_bench::BACKEND

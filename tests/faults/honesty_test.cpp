@@ -1,0 +1,83 @@
+// What the harness reports against what is known beforehand, through the worker that `run` uses.
+#include <gtest/gtest.h>
+
+#include "harness/names.hpp"
+#include "harness/worker.hpp"
+
+namespace reduce_bench {
+namespace {
+
+class Honesty : public testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Backend::kCuda && !cuda_status().unavailable.empty())
+      GTEST_SKIP() << cuda_status().unavailable;
+  }
+  Worker worker{GetParam(), 0, FAULTS_BINARY};
+};
+
+TEST_P(Honesty, AKnownDelayIsMeasuredWithinTwoPercent) {
+  Point point{.entry = &find_variant("fault/delay"), .backend = GetParam(), .n = 100};
+  point.measurement.modes = {Mode::kCold, Mode::kHot};
+  point.measurement.max_time_ms = 500;
+  for (const unsigned delay_us : {1000u, 10000u}) {
+    point.params.set("delay_us", std::to_string(delay_us));
+    const double known_ns = delay_us * 1e3;
+    // Neighbours on the machine can only make it longer; the clock is right if it is so once.
+    std::map<Mode, double> shortest_ns;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const Record record = worker.execute(point).value();
+      ASSERT_EQ(record.status, Status::kOk) << record.reason;
+      for (const auto& [mode, measurement] : record.timing) {
+        const double ns = summarise(measurement.samples_ns).median_ns;
+        const auto [known, first] = shortest_ns.try_emplace(mode, ns);
+        if (!first) known->second = std::min(known->second, ns);
+      }
+      if (std::all_of(shortest_ns.begin(), shortest_ns.end(),
+                      [&](const auto& entry) { return entry.second <= 1.02 * known_ns; }))
+        break;
+    }
+    ASSERT_EQ(shortest_ns.size(), 2u);
+    for (const auto& [mode, ns] : shortest_ns) {
+      EXPECT_GE(ns, 0.98 * known_ns) << name_of(mode);
+      EXPECT_LE(ns, 1.02 * known_ns) << name_of(mode);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Honesty, testing::Values(Backend::kCpu, Backend::kCuda),
+                         [](const auto& backend) { return std::string(name_of(backend.param)); });
+
+/// The fastest of the device's read streams over the first bytes of `data`.
+double read_ns(Device& device, Mode mode, const Memory& data, std::size_t size_bytes) {
+  MeasurementSettings settings;
+  settings.max_time_ms = 50;
+  double best = 0;
+  for (const StreamShape& shape : device.read_shapes(data.data(), size_bytes)) {
+    const double ns =
+        summarise(measure(device, mode, {.enqueue = shape.enqueue}, settings).samples_ns).median_ns;
+    if (best == 0 || ns < best) best = ns;
+  }
+  return best;
+}
+
+TEST(L2Flush, MakesColdReadsComeFromMemory) {
+  const CudaStatus cuda = cuda_status();
+  if (!cuda.unavailable.empty()) GTEST_SKIP() << cuda.unavailable;
+  const auto device = make_cuda_device(0);
+  const std::size_t l2_bytes = cuda.devices[0].l2_bytes, small_bytes = l2_bytes / 4 / 256 * 256;
+  const std::size_t large_bytes = 16 * l2_bytes;  // nothing of one pass is left for the next
+  const Memory data = device->allocate(large_bytes);
+  device->fill(data.data(), 0, large_bytes);
+  const double hot_ns = read_ns(*device, Mode::kHot, data, small_bytes);
+  const double cold_ns = read_ns(*device, Mode::kCold, data, small_bytes);
+  const double memory_bytes_per_ns =
+      static_cast<double>(large_bytes) / read_ns(*device, Mode::kCold, data, large_bytes);
+  // No stream can read faster than memory gives, unless part of it came from the cache.
+  const double from_memory_ns = static_cast<double>(small_bytes) / memory_bytes_per_ns;
+  EXPECT_GE(cold_ns, from_memory_ns) << "hot: " << hot_ns << " ns";
+  EXPECT_LT(hot_ns, cold_ns);
+}
+
+}  // namespace
+}  // namespace reduce_bench

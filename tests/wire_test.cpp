@@ -1,0 +1,166 @@
+// What driver and worker tell each other arrives as it was sent.
+#include "harness/wire.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "harness/names.hpp"
+
+namespace reduce_bench {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A connected pair.
+std::pair<std::unique_ptr<Channel>, std::unique_ptr<Channel>> channels() {
+  int pair[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  return {std::make_unique<Channel>(pair[0]), std::make_unique<Channel>(pair[1])};
+}
+
+Json over_the_wire(const Json& message) {
+  auto [here, there] = channels();
+  std::thread sender([&] { EXPECT_TRUE(here->send(message)); });
+  std::optional<Json> received;
+  while (!(received = there->next()) && there->receive_some()) {
+  }
+  sender.join();
+  return received.value();
+}
+
+/// A record in which no member has its default value.
+Record full_record() {
+  Record record;
+  record.status = Status::kWrong;
+  record.known_wrong = true;
+  record.reason = "not UTF-8: \xff, and a\nline";
+  record.input_checksum = 0xfedcba9876543210u;
+  record.launch =
+      LaunchLog{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
+  record.traffic = {.read_bytes = 7, .written_bytes = 8};
+  record.verification = Verification{.expected = {Type::kF64, 0x7ff8000000000001u},
+                                     .actual = {Type::kF32, 0xffffffffu},
+                                     .comparison = {.passed = true,
+                                                    .error_abs = kInfinity,
+                                                    .error_relative = 0.1,
+                                                    .error_ulp = 5e-324},
+                                     .bound_abs = -kInfinity,
+                                     .condition = 1.0 / 3,
+                                     .passed_before = true,
+                                     .passed_after = false,
+                                     .deterministic = true};
+  record.timing[Mode::kHot] = {.samples_ns = {0.1, 1.0 / 3, 1e300, 4},
+                               .sm_clocks_mhz = {1980.5},
+                               .discarded = 9,
+                               .throttled = true,
+                               .stopped_by = StoppedBy::kTime};
+  record.timing[Mode::kGraph] = {.samples_ns = {2}};
+  return record;
+}
+
+TEST(Wire, ARecordArrivesAsItWas) {
+  const Record sent = full_record();
+  const Record got = record_from_wire(over_the_wire(to_wire(sent)), sent.point);
+  // to_wire names every member, so equal wires are equal records.
+  EXPECT_EQ(to_wire(got), to_wire(sent));
+  EXPECT_EQ(got.status, sent.status);
+  EXPECT_EQ(got.reason, sent.reason);
+  EXPECT_EQ(got.input_checksum, sent.input_checksum);
+  EXPECT_EQ(got.launch->shared_bytes, sent.launch->shared_bytes);
+  EXPECT_EQ(got.verification->expected.bits, sent.verification->expected.bits);
+  EXPECT_EQ(got.verification->comparison.error_abs, kInfinity);
+  EXPECT_EQ(got.verification->bound_abs, -kInfinity);
+  EXPECT_EQ(got.verification->passed_after, false);
+  ASSERT_EQ(got.timing.size(), 2u);
+  EXPECT_EQ(got.timing.at(Mode::kHot).samples_ns, sent.timing.at(Mode::kHot).samples_ns);
+  EXPECT_EQ(got.timing.at(Mode::kHot).stopped_by, StoppedBy::kTime);
+}
+
+TEST(Wire, ANanStaysOne) {
+  Record sent = full_record();
+  sent.verification->comparison.error_abs = std::nan("");
+  const Record got = record_from_wire(over_the_wire(to_wire(sent)), sent.point);
+  EXPECT_TRUE(std::isnan(got.verification->comparison.error_abs));
+}
+
+TEST(Wire, AnEmptyRecordArrivesEmpty) {
+  const Record got = record_from_wire(over_the_wire(to_wire(Record{})), Point{});
+  EXPECT_FALSE(got.launch || got.verification || got.input_checksum);
+  EXPECT_TRUE(got.timing.empty());
+  EXPECT_EQ(to_wire(got), to_wire(Record{}));
+}
+
+TEST(Wire, APointArrivesAsItWas) {
+  Point sent{.index = 3,
+             .entry = &find_variant("harris/6"),
+             .backend = Backend::kEmu,
+             .n = std::size_t{1} << 40,
+             .type = Type::kF64,
+             .op = Op::kMax,
+             .distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e7},
+             .params = default_params(find_variant("harris/6").variant),
+             .seed = ~std::uint64_t{0},
+             .measurement = {.modes = {Mode::kGraph, Mode::kHot},
+                             .min_samples = 11,
+                             .max_samples = 12,
+                             .max_time_ms = 0.1,
+                             .relative_ci = 0.2,
+                             .interleave = 13,
+                             .clock_floor = 0.3,
+                             .point_timeout_s = 0.4},
+             .group = 14};
+  sent.params.set("block", "64");
+  const Point got = point_from_wire(over_the_wire(to_wire(sent)));
+  EXPECT_EQ(to_wire(got), to_wire(sent));
+  EXPECT_EQ(describe(got), describe(sent));
+  EXPECT_EQ(got.entry, sent.entry);
+  EXPECT_EQ(got.params, sent.params);
+  EXPECT_EQ(got.input_key(), sent.input_key());
+  EXPECT_EQ(got.measurement.modes, sent.measurement.modes);
+  EXPECT_EQ(got.measurement.point_timeout_s, 0.4);
+}
+
+TEST(Wire, OptionsAndTraitsArriveAsTheyWere) {
+  const ExecuteOptions options{
+      .timed = false, .budget_share = 0.1, .lead = 2, .check_determinism = false, .emu_seed = 3};
+  EXPECT_EQ(to_wire(options_from_wire(over_the_wire(to_wire(options)))), to_wire(options));
+  const DeviceTraits traits{1, 2, 3, 4};
+  EXPECT_EQ(to_wire(traits_from_wire(over_the_wire(to_wire(traits)))), to_wire(traits));
+}
+
+TEST(Channel, MessagesLargerThanASocketHoldsArriveWhole) {
+  const std::vector<double> samples(1'000'000, 1.0 / 3);
+  EXPECT_EQ(over_the_wire(samples).get<std::vector<double>>(), samples);
+}
+
+TEST(Channel, MessagesSentTogetherAreTakenOneByOne) {
+  auto [here, there] = channels();
+  ASSERT_TRUE(here->send("one") && here->send("two"));
+  ASSERT_TRUE(there->receive_some());
+  EXPECT_EQ(there->next(), Json("one"));
+  EXPECT_EQ(there->next(), Json("two"));
+  EXPECT_EQ(there->next(), std::nullopt);
+}
+
+TEST(Channel, AClosedEndIsTold) {
+  auto [here, there] = channels();
+  there.reset();
+  EXPECT_FALSE(here->send("lost"));  // and no SIGPIPE
+  EXPECT_FALSE(here->receive_some());
+}
+
+TEST(Channel, WhatIsNoMessageIsRefused) {
+  auto [here, there] = channels();
+  const std::string noise(16, '\xff');
+  ASSERT_EQ(write(here->descriptor(), noise.data(), noise.size()), 16);
+  ASSERT_TRUE(there->receive_some());
+  EXPECT_ANY_THROW(there->next());
+}
+
+}  // namespace
+}  // namespace reduce_bench
