@@ -120,16 +120,17 @@ TEST(PlanParameters, ThatNoVariantHasAreRefused) {
   EXPECT_EQ(message_of<UsageError>([] {
               plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"bolck": [64]}})");
             }),
-            "file: /sweeps/0/params/bolck: no variant of harris/0 has a parameter 'bolck', did you mean 'block'?");
+            "file: /sweeps/0/params/bolck: no variant of harris/0 has a parameter 'bolck', did you "
+            "mean 'block'?");
 }
 
 TEST(PlanParameters, OutsideTheirValuesAreRefused) {
-  EXPECT_EQ(
-      message_of<UsageError>([] {
-        plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"block": [64, 77]}})");
-      }),
-      "file: /sweeps/0/params/block: parameter 'block' cannot be 77 in any variant of harris/0: allowed are 1024, 128, 256, "
-      "512, 64");
+  EXPECT_EQ(message_of<UsageError>([] {
+              plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"block": [64, 77]}})");
+            }),
+            "file: /sweeps/0/params/block: parameter 'block' cannot be 77 in any variant of "
+            "harris/0: allowed are 1024, 128, 256, "
+            "512, 64");
 }
 
 // ---- what falls out ---------------------------------------------------------------------------
@@ -172,6 +173,18 @@ TEST(Plan, RunsAVariantWhereItIsWrittenFor) {
           .front()
           .backend,
       Backend::kCpu);
+}
+
+TEST(Plan, BeyondWhatCanBeMeasuredIsRefusedBeforeItFillsTheMemory) {
+  // 41 sizes, a thousand times over: a file of 20 kB that asks for tens of millions of points.
+  std::string sizes = R"({"pow2": [0, 40]})";
+  for (int i = 1; i < 1000; ++i) sizes += R"(, {"pow2": [0, 40]})";
+  const std::string sweep = R"({"variants": ["harris/*"], "type": ["i32", "i64", "f32", "f64"],
+      "op": ["sum", "min", "max", "prod"], "n": [)" +
+                            sizes + "]}";
+  const std::string message = message_of<UsageError>([&] { plan_of(sweep); });
+  EXPECT_CONTAINS(message, "file: /sweeps/0: the plan is beyond 100000 points");
+  EXPECT_CONTAINS(message, "ask for fewer");
 }
 
 }  // namespace

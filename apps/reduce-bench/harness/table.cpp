@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "harness/text.hpp"
+
 namespace reduce_bench {
 namespace {
 
@@ -123,9 +125,9 @@ std::string problems_text(const std::vector<Json>& points) {
       if (c < '0' || c > '9') key += c;
     Kind& kind = kinds[{status, p.at("variant").get<std::string>() + key}];
     if (kind.count++ == 0)
-      kind.example =
-          fmt::format("{} n={} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
-                      p.at("type").get<std::string>(), p.at("op").get<std::string>(), reason);
+      kind.example = fmt::format("{} n={} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
+                                 p.at("type").get<std::string>(), p.at("op").get<std::string>(),
+                                 printable(reason));
   }
   std::string text;
   for (const auto& [key, kind] : kinds)
