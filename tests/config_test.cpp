@@ -218,5 +218,30 @@ TEST(ConfigOverrides, AFaultyOneIsBlamedOnTheCommandLine) {
   }
 }
 
+TEST(UsageError, IsOneLineOfTextWhateverItQuotes) {
+  EXPECT_STREQ(UsageError("a \"b\" \\ \xe2\x82\xac").what(), "a \"b\" \\ \xe2\x82\xac");
+  EXPECT_STREQ(UsageError("clear\x1b[2J, then\nanother line").what(),
+               "clear\\u001b[2J, then\\nanother line");
+  EXPECT_STREQ(UsageError("\xff").what(), "\xef\xbf\xbd");
+}
+
+TEST(UsageError, KeepsTheBeginningAndTheAdviceOfALongMessage) {
+  std::string euros;
+  for (int i = 0; i < 10000; ++i) euros += "\xe2\x82\xac";
+  const std::string message = UsageError("unknown key '" + euros + "': remove it").what();
+  EXPECT_LT(message.size(), 2000u);
+  EXPECT_CONTAINS(message, "unknown key '\xe2\x82\xac");
+  EXPECT_CONTAINS(message, "': remove it");
+  EXPECT_NO_THROW((void)Json(message).dump()) << "a character was cut";
+}
+
+TEST(UsageError, DoesNotCutACharacterOfTheExcerpt) {
+  const std::string message = message_of<UsageError>([] {
+    parse(R"({"schema": ")" + std::string(55, 'x') + "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\"}");
+  });
+  EXPECT_CONTAINS(message, "xxx...");
+  EXPECT_EQ(message.find("\xef\xbf\xbd"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace reduce_bench

@@ -193,5 +193,17 @@ TEST(Plan, RunsAVariantWhereItIsWrittenFor) {
       Backend::kCpu);
 }
 
+TEST(Plan, BeyondWhatCanBeMeasuredIsRefusedBeforeItFillsTheMemory) {
+  // 41 sizes, a thousand times over: a file of 20 kB that asks for tens of millions of points.
+  std::string sizes = R"({"pow2": [0, 40]})";
+  for (int i = 1; i < 1000; ++i) sizes += R"(, {"pow2": [0, 40]})";
+  const std::string sweep = R"({"variants": ["harris/*"], "type": ["i32", "i64", "f32", "f64"],
+      "op": ["sum", "min", "max", "prod"], "n": [)" +
+                            sizes + "]}";
+  const std::string message = message_of<UsageError>([&] { plan_of(sweep); });
+  EXPECT_CONTAINS(message, "file: /sweeps/0: the plan is beyond 100000 points");
+  EXPECT_CONTAINS(message, "ask for fewer");
+}
+
 }  // namespace
 }  // namespace reduce_bench

@@ -123,8 +123,7 @@ class Run {
     std::signal(SIGXFSZ, SIG_IGN);
     open_output();
     catch_interrupts();
-    points_.resize(plan_.size());
-    restore();
+    restore_finished();
     measure_all_ceilings();
     run_points();
     measure_noise();
@@ -185,50 +184,16 @@ class Run {
     journal_.emplace(file, header, options_.resume);
   }
 
-  /// Takes over one line of the journal; false where it is not of this plan.
-  bool restore_line(const Json& line) {
-    if (line.contains("ceilings")) {
-      for (const auto& [name, json] : line.at("ceilings").items()) {
-        const auto backend = find_name(kBackendNames, name);
-        if (!backend) return false;
-        ceilings_[static_cast<Backend>(*backend)] = ceilings_from_json(json);
-      }
-      return true;
-    }
-    const auto index = line.at("index").get<std::size_t>();
-    if (index >= plan_.size()) return false;
-    // What a point that did not run would be written as has every field that identifies it.
-    const Json expected = to_json(Record{.point = plan_[index]}, Ceilings{}, std::nullopt, false);
-    for (const auto& [key, value] : expected.items()) {
-      if (!line.contains(key)) return false;
-      const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
-                              key == "op" || key == "params" || key == "seed" ||
-                              key == "distribution" || key == "buckets" || key == "labels";
-      if (identifies && line.at(key) != value) return false;
-    }
-    points_[index] = line;
-    return true;
-  }
-
-  void restore() {
-    if (!journal_) return;
-    std::size_t restored = 0;
-    for (const Json& line : journal_->finished()) {
-      bool good = false;
-      try {
-        good = restore_line(line);
-      } catch (const Json::exception&) {
-        // Not of the shape that this program writes.
-      }
-      if (!good)
-        throw UsageError(
-            fmt::format("the journal of '{}' is damaged at line {}: run without "
-                        "--resume to start anew",
-                        output_.string(), &line - journal_->finished().data() + 2));
-      restored += line.contains("index") ? 1 : 0;
-    }
-    if (options_.resume)
-      fmt::print(stderr, "resumed: {} of {} points were done\n", restored, plan_.size());
+  void restore_finished() {
+    points_.resize(plan_.size());
+    if (!journal_ || !options_.resume) return;
+    Restored restored = restore(*journal_, plan_);
+    ceilings_ = std::move(restored.ceilings);
+    points_ = std::move(restored.points);
+    fmt::print(stderr, "resumed: {} of {} points were done\n",
+               std::count_if(points_.begin(), points_.end(),
+                             [](const Json& point) { return !point.is_null(); }),
+               plan_.size());
   }
 
   /// The backend's worker, or nothing where it cannot run (any more).

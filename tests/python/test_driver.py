@@ -233,7 +233,8 @@ def test_a_damaged_journal_is_refused(config: SaveConfig, tmp_path: Path) -> Non
     process.kill()
     process.wait()
     header = journal.read_text(encoding="utf-8").splitlines()[0]
-    for line in ["5", "null", '{"index": 9999}', '{"index": 0}', '{"ceilings": {"gpu": {}}}']:
+    hostile = ["5", "null", '{"index": 9999}', '{"index": 1e300}', '{"index": 0}']
+    for line in [*hostile, '{"ceilings": {"gpu": {}}}', '{"ceilings": {"cpu": {"read": [5]}}}']:
         journal.write_text(f"{header}\n{line}\n", encoding="utf-8")
         assert "damaged at line 2" in complaint(*command, "--resume")
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/progress.hpp"
+#include "harness/text.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -16,8 +17,8 @@ constexpr std::size_t kMostListed = 10;
 std::string provenance(const Side& side) {
   const MeasuredRun& first = side.rounds.front();
   const std::string revision = first.revision();
-  return fmt::format("{} (revision {}, {}{}{})", side.name, revision.substr(0, 10),
-                     first.environment.value("date_utc", "date unknown"),
+  return fmt::format("{} (revision {}, {}{}{})", side.name, first_bytes(revision, 10),
+                     printable(first.environment.value("date_utc", "date unknown")),
                      side.rounds.size() > 1 ? fmt::format(", {} rounds", side.rounds.size()) : "",
                      first.interrupted ? ", interrupted" : "");
 }

@@ -8,16 +8,16 @@
 
 #include "harness/error.hpp"
 #include "harness/table.hpp"
+#include "harness/text.hpp"
 
 namespace reduce_bench {
 namespace {
 
-constexpr double kHuge = 1e300;
+constexpr double kMostMhz = 1e6;
+constexpr double kMostRatio = 1e9;
 constexpr std::uint64_t kMostCount = std::uint64_t{1} << 62;
 constexpr std::string_view kKind = "reduce-bench-results";
 constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
-
-double positive(const Node& node) { return node.number(0, kHuge, true); }
 
 /// The name of a distribution and its parameters.
 std::string distribution_text(const Node& node) {
@@ -49,15 +49,15 @@ PointIdentity read_identity(const Node& node) {
 }
 
 Series read_series(const Node& node) {
-  Series series{.median_ns = positive(node.at("median_ns")),
-                .ci_low_ns = positive(node.at("ci_low_ns")),
-                .ci_high_ns = positive(node.at("ci_high_ns")),
+  Series series{.median_ns = node.at("median_ns").positive_ns(),
+                .ci_low_ns = node.at("ci_low_ns").positive_ns(),
+                .ci_high_ns = node.at("ci_high_ns").positive_ns(),
                 .count = node.at("samples").integer(1, kMostCount)};
   if (series.ci_low_ns > series.median_ns || series.median_ns > series.ci_high_ns)
     node.fail("the median is outside its own interval");
-  if (node.has("samples_ns")) series.samples_ns = node.at("samples_ns").positive_numbers();
+  if (node.has("samples_ns")) series.samples_ns = node.at("samples_ns").positive_ns_list();
   if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
-    series.sm_clock_mhz = positive(clock.at("median"));
+    series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
   return series;
 }
 
@@ -100,7 +100,8 @@ bool MeasuredPoint::bad() const {
 std::string MeasuredRun::revision() const {
   const Json& git = environment.at("git");
   if (git.at("revision").is_null()) return "unknown";
-  return git.at("revision").get<std::string>() + (git.at("dirty") == true ? " with changes" : "");
+  return printable(git.at("revision").get<std::string>()) +
+         (git.at("dirty") == true ? " with changes" : "");
 }
 
 MeasuredRun parse_run(const Json& document, const std::string& name) {
@@ -118,8 +119,10 @@ MeasuredRun parse_run(const Json& document, const std::string& name) {
   const Node git = environment.at("git");
   if (const Node revision = git.at("revision"); !revision.is_null()) revision.string();
   git.at("dirty");
+  if (environment.has("date_utc")) environment.at("date_utc").string();
   for (const Node& pair : root.at("noise_floor").at("aa").elements(0))
-    run.aa_log_ratios[pair.at("backend").string()].push_back(std::log(positive(pair.at("ratio"))));
+    run.aa_log_ratios[pair.at("backend").string()].push_back(
+        std::log(pair.at("ratio").number(1 / kMostRatio, kMostRatio, false)));
   for (const Node& node : root.at("points").elements(0)) {
     PointIdentity identity = read_identity(node);
     while (run.points.contains(identity)) ++identity.occurrence;
@@ -170,7 +173,8 @@ std::vector<std::string> environment_differences(const Json& base, const Json& n
       for (const auto& [name, unused] : side->items()) names.insert(name);
     for (const char* of_the_slot : {"index", "uuid"}) names.erase(of_the_slot);
     for (const std::string& name : names)
-      compare(key + " " + name, a.value(name, Json(nullptr)), b.value(name, Json(nullptr)));
+      compare(key + " " + printable(name), a.value(name, Json(nullptr)),
+              b.value(name, Json(nullptr)));
   };
   compare_members("gpu");
   compare_members("cpu");

@@ -221,6 +221,11 @@ void apply_override(Json& document, const std::string& setting) {
         fmt::format("--set {}: expected key=value, such as n=1024,4096, "
                     "params.block=256 or measurement.max_time_ms=50",
                     setting));
+  try {
+    (void)Json(setting).dump();
+  } catch (const Json::exception&) {
+    throw UsageError(fmt::format("--set {}: this is not UTF-8; write it in UTF-8", setting));
+  }
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
   const std::size_t dot = key.find('.');
   const std::string section = key.substr(0, dot);

@@ -10,27 +10,20 @@
 
 #include "harness/error.hpp"
 #include "harness/names.hpp"
+#include "harness/text.hpp"
 
 namespace reduce_bench {
 namespace {
 
 std::string excerpt(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
+  if (text.size() <= 60) return text;
+  return std::string(first_bytes(text, 57)) + "...";
 }
 
 }  // namespace
 
-Json read_document(const std::filesystem::path& file, const std::string& what,
-                   const std::string& advice) {
-  std::ifstream stream(file);
-  std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
-  if (!stream || folder)
-    throw UsageError(fmt::format("cannot read {} '{}': {}; {}", what, file.string(),
-                                 std::generic_category().message(folder ? EISDIR : errno), advice));
-  const std::string name = file.string();
+Json parse_document(std::istream& stream, const std::string& name) {
   std::vector<std::set<std::string>> keys;
   const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMostNesting)
@@ -51,6 +44,17 @@ Json read_document(const std::filesystem::path& file, const std::string& what,
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
   }
+}
+
+Json read_document(const std::filesystem::path& file, const std::string& what,
+                   const std::string& advice) {
+  std::ifstream stream(file);
+  std::error_code unknown;
+  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
+  if (!stream || folder)
+    throw UsageError(fmt::format("cannot read {} '{}': {}; {}", what, file.string(),
+                                 std::generic_category().message(folder ? EISDIR : errno), advice));
+  return parse_document(stream, file.string());
 }
 
 void Node::fail(const std::string& complaint) const {
@@ -96,14 +100,14 @@ std::vector<std::pair<std::string, Node>> Node::members() const {
   if (!value_.is_object()) expected("an object");
   std::vector<std::pair<std::string, Node>> nodes;
   for (const auto& [key, member] : value_.items())
-    nodes.emplace_back(key, Node{member, pointer_ + "/" + key, file_});
+    nodes.emplace_back(printable(key), Node{member, pointer_ + "/" + key, file_});
   return nodes;
 }
 
 std::string Node::string() const {
   if (!value_.is_string() || value_.get_ref<const std::string&>().empty())
     expected("a string that is not empty");
-  return value_.get<std::string>();
+  return printable(value_.get_ref<const std::string&>());
 }
 
 bool Node::boolean() const {
@@ -127,16 +131,14 @@ double Node::number(double least, double most, bool open_below) const {
   return x;
 }
 
-std::vector<double> Node::positive_numbers() const {
-  if (!value_.is_array()) expected("an array of numbers above 0");
-  std::vector<double> numbers;
-  numbers.reserve(value_.size());
-  for (const Json& element : value_) {
-    if (!element.is_number() || !(element.get<double>() > 0))
-      fail(fmt::format("found {}, expected numbers above 0", excerpt(element)));
-    numbers.push_back(element.get<double>());
-  }
-  return numbers;
+double Node::positive_ns() const { return number(kLeastNs, kMostNs, false); }
+
+std::vector<double> Node::positive_ns_list() const {
+  if (!value_.is_array()) expected("an array of times");
+  std::vector<double> times;
+  times.reserve(value_.size());
+  for (const Json& element : value_) times.push_back(Node{element, pointer_, file_}.positive_ns());
+  return times;
 }
 
 std::size_t Node::name(Names allowed) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -19,9 +20,15 @@ using Names = std::span<const std::string_view>;
 /// Deeper than any of the documents nests.
 inline constexpr int kMostNesting = 16;
 
+/// Times of results lie between these (11 days): what a comparison computes of them stays finite.
+inline constexpr double kLeastNs = 1e-3, kMostNs = 1e15;
+
+/// Parses JSON; `name` stands for the file in messages. Throws UsageError for what is not JSON,
+/// nests too deep, or names a key twice in one object, where one of the values would be lost.
+Json parse_document(std::istream& stream, const std::string& name);
+
 /// Parses a file. `what` it is and what to do (`advice`) stand in the message where it cannot be
-/// read. Throws UsageError also for what is not JSON, nests too deep, or names a key twice in one
-/// object, where one of the values would be lost.
+/// read. Throws UsageError also as above.
 Json read_document(const std::filesystem::path& file, const std::string& what,
                    const std::string& advice);
 
@@ -45,12 +52,15 @@ class Node {
   std::vector<Node> elements(std::size_t least = 1) const;
   std::vector<std::pair<std::string, Node>> members() const;
 
+  /// Control characters come as JSON escapes them.
   std::string string() const;
   bool boolean() const;
   std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
   double number(double least, double most, bool open_below) const;
-  /// The positive numbers of an array.
-  std::vector<double> positive_numbers() const;
+  /// A time that a clock can have measured.
+  double positive_ns() const;
+  /// An array of such times.
+  std::vector<double> positive_ns_list() const;
   /// The index of one of the names.
   std::size_t name(Names allowed) const;
   /// A number or a string, as text.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace reduce_bench {
 
@@ -16,8 +17,10 @@ enum ExitCode : int {
 };
 
 /// Something the user must change: one sentence that names what failed, on what, and what to do.
+/// What it quotes from files and the command line may be anything: it is made one line of UTF-8
+/// without control characters, and left out in the middle where the line is long.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit UsageError(const std::string& message);
 };
 
 }  // namespace reduce_bench

@@ -12,6 +12,9 @@
 namespace reduce_bench {
 namespace {
 
+/// Many hours of measuring. A short file can ask for far more than fit in memory.
+constexpr std::size_t kMostPoints = 100000;
+
 const ParamSpec* find_param(const Variant& variant, const std::string& name) {
   for (const ParamSpec& spec : variant.params)
     if (spec.name == name) return &spec;
@@ -22,11 +25,11 @@ const ParamSpec* find_param(const Variant& variant, const std::string& name) {
 /// advancing together. Parameters that the variant lacks are left out.
 std::vector<Params> param_combinations(const Variant& variant, const Sweep& sweep) {
   std::vector<std::vector<std::string>> axes = sweep.zip;
-  for (const auto& [name, values] : sweep.params) {
+  for (const auto& param : sweep.params) {
     const bool zipped = std::any_of(sweep.zip.begin(), sweep.zip.end(), [&](const auto& group) {
-      return std::find(group.begin(), group.end(), name) != group.end();
+      return std::find(group.begin(), group.end(), param.first) != group.end();
     });
-    if (!zipped) axes.push_back({name});
+    if (!zipped) axes.push_back({param.first});
   }
   std::vector<Params> combinations{default_params(variant)};
   for (const std::vector<std::string>& axis : axes) {
@@ -114,7 +117,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
   select_variants(keep);  // complains about a filter that matches nothing at all
   std::vector<Point> points;
   std::set<std::string> seen;  // sweeps may overlap: a problem is measured once, as first asked for
-  std::size_t group = 0;
+  std::size_t group = 0, asked_for = 0;
   for (const Sweep& sweep : config.sweeps) {
     std::vector<const CatalogEntry*> entries = variants_of(sweep);
     std::erase_if(entries, [&](const CatalogEntry* entry) {
@@ -139,6 +142,11 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
       for (const CatalogEntry* entry : entries) {
         if (!entry->declared[index_of(problem.backend)]) continue;
         for (Params& params : param_combinations(entry->variant, sweep)) {
+          if (++asked_for > kMostPoints)
+            throw UsageError(
+                fmt::format("{}: the plan is beyond {} points here: ask for fewer sizes, buckets, "
+                            "types, operators or parameters, or split the configuration",
+                            sweep.where, kMostPoints));
           Point point = problem;
           point.index = points.size();
           point.entry = entry;

@@ -73,7 +73,7 @@ struct PlanOptions {
 
 /// Every point of the configuration, in an order that reuses inputs: variants innermost. Throws
 /// UsageError for a glob that matches nothing, for a parameter that no variant of its sweep has,
-/// and for a value that none of them allows.
+/// for a value that none of them allows, and for a plan beyond any that could be measured.
 std::vector<Point> make_plan(const Config& config, const PlanOptions& options);
 
 }  // namespace reduce_bench

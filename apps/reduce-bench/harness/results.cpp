@@ -10,9 +10,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <sstream>
 
 #include "harness/error.hpp"
 #include "harness/inputs.hpp"
+#include "harness/names.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -173,14 +176,21 @@ Json to_json(const Ceilings& ceilings) {
 }
 
 Ceilings ceilings_from_json(const Json& json) {
+  static const std::string name = "the ceilings";
+  const Node root{json, "", name};
+  const auto bytes = [](const Node& node) {
+    return node.integer(0, std::numeric_limits<std::size_t>::max());
+  };
   Ceilings ceilings;
-  for (const Json& read : json.at("read"))
-    ceilings.reads.push_back({read.at("bytes"), read.at("median_ns"), read.at("shape")});
-  if (!json.at("copy").is_null()) {
-    ceilings.copy_bytes = json.at("copy").at("bytes");
-    ceilings.copy_median_ns = json.at("copy").at("median_ns");
+  for (const Node& read : root.at("read").elements(0))
+    ceilings.reads.push_back({.size_bytes = bytes(read.at("bytes")),
+                              .median_ns = read.at("median_ns").positive_ns(),
+                              .shape = read.at("shape").string()});
+  if (const Node copy = root.at("copy"); !copy.is_null()) {
+    ceilings.copy_bytes = bytes(copy.at("bytes"));
+    ceilings.copy_median_ns = copy.at("median_ns").positive_ns();
   }
-  ceilings.empty_launch_ns = json.at("empty_launch_ns");
+  ceilings.empty_launch_ns = root.at("empty_launch_ns").number(0, kMostNs, false);
   return ceilings;
 }
 
@@ -297,8 +307,14 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     bool first = true;
     while (std::getline(stream, line)) {
       // A line that a kill cut off has no newline or does not parse: that point runs again.
-      const Json parsed = Json::parse(line, nullptr, false);
-      if (stream.eof() || parsed.is_discarded()) break;
+      if (stream.eof()) break;
+      Json parsed;
+      try {
+        std::istringstream text(line);
+        parsed = parse_document(text, file_.string());
+      } catch (const UsageError&) {
+        break;
+      }
       good_bytes += line.size() + 1;
       if (std::exchange(first, false)) {
         if (parsed != header) {
@@ -309,7 +325,7 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
               file_.string()));
         }
       } else {
-        finished_.push_back(parsed);
+        finished_.push_back(std::move(parsed));
       }
     }
   }
@@ -328,5 +344,62 @@ void Journal::append(const Json& line) {
 }
 
 void Journal::remove() { std::filesystem::remove(file_); }
+
+namespace {
+
+/// What the tables and the document's readers rely on in the fields that only a run knows.
+void check_outcome(const Node& line) {
+  const auto status = static_cast<Status>(line.at("status").name(kStatusNames));
+  line.at("known_wrong").boolean();
+  if (const Node reason = line.at("reason"); !reason.is_null()) reason.string();
+  const auto timing = line.at("timing").members();
+  if (status == Status::kOk && timing.empty()) line.fail("'ok' without a time");
+  for (const auto& [mode, summary] : timing) summary.at("median_ns").positive_ns();
+  for (const char* key : {"gb_per_s", "ceiling_share"})
+    if (const Node share = line.at(key); !share.is_null()) share.number(0, 1e18, false);
+}
+
+void restore_line(const Node& line, const std::vector<Point>& plan, Restored& restored) {
+  if (line.has("ceilings")) {
+    for (const auto& [name, ceilings] : line.at("ceilings").members()) {
+      const auto backend = find_name(kBackendNames, name);
+      if (!backend) line.fail(fmt::format("'{}' is no backend", name));
+      restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
+    }
+    return;
+  }
+  const std::size_t index = line.at("index").integer(0, plan.size() - 1);
+  // What a point that did not run would be written as has every field, and the right value in each
+  // that identifies it.
+  const Json expected = to_json(Record{.point = plan[index]}, Ceilings{}, std::nullopt, false);
+  for (const auto& [key, value] : expected.items()) {
+    const Node field = line.at(key);
+    const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
+                            key == "op" || key == "params" || key == "seed" ||
+                            key == "distribution" || key == "buckets" || key == "labels" ||
+                            key == "primary_mode";
+    if (identifies && field.json() != value) field.fail("it is not of this plan");
+  }
+  check_outcome(line);
+  restored.points[index] = line.json();
+}
+
+}  // namespace
+
+Restored restore(const Journal& journal, const std::vector<Point>& plan) {
+  Restored restored{.points = std::vector<Json>(plan.size())};
+  std::size_t number = 1;  // the header's
+  for (const Json& line : journal.finished()) {
+    const std::string where = fmt::format("line {}", ++number);
+    try {
+      restore_line(Node{line, "", where}, plan, restored);
+    } catch (const UsageError& error) {
+      throw UsageError(
+          fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
+                      journal.file().string(), error.what()));
+    }
+  }
+  return restored;
+}
 
 }  // namespace reduce_bench

@@ -32,6 +32,7 @@ struct Ceilings {
 /// Measures read streams at every size of the plan, a copy of the largest, and the empty launch.
 Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes);
 Json to_json(const Ceilings& ceilings);
+/// Throws UsageError where it is not as `to_json` writes it.
 Ceilings ceilings_from_json(const Json& json);
 
 /// One entry of the document's `points`. `peak_gb_per_s` is the datasheet bandwidth, if known.
@@ -55,6 +56,7 @@ class Journal {
 
   void append(const Json& line);
   const std::vector<Json>& finished() const { return finished_; }
+  const std::filesystem::path& file() const { return file_; }
   /// Deletes the file: the document holds everything.
   void remove();
 
@@ -63,5 +65,15 @@ class Journal {
   int descriptor_ = -1;
   std::vector<Json> finished_;
 };
+
+/// What an interrupted run had done.
+struct Restored {
+  std::map<Backend, Ceilings> ceilings;
+  std::vector<Json> points;  ///< by index in the plan; null: not done
+};
+
+/// Takes over the finished points of a journal. Throws UsageError for a line that a run of this
+/// plan cannot have written.
+Restored restore(const Journal& journal, const std::vector<Point>& plan);
 
 }  // namespace reduce_bench

@@ -1,0 +1,42 @@
+#include "harness/text.hpp"
+
+#include <algorithm>
+
+#include "harness/document.hpp"
+
+namespace reduce_bench {
+namespace {
+
+bool is_inside_character(std::string_view text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+std::string printable(const std::string& text) {
+  std::string out;
+  // As JSON writes a string, but quotes and backslashes as they are.
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\"\\", start), text.size());
+    const std::string quoted =
+        Json(text.substr(start, end - start)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    out.append(quoted, 1, quoted.size() - 2);
+    if (end < text.size()) out += text[end];
+    start = end + 1;
+  }
+  return out;
+}
+
+std::string_view first_bytes(std::string_view text, std::size_t most) {
+  std::size_t end = std::min(most, text.size());
+  while (end > 0 && is_inside_character(text, end)) --end;
+  return text.substr(0, end);
+}
+
+std::string_view last_bytes(std::string_view text, std::size_t most) {
+  std::size_t start = text.size() - std::min(most, text.size());
+  while (is_inside_character(text, start)) ++start;
+  return text.substr(start);
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,31 @@
+// The journal that --resume reads, and the tables of the points it holds.
+#include <algorithm>
+
+#include "harness/results.hpp"
+#include "harness/table.hpp"
+#include "reader.hpp"
+
+using namespace reduce_bench;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const Json header{{"journal", 1}};
+  static const std::vector<Point> plan = make_plan(
+      parse_config(
+          Json::parse(
+              R"({"schema": 1, "sweeps": [{"variants": ["harris/*"], "n": [0, 1024, 4096]}]})"),
+          "good", {}),
+      {.automatic = {Backend::kCpu}});
+  return feed(bytes, size, [](const std::filesystem::path& file) {
+    Restored restored;
+    {
+      const Journal journal(file, header, true);
+      restored = restore(journal, plan);
+    }
+    std::erase(restored.points, Json(nullptr));
+    check_text(results_table(restored.points));
+    check_text(problems_text(restored.points));
+    for (const auto& [backend, ceilings] : restored.ceilings)
+      if (to_json(ceilings_from_json(to_json(ceilings))) != to_json(ceilings))
+        finding("other ceilings when read again");
+  });
+}
