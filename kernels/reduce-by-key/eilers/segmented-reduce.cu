@@ -1,0 +1,60 @@
+// eilers/segmented-reduce: Baxter's segmented reduction, in order
+//
+// Source: eilers sections 3.3 (Figure 3.6) and 4.2, which take it from Baxter's Modern GPU.
+// Idea: threads fold consecutive elements, a segmented scan over the block joins what belongs to
+//   one segment, and what is open where a block's share ends is carried into the next block's first
+//   result by a last launch. See segmented.hpp.
+// Fixes: nothing, it is the step on which partitioning and the sort-based algorithms end.
+// Launch: one that counts the segments in each block's share, so that a block knows where its
+//   results go; one that reduces the shares; one block that reduces the carries. 128 threads of 11
+//   elements each, at most 16 blocks per SM. Up to 1408 elements, one launch of one block.
+// Traffic: n labels read twice and n values once; as many results and labels written as there are
+//   segments, counted as n.
+// Preconditions: none. Order-preserving.
+// Deviations: the thesis calls the library; this is written from its description. Tiles within one
+//   segment are folded in order, where the library's tree needs an operator that commutes. A block
+//   takes several tiles one after the other, so a second level of carries is never needed.
+//   Block 128 and 11 elements per thread are ours.
+
+#include "kernels/reduce-by-key/eilers/segmented.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct EilersSegmentedReduce {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    if (call.n() == 0) return enqueue_fill(call.stream, call.out_count(), 1, 0);
+    reduce_segments<Op>(call, call.in(), KeysInMemory{call.labels()}, call.n(),
+                        Compacted<T>{call.out(), call.out_labels(), call.out_count()},
+                        call.workspace);
+  }
+};
+
+}  // namespace
+
+Variant eilers_segmented_reduce() {
+  return {
+      .id = "eilers/segmented-reduce",
+      .title = "threads fold runs, blocks pass on what is open",
+      .source = "eilers sections 3.3 and 4.2, Baxter",
+      .operation = Operation::kReduceByKey,
+      .fidelity = Fidelity::kCorrected,
+      .depth = [](const Problem& p) { return depth_of_segments(p.n, p.device); },
+      .traffic =
+          [](const Problem& p) {
+            const bool counted = segment_plan(p.n, p.device).blocks > 1;
+            return Traffic{.read_bytes = p.input_bytes() + (counted ? p.shape().labels.bytes() : 0),
+                           .written_bytes = p.shape().output_bytes()};
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes =
+                                 segment_workspace(p.n, p.element_bytes(), p.device).bytes};
+          },
+      .enqueue = instantiate_for<EilersSegmentedReduce, BasicAndOrderedOps, std::int32_t,
+                                 std::int64_t, float>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
