@@ -42,9 +42,24 @@ __global__ void combine_sets_kernel(const T* sets, std::size_t set_count, T* res
   results[blockIdx.x] = result;
 }
 
+/// Thread b does the same by itself.
+template <class T, class Op>
+__global__ void combine_few_sets_kernel(const T* sets, std::size_t buckets, std::size_t set_count,
+                                        T* results) {
+  const std::size_t bucket = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (bucket >= buckets) return;
+  T total = Op::template identity<T>();
+  for (std::size_t set = 0; set < set_count; ++set)
+    total = Op::combine(total, sets[bucket * set_count + set]);
+  results[bucket] = total;
+}
+
+/// Fewer than these are left to one thread for each bucket.
+inline constexpr std::size_t kManySets = 128;
+
 /// Warps for one bucket: a few steps for each.
 inline unsigned warps_of_combine(std::size_t set_count) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(set_count / 128, 1, 32));
+  return static_cast<unsigned>(std::clamp<std::size_t>(set_count / kManySets, 1, 32));
 }
 
 /// A block for each bucket.
@@ -54,6 +69,13 @@ inline constexpr std::size_t kMostBucketsToCombine = 0x7fffffff;
 template <class Op, class T>
 void enqueue_combine_sets(const Stream& stream, const T* sets, std::size_t buckets,
                           std::size_t set_count, T* results) {
+  if (set_count < kManySets) {
+    constexpr unsigned kBlock = 128;
+    launch(combine_few_sets_kernel<T, Op>,
+           {static_cast<unsigned>(ceil_div(buckets, kBlock)), kBlock, 0, stream}, sets, buckets,
+           set_count, results);
+    return;
+  }
   const unsigned warps = warps_of_combine(set_count);
   launch(combine_sets_kernel<T, Op>,
          {static_cast<unsigned>(buckets), 32 * warps, warps * sizeof(T), stream}, sets, set_count,
@@ -62,6 +84,7 @@ void enqueue_combine_sets(const Stream& stream, const T* sets, std::size_t bucke
 
 /// The most operators that any set's bucket passes through.
 inline std::uint64_t depth_of_combine(std::size_t set_count) {
+  if (set_count < kManySets) return set_count;
   const unsigned warps = warps_of_combine(set_count);
   return ceil_div(ceil_div(set_count, warps), 32) + 5 + warps;
 }

@@ -98,7 +98,7 @@ Variant eilers_shared_thread_ordered() {
       .restriction = [](const Problem& p) { return thread_sets_restriction(p, row_bytes(p)); },
       .depth = [](const Problem& p) -> std::uint64_t {
         const ThreadSetsPlan plan = plan_of(p);
-        return plan.per_thread + depth_of_combine(plan.threads) + depth_of_combine(plan.blocks);
+        return plan.per_thread + plan.threads + depth_of_combine(plan.blocks);
       },
       .traffic =
           [](const Problem& p) {

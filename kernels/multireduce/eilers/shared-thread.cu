@@ -7,7 +7,7 @@
 //   registers in batches, that several loads may be under way.
 // Fixes: the traffic and the cache misses of bucket sets in global memory.
 // Launch: blocks of as many threads as have room for their sets, at most 256, as many as are
-//   resident; then a block for each bucket, which combines the blocks' results.
+//   resident; then a block or a thread for each bucket, which combines the blocks' results.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets for each thread of a warp fit into a block's shared memory.
 // Deviations: 32 m elements must fit, instead of m <= 256 (48 KB and one warp). The numbers of
@@ -75,7 +75,7 @@ Variant eilers_shared_thread() {
       .restriction = [](const Problem& p) { return thread_sets_restriction(p, 0); },
       .depth = [](const Problem& p) -> std::uint64_t {
         const ThreadSetsPlan plan = plan_of(p);
-        return plan.per_thread + depth_of_combine(plan.threads) + depth_of_combine(plan.blocks);
+        return plan.per_thread + plan.threads + depth_of_combine(plan.blocks);
       },
       .traffic =
           [](const Problem& p) {

@@ -22,13 +22,19 @@ __device__ void take(T* own, Label label, T value) {
   bucket = Op::combine(bucket, value);
 }
 
-/// The block's bucket set: its threads' combined in their order.
+/// The block's bucket set: its threads' combined in their order. Lanes begin at different threads,
+/// so that they seldom meet in a bank, and put the earlier threads first at the end.
 template <class Op, class T>
 __device__ void store_block_set(const T* sets, unsigned buckets, T* block_sets) {
   __syncthreads();
-  for (unsigned bucket = threadIdx.x / 32; bucket < buckets; bucket += blockDim.x / 32) {
-    const T total = warp_reduce_in_order<Op>(sets + bucket * blockDim.x, blockDim.x);
-    if (threadIdx.x % 32 == 0) block_sets[std::size_t{bucket} * gridDim.x + blockIdx.x] = total;
+  const unsigned threads = blockDim.x, middle = threadIdx.x % 32;
+  for (unsigned bucket = threadIdx.x; bucket < buckets; bucket += threads) {
+    const T* of_threads = sets + bucket * threads;
+    T later = of_threads[middle];
+    for (unsigned t = middle + 1; t < threads; ++t) later = Op::combine(later, of_threads[t]);
+    T earlier = Op::template identity<T>();
+    for (unsigned t = 0; t < middle; ++t) earlier = Op::combine(earlier, of_threads[t]);
+    block_sets[std::size_t{bucket} * gridDim.x + blockIdx.x] = Op::combine(earlier, later);
   }
 }
 
