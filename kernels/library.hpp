@@ -11,6 +11,8 @@
 #ifdef __CUDACC__
 #include <cuda/functional>
 #include <cuda/std/functional>
+#include <new>
+#include <utility>
 #endif
 
 namespace reduce_bench::BACKEND {
@@ -48,11 +50,53 @@ struct LibraryOperatorOf<Xor> {
 };
 template <class Op>
 using LibraryOperator = typename LibraryOperatorOf<Op>::Type;
+
+/// An operator that the libraries lack.
+template <class Op>
+struct OrderedOperator {
+  template <class T>
+  __host__ __device__ T operator()(T a, T b) const {
+    return Op::combine(a, b);
+  }
+};
+/// The library's own operator where it has one.
+template <class Op>
+auto library_operator() {
+  if constexpr (commutes(Op::kOp)) return LibraryOperator<Op>{};
+  else return OrderedOperator<Op>{};
+}
+
+/// Thrust's temporaries, handed out piece by piece from the workspace.
+class WorkspaceAllocator {
+ public:
+  using value_type = std::byte;
+
+  WorkspaceAllocator(std::byte* workspace, std::size_t bytes)
+      : next_(workspace), end_(workspace + bytes) {}
+  std::byte* allocate(std::ptrdiff_t bytes) {
+    constexpr std::ptrdiff_t kAlignment = 256;
+    const std::ptrdiff_t padded_bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (padded_bytes > end_ - next_) throw std::bad_alloc();
+    return std::exchange(next_, next_ + padded_bytes);
+  }
+  void deallocate(std::byte*, std::size_t) {}
+
+ private:
+  std::byte* next_;
+  std::byte* end_;
+};
 #endif
 
 /// Temporary storage for a reduction: one partial result per block, 42 KB on an H200. Both
 /// libraries refuse to run with less than they need.
 inline constexpr std::size_t kLibraryTemporaryBytes = std::size_t{1} << 20;
+
+/// Temporary storage of Thrust's keyed algorithms besides copies of their inputs: at most two words
+/// of state and two pairs of 16 bytes for a tile of at least 128 elements; nothing in their
+/// interface tells it, and an allocation beyond it fails the call.
+inline std::size_t thrust_keyed_temporary_bytes(std::size_t n) {
+  return kLibraryTemporaryBytes + n / 2;
+}
 
 /// CUB shares tiles of at least 256 threads by at most 20 elements evenly among at least 5 blocks
 /// per multiprocessor (all tiles, where there are fewer), then folds the partial results, at most

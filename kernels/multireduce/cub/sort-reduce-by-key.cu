@@ -16,6 +16,7 @@
 //   so float sums differ from run to run.
 
 #include "kernels/library.hpp"
+#include "kernels/multireduce/sorted_runs.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_radix_sort.cuh>
@@ -27,26 +28,6 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
-/// Where the workspace holds what: sorted pairs, one result and its label for each run, their
-/// number, and the libraries' own storage.
-struct Places {
-  std::size_t labels, values, run_labels, run_values, run_count, temporary, end;
-};
-
-std::size_t aligned(std::size_t bytes) { return ceil_div(bytes, 256) * 256; }
-
-Places places(const Problem& p, std::size_t temporary_bytes) {
-  const std::size_t runs = p.n < p.buckets ? p.n : p.buckets;
-  Places at{};
-  at.values = aligned(p.n * sizeof(Label));
-  at.run_labels = at.values + aligned(p.n * p.element_bytes());
-  at.run_values = at.run_labels + aligned(runs * sizeof(Label));
-  at.run_count = at.run_values + aligned(runs * p.element_bytes());
-  at.temporary = at.run_count + aligned(sizeof(Count));
-  at.end = at.temporary + aligned(temporary_bytes);
-  return at;
-}
-
 #ifdef __CUDACC__
 /// Labels below `buckets` differ in these bits alone.
 int label_bits(const Problem& p) { return std::max(1, static_cast<int>(log2_ceil(p.buckets))); }
@@ -56,20 +37,6 @@ __global__ void place_results_kernel(const Label* run_labels, const T* run_value
                                      const Count* run_count, T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < *run_count) results[run_labels[i]] = run_values[i];
-}
-
-/// CUB's operators are tuned; ours serve where it has none.
-template <class Op>
-struct OrderedOperator {
-  template <class T>
-  __host__ __device__ T operator()(T a, T b) const {
-    return Op::combine(a, b);
-  }
-};
-template <class Op>
-auto reduction_operator() {
-  if constexpr (commutes(Op::kOp)) return LibraryOperator<Op>{};
-  else return OrderedOperator<Op>{};
 }
 
 template <class T>
@@ -103,7 +70,7 @@ struct CubSortReduceByKey {
 #ifdef __CUDACC__
     enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
-    const Places at = places(call.problem, temporary_bytes_of(call.problem));
+    const SortedRuns at = sorted_runs(call.problem, temporary_bytes_of(call.problem));
     std::size_t bytes = at.end - at.temporary;
     const auto n = static_cast<std::int64_t>(call.n());
     auto* labels = call.template scratch<Label>(at.labels);
@@ -116,7 +83,7 @@ struct CubSortReduceByKey {
                                           native(call.stream)),
           "cub::DeviceRadixSort::SortPairs");
     check(cub::DeviceReduce::ReduceByKey(call.workspace + at.temporary, bytes, labels, run_labels,
-                                         values, run_values, run_count, reduction_operator<Op>(), n,
+                                         values, run_values, run_count, library_operator<Op>(), n,
                                          native(call.stream)),
           "cub::DeviceReduce::ReduceByKey");
     constexpr unsigned kBlock = 256;
@@ -143,7 +110,7 @@ Variant cub_sort_reduce_by_key() {
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = places(p, temporary_bytes_of(p)).end};
+            return Workspace{.device_bytes = sorted_runs(p, temporary_bytes_of(p)).end};
           },
       .enqueue = instantiate<CubSortReduceByKey, BasicAndOrderedOps>(),
   };

@@ -16,41 +16,16 @@
 #include <thrust/execution_policy.h>
 #include <thrust/reduce.h>
 #include <thrust/system/cuda/execution_policy.h>
-
-#include <new>
-#include <utility>
 #endif
 
 namespace reduce_bench::BACKEND {
 namespace {
 
-#ifdef __CUDACC__
-/// Hands out the workspace piece by piece.
-class WorkspaceAllocator {
- public:
-  using value_type = std::byte;
-
-  explicit WorkspaceAllocator(std::byte* workspace)
-      : next_(workspace), end_(workspace + kLibraryTemporaryBytes) {}
-  std::byte* allocate(std::ptrdiff_t bytes) {
-    constexpr std::ptrdiff_t kAlignment = 256;
-    const std::ptrdiff_t padded_bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    if (padded_bytes > end_ - next_) throw std::bad_alloc();
-    return std::exchange(next_, next_ + padded_bytes);
-  }
-  void deallocate(std::byte*, std::size_t) {}
-
- private:
-  std::byte* next_;
-  std::byte* end_;
-};
-#endif
-
 struct ThrustReduce {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
-    WorkspaceAllocator allocator(call.workspace);
+    WorkspaceAllocator allocator(call.workspace, kLibraryTemporaryBytes);
     *call.out() =
         thrust::reduce(thrust::cuda::par(allocator).on(native(call.stream)), call.in(),
                        call.in() + call.n(), Op::template identity<T>(), LibraryOperator<Op>{});

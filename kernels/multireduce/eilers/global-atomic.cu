@@ -1,0 +1,52 @@
+// eilers/global-atomic: a few bucket sets in global memory, updated atomically
+//
+// Source: eilers Algorithm 4.9, section 4.3.5; Figures 4.10 and 4.11, Table 4.1.
+// Idea: atomic/global with several bucket sets: a thread works on set threadIdx mod sets, whose
+//   buckets lie side by side, so that a warp with one label updates as many addresses as there are
+//   sets. A segmented reduction combines the sets.
+// Fixes: atomic/global's contention where labels are equal; more sets leave less of the L2 cache to
+//   each.
+// Launch: a fill of the sets; blocks of 256 threads, as many as are resident; with more than one
+//   set, the segmented reduction of sets * m elements.
+// Traffic: n labels and n values read, m results written, the sets written and read once; while
+//   they fit into the L2 cache, the atomics stay there.
+// Preconditions: the operator commutes.
+// Deviations: blocks and threads are not stated: ours. Shares are bound-checked. The fill is part
+//   of the measured time. Compare-and-swap serves min and max of floats. The order of the atomics
+//   varies, so float sums differ from run to run.
+
+#include "kernels/multireduce/eilers/global_atomic.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct EilersGlobalAtomic {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    enqueue_global_atomic<Op>(call, call.in(), call.labels(), call.params().number("sets"),
+                              call.workspace);
+  }
+};
+
+}  // namespace
+
+Variant eilers_global_atomic() {
+  return {
+      .id = "eilers/global-atomic",
+      .title = "bucket sets in global memory, atomics",
+      .source = "eilers Algorithm 4.9",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kAdapted,
+      .params = {sets_param("8", "the publication's best for equal labels: 8")},
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .traffic =
+          [](const Problem& p) { return traffic_of_global_atomic(p, p.params.number("sets")); },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = global_atomic_bytes(p, p.params.number("sets"))};
+          },
+      .enqueue = instantiate_for<EilersGlobalAtomic, BasicOps, std::int32_t, float>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,52 @@
+// The inputs of a multireduce, sorted by the upper bits of their labels before an algorithm reads
+// them (eilers sections 4.3.5 and 4.4).
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/sort/radix_sort.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// "The sorting algorithm works fastest if sort_bits is a multiple of five."
+inline constexpr unsigned kSortedInputBitsPerPass = 5;
+/// As `sort_bits`: completely.
+inline constexpr unsigned kAllBits = 32;
+
+/// The workspace holds the sorted labels and values, then what the sort and after it the algorithm
+/// needs, in the same place.
+struct SortedInput {
+  RadixSort sort;
+  std::size_t values, rest;
+
+  std::size_t bytes(std::size_t element_bytes, std::size_t algorithm_bytes) const {
+    return rest + std::max(sort.workspace_bytes(element_bytes), algorithm_bytes);
+  }
+  /// Of the sort, and of an algorithm that reads what it wrote.
+  Traffic traffic(std::size_t element_bytes, const Traffic& algorithm) const {
+    Traffic traffic = sort.traffic(element_bytes);
+    traffic.read_bytes += algorithm.read_bytes;
+    traffic.written_bytes += algorithm.written_bytes;
+    return traffic;
+  }
+};
+
+inline SortedInput sorted_input(const Problem& p, unsigned sort_bits) {
+  SortedInput input{};
+  input.sort = plan_radix_sort(p.n, p.buckets, sort_bits, kSortedInputBitsPerPass, p.device);
+  input.values = RadixSort::aligned(p.n * sizeof(Label));
+  input.rest = input.values + RadixSort::aligned(p.n * p.element_bytes());
+  return input;
+}
+
+/// Sorts; returns the pairs.
+template <class T>
+Pairs<const Label, const T> enqueue_sort(const TypedCall<T>& call, const SortedInput& input) {
+  const Pairs<Label, T> sorted{call.template scratch<Label>(),
+                               call.template scratch<T>(input.values)};
+  enqueue_radix_sort<T>(call.stream, input.sort, {call.labels(), call.in()}, sorted,
+                        call.workspace + input.rest);
+  return {sorted.labels, sorted.values};
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,30 @@
+// What sorting with a library and reducing by key keeps in the workspace.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/variant.hpp"
+
+namespace reduce_bench {
+
+/// Sorted pairs, one result and its label for each run of equal labels, their number, and the
+/// library's own storage.
+struct SortedRuns {
+  std::size_t labels, values, run_labels, run_values, run_count, temporary, end;
+};
+
+inline SortedRuns sorted_runs(const Problem& p, std::size_t temporary_bytes) {
+  const auto aligned = [](std::size_t bytes) { return ceil_div(bytes, 256) * 256; };
+  const std::size_t runs = std::min(p.n, p.buckets);
+  SortedRuns at{};
+  at.values = aligned(p.n * sizeof(Label));
+  at.run_labels = at.values + aligned(p.n * p.element_bytes());
+  at.run_values = at.run_labels + aligned(runs * sizeof(Label));
+  at.run_count = at.run_values + aligned(runs * p.element_bytes());
+  at.temporary = at.run_count + aligned(sizeof(Count));
+  at.end = at.temporary + aligned(temporary_bytes);
+  return at;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,93 @@
+// thrust/sort-reduce-by-key: Thrust's sort, reduction by key and scatter
+//
+// Source: what a GPU user would take: thrust::stable_sort_by_key, thrust::reduce_by_key and
+//   thrust::scatter of the CUDA Toolkit.
+// Idea: sorting by label makes every bucket one run of inputs; a reduction by key turns each run
+//   into its result; a scatter puts the results where their labels say.
+// Fixes: atomic/global's contention: the time hardly depends on the labels.
+// Launch: the library's kernels: two copies, a radix sort by all 32 bits of the labels, the
+//   reduction, a fill of the m results, the scatter.
+// Traffic: n labels and n values read, m results written; not counted: the copies, each sorting
+//   pass and the reduction, which read or write labels and values again.
+// Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
+//   commute.
+// Deviations: the library sorts in place and the inputs are not to be changed, hence the copies.
+//   The library's own operators for all but the order-sensitive ones. Temporaries come from memory
+//   allocated beforehand, by Thrust's allocator argument. The reduction returns only when its
+//   results are there, so the time includes the launch latency. Float sums may differ from run to
+//   run.
+
+#include "kernels/library.hpp"
+#include "kernels/multireduce/sorted_runs.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/copy.h>
+#include <thrust/execution_policy.h>
+#include <thrust/fill.h>
+#include <thrust/reduce.h>
+#include <thrust/scatter.h>
+#include <thrust/sort.h>
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <cuda/std/functional>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// The sort takes a copy of labels and values besides.
+std::size_t temporary_bytes(const Problem& p) {
+  return p.input_bytes() + thrust_keyed_temporary_bytes(p.n);
+}
+
+struct ThrustSortReduceByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    const SortedRuns at = sorted_runs(call.problem, temporary_bytes(call.problem));
+    std::byte* temporary = call.workspace + at.temporary;
+    // The temporaries of one step are free again in the next.
+    WorkspaceAllocator sort_allocator(temporary, at.end - at.temporary);
+    WorkspaceAllocator allocator(temporary, at.end - at.temporary);
+    const auto sort_policy = thrust::cuda::par(sort_allocator).on(native(call.stream));
+    const auto policy = thrust::cuda::par(allocator).on(native(call.stream));
+    auto* labels = call.template scratch<Label>(at.labels);
+    auto* values = call.template scratch<T>(at.values);
+    auto* run_labels = call.template scratch<Label>(at.run_labels);
+    auto* run_values = call.template scratch<T>(at.run_values);
+
+    thrust::copy_n(sort_policy, call.labels(), call.n(), labels);
+    thrust::copy_n(sort_policy, call.in(), call.n(), values);
+    thrust::stable_sort_by_key(sort_policy, labels, labels + call.n(), values);
+    const auto end =
+        thrust::reduce_by_key(policy, labels, labels + call.n(), values, run_labels, run_values,
+                              ::cuda::std::equal_to<Label>{}, library_operator<Op>());
+    thrust::fill_n(policy, call.out(), call.buckets(), Op::template identity<T>());
+    thrust::scatter(policy, run_values, end.second, run_labels, call.out());
+#else
+    throw std::logic_error("thrust/sort-reduce-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant thrust_sort_reduce_by_key() {
+  return {
+      .id = "thrust/sort-reduce-by-key",
+      .title = "thrust::stable_sort_by_key and reduce_by_key",
+      .source = "CUDA Toolkit, Thrust",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kBaseline,
+      .synchronous = true,
+      // Partial results of tiles are joined along a chain of tiles, so a bucket may be one.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = sorted_runs(p, temporary_bytes(p)).end};
+          },
+      .enqueue = instantiate<ThrustSortReduceByKey, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

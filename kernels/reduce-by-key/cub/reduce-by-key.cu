@@ -1,0 +1,82 @@
+// cub/reduce-by-key: CUB's reduction by key
+//
+// Source: what a GPU user would take: cub::DeviceReduce::ReduceByKey of the CUDA Toolkit.
+// Idea: one pass over tiles; a tile learns how many segments end before it, and what is open, from
+//   the tiles before it by look-back.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library for the device and the types.
+// Traffic: n labels and n values read; as many results and labels written as there are segments,
+//   counted as n.
+// Preconditions: none. Order-preserving: the library's operator need not commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
+//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
+//   so float sums differ from run to run.
+
+#include "kernels/library.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_reduce.cuh>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+#ifdef __CUDACC__
+template <class T, class Operator>
+void reduce_by_key(void* temporary, std::size_t& temporary_bytes, const Label* labels,
+                   const T* values, Label* result_labels, T* results, Count* count, Operator op,
+                   std::size_t n, cudaStream_t stream) {
+  check(cub::DeviceReduce::ReduceByKey(temporary, temporary_bytes, labels, result_labels, values,
+                                       results, count, op, static_cast<std::int64_t>(n), stream),
+        "cub::DeviceReduce::ReduceByKey");
+}
+#endif
+
+/// The library's tiles, and with them its storage, depend on whether it knows the operator.
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+  std::size_t known_bytes = 0, other_bytes = 0;
+#ifdef __CUDACC__
+  with_value_type(p.type, [&]<class T>() {
+    const auto bytes_with = [&](auto op, std::size_t& bytes) {
+      reduce_by_key<T>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, nullptr, op, p.n,
+                       nullptr);
+    };
+    bytes_with(LibraryOperator<Sum>{}, known_bytes);
+    bytes_with(OrderedOperator<Sum>{}, other_bytes);
+  });
+#endif
+  return std::max(known_bytes, other_bytes);
+}
+
+struct CubReduceByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    if (call.n() == 0) return enqueue_fill(call.stream, call.out_count(), 1, 0);
+    std::size_t bytes = temporary_bytes_of(call.problem);
+    reduce_by_key<T>(call.workspace, bytes, call.labels(), call.in(), call.out_labels(), call.out(),
+                     call.out_count(), library_operator<Op>(), call.n(), native(call.stream));
+#else
+    throw std::logic_error("cub/reduce-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_reduce_by_key() {
+  return {
+      .id = "cub/reduce-by-key",
+      .title = "CUB ReduceByKey",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kReduceByKey,
+      .fidelity = Fidelity::kBaseline,
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .enqueue = instantiate<CubReduceByKey, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,67 @@
+// thrust/reduce-by-key: Thrust's reduction by key
+//
+// Source: what a GPU user would take: thrust::reduce_by_key of the CUDA Toolkit; eilers section 3.3
+//   and Figure 3.6 measure it.
+// Idea: one pass over tiles with look-back behind an interface that returns to the host where the
+//   results end.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library; then a synchronisation, a copy of the number of results to the
+//   host, and a kernel that stores it.
+// Traffic: n labels and n values read; as many results and labels written as there are segments,
+//   counted as n.
+// Preconditions: none. Order-preserving: the library's operator need not commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. Temporaries come
+//   from memory allocated beforehand, by Thrust's allocator argument; the bare call has cudaMalloc
+//   and cudaFree in it each time. The call returns only when the results are there, so its time
+//   includes the launch latency and the copy. Float sums may differ from run to run.
+
+#include "kernels/library.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <cuda/std/functional>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct ThrustReduceByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    WorkspaceAllocator allocator(call.workspace, thrust_keyed_temporary_bytes(call.n()));
+    const auto end =
+        thrust::reduce_by_key(thrust::cuda::par(allocator).on(native(call.stream)), call.labels(),
+                              call.labels() + call.n(), call.in(), call.out_labels(), call.out(),
+                              ::cuda::std::equal_to<Label>{}, library_operator<Op>());
+    enqueue_fill(call.stream, call.out_count(), 1, static_cast<Count>(end.second - call.out()));
+#else
+    throw std::logic_error("thrust/reduce-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant thrust_reduce_by_key() {
+  return {
+      .id = "thrust/reduce-by-key",
+      .title = "thrust::reduce_by_key",
+      .source = "CUDA Toolkit, Thrust",
+      .operation = Operation::kReduceByKey,
+      .fidelity = Fidelity::kBaseline,
+      .synchronous = true,
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = thrust_keyed_temporary_bytes(p.n)};
+          },
+      .enqueue = instantiate<ThrustReduceByKey, BasicAndOrderedOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
