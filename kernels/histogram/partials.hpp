@@ -62,7 +62,7 @@ inline unsigned resident_blocks_per_sm(const DeviceTraits& device, unsigned bloc
 }
 
 /// The axis of kernels whose grid just fills the device.
-inline ParamSpec blocks_per_sm_param(const std::string& published) {
+inline ParamSpec block_count_param(const std::string& published) {
   return {"blocks_per_sm",
           "auto",
           {"auto", "1", "3", "8"},

@@ -90,7 +90,7 @@ Variant brown_trish() {
       .source = "Brown and Snoeyink; eilers Algorithm 4.3",
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kCorrected,
-      .params = {blocks_per_sm_param("3"),
+      .params = {block_count_param("3"),
                  {"batch", "7", {"1", "7", "9"}, "words fetched at once by a thread"}},
       .traffic =
           [](const Problem& p) {

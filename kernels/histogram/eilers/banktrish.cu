@@ -113,7 +113,7 @@ Variant eilers_banktrish() {
                   "8",
                   {"2", "3", "4", "5", "6", "7", "8"},
                   "threads per histogram (published: 2 to 8, fastest 8)"},
-                 blocks_per_sm_param("3")},
+                 block_count_param("3")},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{shares(p).blocks} * kTrishBins);

@@ -86,7 +86,7 @@ Variant nugteren_private() {
       .source = "Nugteren et al. 2011; eilers Algorithm 4.2",
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kCorrected,
-      .params = {blocks_per_sm_param("3")},
+      .params = {block_count_param("3")},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{shares(p).blocks} * kBins);

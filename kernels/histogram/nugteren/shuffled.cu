@@ -84,7 +84,7 @@ Variant nugteren_shuffled() {
       .fidelity = Fidelity::kAdapted,
       .params = {{"shuffle", "segments", {"segments", "none"}, "which words a warp takes together"},
                  {"warps", "6", {"2", "4", "6", "8", "16"}, "warps per block (as Podlozhnyuk: 6)"},
-                 blocks_per_sm_param("not stated")},
+                 block_count_param("not stated")},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{blocks_of(p)} * kBins);
