@@ -89,21 +89,52 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   return change;
 }
 
+bool less_noise(const Noise& a, const Noise& b) { return a.variance < b.variance; }
+
+/// What the neighbours of each point of a single round, in the order of either run, say of the
+/// noise.
+std::map<const ComparedPoint*, Noise> neighbour_noises(const std::vector<ComparedPoint*>& points,
+                                                       const Side& base, const Side& new_) {
+  std::map<const ComparedPoint*, Noise> noises;
+  for (const Side* side : {&base, &new_}) {
+    std::map<std::string, std::vector<std::pair<std::size_t, const ComparedPoint*>>> by_mode;
+    for (const ComparedPoint* point : points)
+      by_mode[point->mode].emplace_back(side->rounds[0].points.at(point->identity).position, point);
+    for (auto& [mode, in_order] : by_mode) {
+      std::sort(in_order.begin(), in_order.end());
+      std::vector<double> log_ratios;
+      for (const auto& [position, point] : in_order)
+        log_ratios.push_back(point->change->log_ratio.value);
+      for (std::size_t i = 0; i < in_order.size(); ++i) {
+        Noise& noise = noises[in_order[i].second];
+        noise = std::max(noise, noise_of_neighbours(log_ratios, i), less_noise);
+      }
+    }
+  }
+  return noises;
+}
+
 /// Adds the noise between identical runs to the points of one backend.
-void add_noise(const std::vector<TimeChange*>& changes, Noise pairs, std::size_t rounds) {
+void add_noise(const std::vector<ComparedPoint*>& points, Noise pairs, const Side& base,
+               const Side& new_) {
+  const std::size_t rounds = base.rounds.size();
   pairs.variance /= static_cast<double>(rounds);
   std::vector<double> log_ratios;
+  std::map<const ComparedPoint*, Noise> neighbours;
   // Rounds show by their own spread what a single run can only tell from the whole sweep.
-  if (rounds == 1)
-    for (const TimeChange* change : changes) log_ratios.push_back(change->log_ratio.value);
+  if (rounds == 1 && points.size() >= kLeastSweep) {
+    for (const ComparedPoint* point : points) log_ratios.push_back(point->change->log_ratio.value);
+    neighbours = neighbour_noises(points, base, new_);
+  }
   const SweepNoise sweep(std::move(log_ratios));
-  for (TimeChange* change : changes) {
-    Noise noise = sweep.as_seen_from(change->log_ratio.value);
-    if (pairs.variance > noise.variance) noise = pairs;
-    change->log_ratio = with_noise(change->log_ratio, noise);
-    change->p_value = change->log_ratio.p_value();
-    change->noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
-    change->threshold += change->noise_floor;
+  for (ComparedPoint* point : points) {
+    TimeChange& change = *point->change;
+    const Noise noise = std::max(
+        {sweep.as_seen_from(change.log_ratio.value), pairs, neighbours[point]}, less_noise);
+    change.log_ratio = with_noise(change.log_ratio, noise);
+    change.p_value = change.log_ratio.p_value();
+    change.noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
+    change.threshold += change.noise_floor;
   }
 }
 
@@ -203,11 +234,11 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     for (const MeasuredRun& run : side->rounds)
       for (const auto& [backend, ratios] : run.aa_log_ratios)
         aa_log_ratios[backend].insert(aa_log_ratios[backend].end(), ratios.begin(), ratios.end());
-  std::map<std::string, std::vector<TimeChange*>> changes;
+  std::map<std::string, std::vector<ComparedPoint*>> timed;
   for (ComparedPoint& point : result.points)
-    if (point.change) changes[point.identity.backend].push_back(&*point.change);
-  for (const auto& [backend, of_backend] : changes)
-    add_noise(of_backend, noise_of_pairs(aa_log_ratios[backend]), result.rounds);
+    if (point.change) timed[point.identity.backend].push_back(&point);
+  for (const auto& [backend, points] : timed)
+    add_noise(points, noise_of_pairs(aa_log_ratios[backend]), base, new_);
 
   std::vector<double> p_values;
   for (const ComparedPoint& point : result.points)

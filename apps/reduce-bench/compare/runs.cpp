@@ -126,7 +126,9 @@ MeasuredRun parse_run(const Json& document, const std::string& name) {
   for (const Node& node : root.at("points").elements(0)) {
     PointIdentity identity = read_identity(node);
     while (run.points.contains(identity)) ++identity.occurrence;
-    run.points.emplace(std::move(identity), read_point(node));
+    MeasuredPoint point = read_point(node);
+    point.position = run.points.size();
+    run.points.emplace(std::move(identity), std::move(point));
   }
   return run;
 }

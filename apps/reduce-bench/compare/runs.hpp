@@ -36,6 +36,7 @@ struct MeasuredPoint {
   bool known_wrong = false;
   std::string reason;
   std::map<std::string, Series> timing;  ///< by mode
+  std::size_t position = 0;              ///< in the document, which has the order of the run
 
   /// A verified time of a variant that is right; nothing else is compared.
   bool ranked() const { return status == Status::kOk && !known_wrong && !timing.empty(); }

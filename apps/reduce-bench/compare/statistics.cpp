@@ -16,7 +16,7 @@ constexpr std::size_t kReplicates = 200;
 // Blocks as long as a twentieth of the run see every correlation that is shorter.
 constexpr std::size_t kBlocks = 20;
 constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;  // of the normal distribution
-constexpr std::size_t kLeastSweep = 40;  // so that two ratios lie beyond a twentieth
+constexpr std::size_t kNeighbours = 5;                        // on either side of a point
 
 double variance_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
@@ -115,6 +115,22 @@ SweepNoise::SweepNoise(std::vector<double> log_ratios) {
   };
   below_ = noise(log_ratios[tail]);
   above_ = noise(log_ratios[log_ratios.size() - 1 - tail]);
+}
+
+Noise noise_of_neighbours(std::span<const double> log_ratios, std::size_t index) {
+  const std::size_t first = index - std::min(index, kNeighbours);
+  const std::size_t last = std::min(index + 1 + kNeighbours, log_ratios.size());
+  double shift = 0;
+  for (const auto& side : {log_ratios.subspan(first, index - first),
+                           log_ratios.subspan(index + 1, last - index - 1)}) {
+    if (side.empty()) continue;
+    std::vector<double> sorted(side.begin(), side.end());
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    shift = std::max(shift, log_ratios[index] < 0 ? -median : median);
+  }
+  const double deviation = shift / kNormal95;
+  return {deviation * deviation, static_cast<double>(kNeighbours)};
 }
 
 LogRatio with_noise(LogRatio own, Noise noise) {

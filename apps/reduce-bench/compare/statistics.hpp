@@ -49,9 +49,12 @@ struct Noise {
 /// From the log ratios of A/A pairs, whose truth is 0.
 Noise noise_of_pairs(std::span<const double> log_ratios);
 
+/// Points from which a single pair of runs tells its own noise: two ratios lie beyond a twentieth.
+inline constexpr std::size_t kLeastSweep = 40;
+
 /// How far the unchanged points of a single pair of runs lie apart, from the ratios of all points.
 /// A point is judged by the spread on the other side of their median, so that slowdowns do not pass
-/// for the noise that hides them. Nothing is known from fewer than 40 points.
+/// for the noise that hides them. Nothing is known from fewer than kLeastSweep points.
 class SweepNoise {
  public:
   explicit SweepNoise(std::vector<double> log_ratios);
@@ -61,6 +64,11 @@ class SweepNoise {
   double middle_ = 0;
   Noise below_, above_;
 };
+
+/// What a log ratio's neighbours say of the noise, where log ratios are in the order of the run:
+/// its 95 % interval reaches as far as they moved the same way, by the larger of the medians of the
+/// five before and the five after it. A change of the machine's mood does not tell points apart.
+Noise noise_of_neighbours(std::span<const double> log_ratios, std::size_t index);
 
 /// Adds what the samples of a point cannot show: the noise between identical measurements.
 LogRatio with_noise(LogRatio own, Noise noise);
