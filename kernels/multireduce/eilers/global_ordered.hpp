@@ -17,8 +17,9 @@ inline constexpr unsigned kGlobalOrderedBlock = 384, kGlobalOrderedBlocksPerSm =
 /// thread's begin at threadIdx.x * (kItems + 1), so that the lanes of a warp read from different
 /// banks although kItems is a multiple of 8.
 template <class T, class Op, unsigned kItems>
-__global__ void eilers_global_ordered_kernel(const T* values, const Label* labels, std::size_t n,
-                                             std::size_t per_thread, std::size_t buckets, T* sets) {
+__global__ void __launch_bounds__(kGlobalOrderedBlock)
+    eilers_global_ordered_kernel(const T* values, const Label* labels, std::size_t n,
+                                 std::size_t per_thread, std::size_t buckets, T* sets) {
   const std::size_t all_sets = std::size_t{gridDim.x} * blockDim.x;
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   T* own = sets + thread;

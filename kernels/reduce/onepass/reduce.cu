@@ -211,10 +211,16 @@ __global__ void __launch_bounds__(kBlock)
   // One piece of code for all folds, so that the first fetches it for the next.
   enum Pass { kNeutral, kOwn, kOthers };
   constexpr Pass kFirst = kRegime == Regime::kOneBlock ? kNeutral : kOwn;
+  constexpr Pass kLast = kRegime == Regime::kBandwidth ? kOthers : kOwn;
+  const auto with_others = [&](T value) {
+    for (unsigned b = threadIdx.x + 1; b < gridDim.x; b += kBlock)
+      value = Op::combine(value, take(slots + b));
+    return value;
+  };
   T* memory = dynamic_shared<T>();
   T total = Op::template identity<T>();
 #pragma unroll 1
-  for (unsigned pass = kFirst; pass <= kOthers; ++pass) {
+  for (unsigned pass = kFirst; pass <= kLast; ++pass) {
     T value = Op::template identity<T>();
     if (pass == kOwn) {
       if constexpr (kRegime == Regime::kOneBlock) {
@@ -225,17 +231,19 @@ __global__ void __launch_bounds__(kBlock)
       value = sum[0];
 #pragma unroll
       for (unsigned l = 1; l < Vec::kLanes; ++l) value = Op::combine(value, sum[l]);
+      if constexpr (kRegime == Regime::kLatency) {
+        if (!streams) value = with_others(value);
+      }
     }
-    if (pass == kOthers && threadIdx.x == 0) value = total;
-    if (pass == kOthers || !streams)
-      for (unsigned b = threadIdx.x + 1; b < gridDim.x; b += kBlock)
-        value = Op::combine(value, take(slots + b));
-    __syncthreads();  // the pass before has read the memory
+    if constexpr (kLast == kOthers) {
+      if (pass == kOthers) value = with_others(threadIdx.x == 0 ? total : value);
+    }
+    if constexpr (kFirst != kLast) __syncthreads();  // the pass before has read the memory
     total = block_fold<Op, kBlock>(value, memory);
-    if (pass == kOwn && (kRegime != Regime::kBandwidth || blockIdx.x != 0)) break;
+    if (kLast == kOthers && blockIdx.x != 0) break;
   }
   if (threadIdx.x != 0) return;
-  if (blockIdx.x == 0) *output = total;
+  if (kRegime == Regime::kOneBlock || blockIdx.x == 0) *output = total;
   else publish(slots + blockIdx.x, total);
 }
 
