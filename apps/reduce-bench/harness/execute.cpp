@@ -352,10 +352,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   }
 
   const auto describe_mismatch = [&] {
-    const std::string what = fmt::format(
-        "{}got {}, expected {} within {:.3g}",
-        repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
-        check.expected.to_text(), check.bound_abs);
+    const std::string what =
+        fmt::format("{}got {}, expected {} within {:.3g}",
+                    repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
+                    check.expected.to_text(), check.bound_abs);
     if (problem.operation == Operation::kReduce) return what;
     return fmt::format("{}[{}]: {}; {} of {} elements are wrong", check.array, check.index, what,
                        check.mismatches, check.elements);

@@ -173,8 +173,7 @@ std::string problems_text(const std::vector<Json>& points) {
       kind.example = fmt::format(
           "{} n={}{} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
           p.at("buckets").is_null() ? "" : fmt::format(" m={}", p.at("buckets").get<std::size_t>()),
-          p.at("type").get<std::string>(), p.at("op").get<std::string>(),
-          printable(reason));
+          p.at("type").get<std::string>(), p.at("op").get<std::string>(), printable(reason));
   }
   std::string text;
   for (const auto& [key, kind] : kinds)
