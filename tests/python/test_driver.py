@@ -358,7 +358,8 @@ def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> N
 
 def test_an_unknown_command_is_answered_with_the_nearest() -> None:
     assert complaint("ran") == "reduce-bench: unknown command 'ran', did you mean 'run'?"
-    assert complaint("frobnicate").endswith("expected 'run', 'list', 'show', 'verify', 'compare' or 'info'")
+    commands = "'run', 'list', 'show', 'verify', 'compare' or 'info'"
+    assert complaint("frobnicate").endswith(f"expected {commands}")
 
 
 def test_a_parameter_that_no_variant_has_is_named_by_its_json_pointer(config: SaveConfig) -> None:
