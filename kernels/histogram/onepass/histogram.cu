@@ -10,7 +10,8 @@
 //   shared table on skewed labels (podlozhnyuk/256, cub/histogram).
 // Launch: a fill of the counts; then one block of 1024 threads per SM.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache.
+//   cache. Device memory binds for u32 labels: on an H200, 2^26 of them take 82 us into 4096
+//   bins (86 % of the read ceiling). Not measured: u8 labels with a counter for each lane.
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
