@@ -39,10 +39,10 @@ class FakeDevice : public Device {
     return allocate(size_bytes);
   }
   void upload(void* to, const void* from, std::size_t size_bytes) override {
-    std::memcpy(to, from, size_bytes);
+    if (size_bytes != 0) std::memcpy(to, from, size_bytes);  // of nothing, `from` may be null
   }
   void download(void* to, const void* from, std::size_t size_bytes) override {
-    std::memcpy(to, from, size_bytes);
+    if (size_bytes != 0) std::memcpy(to, from, size_bytes);
   }
   void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
     std::memset(to, byte, size_bytes);
