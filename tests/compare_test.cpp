@@ -8,9 +8,9 @@
 #include <numbers>
 #include <random>
 
+#include "common/error.hpp"
 #include "compare/report.hpp"
 #include "expect_error.hpp"
-#include "harness/error.hpp"
 #include "harness/measure.hpp"
 #include "thresholds_cases.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <fstream>
 
+#include "common/error.hpp"
 #include "config_cases.hpp"
 #include "expect_error.hpp"
-#include "harness/error.hpp"
 #include "harness/plan.hpp"
 
 namespace reduce_bench {

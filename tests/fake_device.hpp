@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/inputs.hpp"
 #include "harness/device.hpp"
-#include "harness/inputs.hpp"
 
 namespace reduce_bench {
 

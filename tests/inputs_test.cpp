@@ -1,5 +1,5 @@
 // Input data: reproducible everywhere, and distributed as its names say.
-#include "harness/inputs.hpp"
+#include "common/inputs.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

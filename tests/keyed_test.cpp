@@ -6,10 +6,10 @@
 #include <map>
 #include <vector>
 
+#include "common/labels.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
 #include "harness/execute.hpp"
-#include "harness/labels.hpp"
 #include "harness/oracle.hpp"
 
 namespace reduce_bench {

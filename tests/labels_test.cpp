@@ -1,5 +1,5 @@
 // Labels and the images they may come from.
-#include "harness/labels.hpp"
+#include "common/labels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
+#include "common/error.hpp"
 #include "expect_error.hpp"
-#include "harness/error.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,10 +1,11 @@
 // Matching and suggesting names.
-#include "harness/names.hpp"
+#include "common/names.hpp"
+#include "harness/variants.hpp"
 
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "expect_error.hpp"
-#include "harness/error.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "harness/inputs.hpp"
+#include "common/inputs.hpp"
 
 namespace reduce_bench {
 namespace {

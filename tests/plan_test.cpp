@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/error.hpp"
 #include "expect_error.hpp"
-#include "harness/error.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "common/error.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
-#include "harness/error.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <thread>
 
-#include "harness/names.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "common/error.hpp"
 #include "compare/report.hpp"
-#include "harness/error.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "commands.hpp"
 #include "harness/config.hpp"
-#include "harness/names.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "commands.hpp"
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
 #include "harness/worker.hpp"
 
 int main(int argc, char** argv) {

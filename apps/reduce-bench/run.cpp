@@ -15,10 +15,10 @@
 #include <set>
 
 #include "commands.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
 #include "harness/environment.hpp"
-#include "harness/error.hpp"
 #include "harness/interrupt.hpp"
-#include "harness/names.hpp"
 #include "harness/plan.hpp"
 #include "harness/progress.hpp"
 #include "harness/results.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "harness/names.hpp"
 #include "harness/plan.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -7,9 +7,10 @@
 #include <set>
 
 #include "commands.hpp"
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
 #include "harness/plan.hpp"
+#include "harness/variants.hpp"
 #include "harness/worker.hpp"
 
 namespace reduce_bench {

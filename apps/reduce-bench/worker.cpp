@@ -3,8 +3,8 @@
 #include "harness/worker.hpp"
 
 #include "commands.hpp"
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
 
 namespace reduce_bench {
 

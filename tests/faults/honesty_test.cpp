@@ -1,7 +1,7 @@
 // What the harness reports against what is known beforehand, through the worker that `run` uses.
 #include <gtest/gtest.h>
 
-#include "harness/names.hpp"
+#include "harness/variants.hpp"
 #include "harness/worker.hpp"
 
 namespace reduce_bench {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "../expect_error.hpp"
-#include "harness/names.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

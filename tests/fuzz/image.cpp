@@ -1,5 +1,5 @@
 // An image of labels.
-#include "harness/image.hpp"
+#include "common/image.hpp"
 
 #include "reader.hpp"
 

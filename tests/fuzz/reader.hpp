@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/document.hpp"
-#include "harness/error.hpp"
+#include "common/document.hpp"
+#include "common/error.hpp"
 
 /// The interface of libFuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);

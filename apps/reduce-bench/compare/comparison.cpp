@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "harness/error.hpp"
+#include "common/error.hpp"
 
 namespace reduce_bench {
 namespace {

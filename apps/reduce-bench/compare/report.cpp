@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/text.hpp"
 #include "harness/progress.hpp"
-#include "harness/text.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "harness/error.hpp"
+#include "common/error.hpp"
+#include "common/text.hpp"
 #include "harness/table.hpp"
-#include "harness/text.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/document.hpp"
-#include "harness/inputs.hpp"
-#include "harness/labels.hpp"
+#include "common/document.hpp"
+#include "common/inputs.hpp"
+#include "common/labels.hpp"
 #include "harness/mode.hpp"
 #include "kernels/operation.hpp"
 #include "kernels/types.hpp"

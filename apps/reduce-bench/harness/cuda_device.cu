@@ -6,9 +6,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "common/error.hpp"
+#include "common/mix.hpp"
 #include "harness/device.hpp"
-#include "harness/error.hpp"
-#include "harness/mix.hpp"
 #include "kernels/platform/cuda.hpp"
 
 static_assert(__cplusplus >= 202002L, "nvcc must compile C++20: pass -std=c++20");

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <thread>
 
-#include "harness/inputs.hpp"
+#include "common/inputs.hpp"
 #include "kernels/catalog.hpp"
 #include "revision.hpp"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/inputs.hpp"
+#include "common/labels.hpp"
 #include "harness/environment.hpp"
 #include "harness/guarded.hpp"
-#include "harness/inputs.hpp"
-#include "harness/labels.hpp"
 #include "harness/nvtx.hpp"
 #include "kernels/platform/emu_device.hpp"
 

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <new>
 
+#include "common/inputs.hpp"
 #include "harness/device.hpp"
 #include "harness/environment.hpp"
-#include "harness/inputs.hpp"
 #include "kernels/platform/emu_device.hpp"
 
 namespace reduce_bench {

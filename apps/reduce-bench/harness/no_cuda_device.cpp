@@ -1,7 +1,7 @@
 // Stands in for cuda_device.cu in a build without nvcc.
 
+#include "common/error.hpp"
 #include "harness/device.hpp"
-#include "harness/error.hpp"
 
 namespace reduce_bench {
 

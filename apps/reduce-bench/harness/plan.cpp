@@ -6,8 +6,9 @@
 #include <set>
 #include <span>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "harness/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -13,9 +13,9 @@
 #include <limits>
 #include <sstream>
 
-#include "harness/error.hpp"
-#include "harness/inputs.hpp"
-#include "harness/names.hpp"
+#include "common/error.hpp"
+#include "common/inputs.hpp"
+#include "common/names.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "harness/names.hpp"
-#include "harness/text.hpp"
+#include "common/names.hpp"
+#include "common/text.hpp"
 #include "kernels/operation.hpp"
 
 namespace reduce_bench {

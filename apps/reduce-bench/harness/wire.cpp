@@ -10,7 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "harness/names.hpp"
+#include "harness/variants.hpp"
 
 // Structures are taken apart by structured bindings, so that a new member does not compile until it
 // travels too.

@@ -17,8 +17,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "common/error.hpp"
 #include "harness/environment.hpp"
-#include "harness/error.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/wire.hpp"
 

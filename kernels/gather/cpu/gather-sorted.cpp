@@ -12,6 +12,7 @@
 // Deviations: the listing assigns the copy of the offsets backwards and fetches from the array that
 //   it writes to. The run sorts by the upper `sort_bits` bits that labels below m have.
 
+#include "kernels/gather/cpu/gather.hpp"
 #include "kernels/sort/cpu_radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -40,17 +41,10 @@ struct CpuGatherSorted {
   static void enqueue(const TypedCall<T>& call) {
     const CpuRadixSort sort = sort_of(call.problem);
     const Places at = places(call.problem);
-    auto* offsets = call.template scratch<std::size_t>();
-    auto* copy = call.template scratch<std::size_t>(at.copy);
-    auto* sorted = call.template scratch<Label>(at.labels);
-    T* fetched = call.scratch(at.fetched);
-    const Label* labels = call.labels();
-    const auto digit = [&](Label label) { return (label >> sort.first_bit) & (sort.base() - 1); };
-    digit_offsets(labels, call.n(), sort.first_bit, sort.base(), offsets);
-    std::copy_n(offsets, sort.base(), copy);
-    for (std::size_t i = 0; i < call.n(); ++i) sorted[offsets[digit(labels[i])]++] = labels[i];
-    for (std::size_t i = 0; i < call.n(); ++i) fetched[i] = call.in()[sorted[i]];
-    for (std::size_t i = 0; i < call.n(); ++i) call.out()[i] = fetched[copy[digit(labels[i])]++];
+    const GatherSpace<std::size_t*, Label*, T*> space{
+        call.template scratch<std::size_t>(), call.template scratch<std::size_t>(at.copy),
+        call.template scratch<Label>(at.labels), call.scratch(at.fetched)};
+    gather_sorted<T>(sort, call.labels(), call.in(), call.out(), space);
   }
 };
 

@@ -8,6 +8,8 @@
 // Preconditions: none.
 // Deviations: the thesis gives no listing.
 
+#include "kernels/gather/cpu/gather.hpp"
+
 #include "kernels/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -16,10 +18,7 @@ namespace {
 struct CpuGather {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.in();
-    const Label* labels = call.labels();
-    T* results = call.out();
-    for (std::size_t i = 0; i < call.n(); ++i) results[i] = values[labels[i]];
+    gather<T>(call.n(), call.labels(), call.in(), call.out());
   }
 };
 

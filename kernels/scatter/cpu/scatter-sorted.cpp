@@ -11,6 +11,7 @@
 // Deviations: those of cpu/radix-sort. The sort is stable, so the last of equal labels stays. Runs
 //   of 8 bits, and by how many bits is sorted, are not stated.
 
+#include "kernels/scatter/cpu/scatter.hpp"
 #include "kernels/sort/cpu_radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -42,8 +43,7 @@ struct CpuScatterSorted {
     T* values = call.scratch(at.values);
     sort_pairs(sort_of(call.problem), call.labels(), call.in(), labels, values,
                call.workspace + at.sorting);
-    T* results = call.out();
-    for (std::size_t i = 0; i < call.n(); ++i) results[labels[i]] = values[i];
+    scatter<T>(call.n(), labels, values, call.out());
   }
 };
 

@@ -8,6 +8,8 @@
 // Preconditions: none.
 // Deviations: none.
 
+#include "kernels/scatter/cpu/scatter.hpp"
+
 #include "kernels/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -16,10 +18,7 @@ namespace {
 struct CpuScatter {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.in();
-    const Label* labels = call.labels();
-    T* results = call.out();
-    for (std::size_t i = 0; i < call.n(); ++i) results[labels[i]] = values[i];
+    scatter<T>(call.n(), call.labels(), call.in(), call.out());
   }
 };
 

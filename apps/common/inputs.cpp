@@ -1,4 +1,4 @@
-#include "harness/inputs.hpp"
+#include "common/inputs.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <numbers>
 #include <type_traits>
 
-#include "harness/randomness.hpp"
+#include "common/randomness.hpp"
 
 namespace reduce_bench {
 namespace {

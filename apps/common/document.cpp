@@ -1,4 +1,4 @@
-#include "harness/document.hpp"
+#include "common/document.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 #include <system_error>
 
-#include "harness/error.hpp"
-#include "harness/names.hpp"
-#include "harness/text.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "common/text.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,6 +1,6 @@
-#include "harness/error.hpp"
+#include "common/error.hpp"
 
-#include "harness/text.hpp"
+#include "common/text.hpp"
 
 namespace reduce_bench {
 namespace {

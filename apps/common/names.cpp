@@ -1,12 +1,11 @@
-#include "harness/names.hpp"
+#include "common/names.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <numeric>
-
-#include "harness/error.hpp"
+#include <vector>
 
 namespace reduce_bench {
 namespace {
@@ -24,12 +23,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
-}
-
-std::vector<std::string_view> all_ids() {
-  std::vector<std::string_view> ids;
-  for (const CatalogEntry& entry : catalog()) ids.push_back(entry.variant.id);
-  return ids;
 }
 
 }  // namespace
@@ -63,35 +56,6 @@ std::string one_of(std::span<const std::string_view> names) {
 
 bool glob_matches(const std::string& glob, std::string_view id) {
   return fnmatch(glob.c_str(), std::string(id).c_str(), 0) == 0;
-}
-
-std::vector<const CatalogEntry*> select_variants(std::span<const std::string> globs) {
-  std::vector<bool> chosen(catalog().size(), false);
-  for (const std::string& glob : globs) {
-    bool any = false;
-    for (std::size_t i = 0; i < catalog().size(); ++i) {
-      if (!glob_matches(glob, catalog()[i].variant.id)) continue;
-      chosen[i] = true;
-      any = true;
-    }
-    if (!any) {
-      const std::string hint = suggestion(glob, all_ids());
-      throw UsageError(fmt::format("no variant matches '{}'{}", glob,
-                                   hint.empty() ? "; 'reduce-bench list' shows them all" : hint));
-    }
-  }
-  std::vector<const CatalogEntry*> entries;
-  for (std::size_t i = 0; i < catalog().size(); ++i)
-    if (chosen[i]) entries.push_back(&catalog()[i]);
-  return entries;
-}
-
-const CatalogEntry& find_variant(const std::string& id) {
-  for (const CatalogEntry& entry : catalog())
-    if (entry.variant.id == id) return entry;
-  const std::string hint = suggestion(id, all_ids());
-  throw UsageError(fmt::format("unknown variant '{}'{}", id,
-                               hint.empty() ? "; 'reduce-bench list' shows them all" : hint));
 }
 
 std::optional<std::size_t> find_name(std::span<const std::string_view> names,

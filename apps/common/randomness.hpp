@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/mix.hpp"
+#include "common/mix.hpp"
 
 namespace reduce_bench {
 

@@ -1,4 +1,4 @@
-#include "harness/image.hpp"
+#include "common/image.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "harness/error.hpp"
+#include "common/error.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -5,9 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "kernels/catalog.hpp"
 
 namespace reduce_bench {
 
@@ -22,13 +19,6 @@ std::string one_of(std::span<const std::string_view> names);
 
 /// Shell-style matching of variant ids; `*` also matches '/'.
 bool glob_matches(const std::string& glob, std::string_view id);
-
-/// The catalog entries that match any of the globs, in catalog order. Throws UsageError for a glob
-/// that matches nothing.
-std::vector<const CatalogEntry*> select_variants(std::span<const std::string> globs);
-
-/// The entry of an id. Throws UsageError, suggesting the nearest id.
-const CatalogEntry& find_variant(const std::string& id);
 
 /// The index of `name` in `names`, or nothing.
 std::optional<std::size_t> find_name(std::span<const std::string_view> names,

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "harness/image.hpp"
-#include "harness/inputs.hpp"
+#include "common/image.hpp"
+#include "common/inputs.hpp"
 #include "kernels/types.hpp"
 
 namespace reduce_bench {

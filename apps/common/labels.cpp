@@ -1,4 +1,4 @@
-#include "harness/labels.hpp"
+#include "common/labels.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-#include "harness/randomness.hpp"
+#include "common/randomness.hpp"
 
 namespace reduce_bench {
 namespace {

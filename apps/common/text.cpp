@@ -1,8 +1,8 @@
-#include "harness/text.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 
-#include "harness/document.hpp"
+#include "common/document.hpp"
 
 namespace reduce_bench {
 namespace {

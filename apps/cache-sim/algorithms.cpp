@@ -1,0 +1,179 @@
+#include "algorithms.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "kernels/gather/cpu/gather.hpp"
+#include "kernels/multireduce/cpu/multireduce.hpp"
+#include "kernels/scatter/cpu/scatter.hpp"
+#include "kernels/sort/cpu_radix_sort.hpp"
+#include "traced.hpp"
+
+namespace reduce_bench {
+namespace {
+
+using Value = std::int32_t;
+using Values = std::vector<Value>;
+using Labels = std::vector<Label>;
+
+/// The n labels of a workload and, but for a gather, its n values.
+struct Inputs {
+  Inputs(const Workload& workload, std::size_t values)
+      : labels_data(labels_of(workload)), values_data(values, 1) {}
+  Labels labels_data;
+  Values values_data;
+};
+
+/// The arrays of a sort, beside what it sorts.
+struct SortArrays {
+  SortArrays(const cpu::CpuRadixSort& sort, AddressSpace& space)
+      : labels_data(sort.n),
+        spare_labels_data(sort.n),
+        values_data(sort.n),
+        spare_values_data(sort.n),
+        offsets_data(sort.base()),
+        labels(space.place(labels_data)),
+        values(space.place(values_data)),
+        spare{space.place(offsets_data), space.place(spare_labels_data),
+              space.place(spare_values_data)} {}
+  Labels labels_data, spare_labels_data;
+  Values values_data, spare_values_data;
+  std::vector<std::size_t> offsets_data;
+  Traced<Label> labels;
+  Traced<Value> values;
+  cpu::SortSpace<Traced<std::size_t>, Traced<Label>, Traced<Value>> spare;
+};
+
+Problem problem_of(const Workload& workload, const Params& params) {
+  static const DeviceTraits traits;
+  return {.operation = Operation::kSort,
+          .n = workload.n,
+          .buckets = workload.buckets,
+          .params = params,
+          .device = traits};
+}
+Params params_of(const Workload& workload) {
+  Params params;
+  params.set("sort_bits", workload.sort_bits);
+  return params;
+}
+
+Values multireduce(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs inputs(workload, workload.n);
+  Values results(workload.buckets);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  cpu::multireduce<cpu::Sum, Value>(workload.n, workload.buckets, labels, values,
+                                    space.place(results, workload.sequential_fetch));
+  return results;
+}
+
+Values multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  const Params params = params_of(workload);
+  const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
+  if (sort.runs() == 0) return multireduce(workload, memory, page_bytes);
+  Inputs inputs(workload, workload.n);
+  Values results(workload.buckets);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  SortArrays sorted(sort, space);
+  cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
+  cpu::multireduce<cpu::Sum, Value>(workload.n, workload.buckets, sorted.labels, sorted.values,
+                                    space.place(results, workload.sequential_fetch));
+  return results;
+}
+
+Values scatter(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs inputs(workload, workload.n);
+  Values results(workload.buckets);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  cpu::scatter<Value>(workload.n, labels, values, space.place(results));
+  return results;
+}
+
+Values scatter_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  constexpr unsigned kBitsPerRun = 8;
+  const cpu::CpuRadixSort sort = cpu::plan_cpu_radix_sort(
+      workload.n, workload.buckets, params_of(workload).number("sort_bits"), kBitsPerRun);
+  Inputs inputs(workload, workload.n);
+  Values results(workload.buckets);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  SortArrays sorted(sort, space);
+  cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
+  cpu::scatter<Value>(workload.n, sorted.labels, sorted.values, space.place(results));
+  return results;
+}
+
+Values gather(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs inputs(workload, workload.buckets);
+  Values results(workload.n);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  cpu::gather<Value>(workload.n, labels, values, space.place(results));
+  return results;
+}
+
+Values gather_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  const unsigned sort_bits = params_of(workload).number("sort_bits");
+  const cpu::CpuRadixSort sort =
+      cpu::plan_cpu_radix_sort(workload.n, workload.buckets, sort_bits, sort_bits);
+  Inputs inputs(workload, workload.buckets);
+  Values results(workload.n), fetched(workload.n);
+  Labels sorted(workload.n);
+  std::vector<std::size_t> offsets(sort.base()), copy(sort.base());
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  const cpu::GatherSpace<Traced<std::size_t>, Traced<Label>, Traced<Value>> arrays{
+      space.place(offsets), space.place(copy), space.place(sorted), space.place(fetched)};
+  cpu::gather_sorted<Value>(sort, labels, values, space.place(results), arrays);
+  return results;
+}
+
+constexpr std::array kAlgorithms{
+    Algorithm{"cpu/multireduce", "", true, multireduce},
+    Algorithm{"cpu/multireduce-sorted", "auto", true, multireduce_sorted},
+    Algorithm{"cpu/scatter", "", false, scatter},
+    Algorithm{"cpu/scatter-sorted", "8", false, scatter_sorted},
+    Algorithm{"cpu/gather", "", false, gather},
+    Algorithm{"cpu/gather-sorted", "8", false, gather_sorted}};
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return kAlgorithms; }
+
+const Algorithm& find_algorithm(const std::string& id) {
+  std::vector<std::string_view> ids;
+  for (const Algorithm& algorithm : kAlgorithms) {
+    if (algorithm.id == id) return algorithm;
+    ids.push_back(algorithm.id);
+  }
+  const std::string hint = suggestion(id, ids);
+  throw UsageError(
+      fmt::format("unknown algorithm '{}'{}", id, hint.empty() ? ", choose " + one_of(ids) : hint));
+}
+
+std::vector<std::uint32_t> labels_of(const Workload& workload) {
+  const LabelKey key{.distribution = workload.labels,
+                     .type = kTypeOf<Label>,
+                     .n = workload.n,
+                     .buckets = workload.buckets,
+                     .seed = workload.seed};
+  if (const std::string why = unsuited(key); !why.empty()) throw UsageError(why);
+  const HostArray array = generate(key);
+  Labels labels(workload.n);
+  if (workload.n > 0) std::memcpy(labels.data(), array.data(), workload.n * sizeof(Label));
+  return labels;
+}
+
+}  // namespace reduce_bench

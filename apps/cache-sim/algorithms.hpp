@@ -1,0 +1,41 @@
+// The CPU variants that can be simulated.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/labels.hpp"
+#include "memory.hpp"
+
+namespace reduce_bench {
+
+/// What to simulate: 32-bit values under addition, as the thesis measured.
+struct Workload {
+  std::size_t n = 0, buckets = 0;
+  LabelDistribution labels;
+  std::uint64_t seed = 0;
+  std::string sort_bits;  ///< of the algorithms that sort; `auto` where they have it
+  bool sequential_fetch = false;
+};
+
+struct Algorithm {
+  std::string_view id;
+  std::string_view default_sort_bits;  ///< empty: it does not sort
+  bool can_fetch_sequentially;
+  /// Runs it on the simulated memory and returns its results.
+  std::vector<std::int32_t> (*run)(const Workload& workload, Memory& memory,
+                                   std::uint64_t page_bytes);
+};
+
+std::span<const Algorithm> algorithms();
+
+/// Throws UsageError, suggesting the nearest id.
+const Algorithm& find_algorithm(const std::string& id);
+
+/// The labels that the algorithms read. Throws UsageError where the buckets cannot have them.
+std::vector<std::uint32_t> labels_of(const Workload& workload);
+
+}  // namespace reduce_bench

@@ -1,0 +1,107 @@
+// Sets of entries with a replacement policy: a cache's lines, or a TLB's translations.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hierarchy.hpp"
+
+namespace reduce_bench {
+
+class SetAssociative {
+ public:
+  using Key = std::uint64_t;  ///< number of a line or page, below 2^63
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  SetAssociative(std::uint64_t entries, std::uint64_t ways, Replacement replacement)
+      : ways_(ways),
+        sets_(entries / ways),
+        mask_(std::has_single_bit(sets_) ? sets_ - 1 : 0),
+        replacement_(replacement),
+        tags_(entries, 0),
+        used_(replacement == Replacement::kLru ? entries : 0, 0),
+        used_bits_(replacement == Replacement::kLru ? 0 : entries, 0),
+        bits_set_(replacement == Replacement::kLru ? 0 : sets_, 0),
+        hints_(ways > kWaysWorthAHint ? std::bit_ceil(2 * entries) : 0, 0) {}
+
+  /// Where the entry is, or kNone.
+  std::size_t find(Key key) {
+    if (!hints_.empty()) {
+      const std::size_t hint = hints_[key & (hints_.size() - 1)];
+      if (tags_[hint] == key + 1) return hint;
+    }
+    const std::size_t first = set_of(key) * ways_;
+    for (std::size_t i = first; i < first + ways_; ++i) {
+      if (tags_[i] != key + 1) continue;
+      remember(key, i);
+      return i;
+    }
+    return kNone;
+  }
+
+  void use(std::size_t i) {
+    if (replacement_ == Replacement::kLru) {
+      used_[i] = ++time_;
+      return;
+    }
+    if (used_bits_[i] != 0) return;
+    used_bits_[i] = 1;
+    const std::size_t set = i / ways_, first = set * ways_;
+    if (++bits_set_[set] < ways_) return;
+    std::fill_n(used_bits_.begin() + static_cast<std::ptrdiff_t>(first), ways_, std::uint8_t{0});
+    used_bits_[i] = 1;
+    bits_set_[set] = 1;
+  }
+
+  /// Where a key that is not here goes: an empty entry of its set, else the one to replace.
+  std::size_t victim(Key key) const {
+    const std::size_t first = set_of(key) * ways_, end = first + ways_;
+    for (std::size_t i = first; i < end; ++i)
+      if (tags_[i] == 0) return i;
+    if (replacement_ == Replacement::kLru)
+      return static_cast<std::size_t>(
+          std::min_element(used_.begin() + static_cast<std::ptrdiff_t>(first),
+                           used_.begin() + static_cast<std::ptrdiff_t>(end)) -
+          used_.begin());
+    for (std::size_t i = first; i < end; ++i)
+      if (used_bits_[i] == 0) return i;
+    return first;  // the only way of its set
+  }
+
+  bool holds(std::size_t i) const { return tags_[i] != 0; }
+  Key key_at(std::size_t i) const { return tags_[i] - 1; }
+
+  /// Puts a key in, as used.
+  void place(Key key, std::size_t i) {
+    tags_[i] = key + 1;
+    remember(key, i);
+    if (replacement_ == Replacement::kApproximateLru && used_bits_[i] != 0) {
+      used_bits_[i] = 0;
+      --bits_set_[i / ways_];
+    }
+    use(i);
+  }
+
+ private:
+  /// Sets wider than this are not searched through where a hint is right.
+  static constexpr std::uint64_t kWaysWorthAHint = 8;
+
+  std::size_t set_of(Key key) const { return mask_ != 0 || sets_ == 1 ? key & mask_ : key % sets_; }
+  void remember(Key key, std::size_t i) {
+    if (!hints_.empty()) hints_[key & (hints_.size() - 1)] = i;
+  }
+
+  std::uint64_t ways_, sets_, mask_;
+  Replacement replacement_;
+  std::uint64_t time_ = 0;
+  std::vector<Key> tags_;            ///< key + 1; 0 where empty
+  std::vector<std::uint64_t> used_;  ///< LRU: when
+  std::vector<std::uint8_t> used_bits_;
+  std::vector<std::uint64_t> bits_set_;
+  std::vector<std::size_t> hints_;  ///< where a key with these lower bits was last
+};
+
+}  // namespace reduce_bench

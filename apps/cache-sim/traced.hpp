@@ -1,0 +1,76 @@
+// Arrays for the CPU algorithms (kernels/arrays.hpp) whose every access goes to a simulated memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace reduce_bench {
+
+template <class T>
+class Traced {
+ public:
+  using Value = std::remove_const_t<T>;
+
+  Traced(T* data, std::uint64_t address, Memory& memory, bool chained = false)
+      : data_(data),
+        address_(address),
+        memory_(&memory),
+        read_(chained ? Memory::Kind::kChainedRead : Memory::Kind::kRead) {}
+  operator Traced<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data_, address_, *memory_, read_ == Memory::Kind::kChainedRead};
+  }
+
+  class Element {
+   public:
+    Element(const Traced& array, std::size_t i) : array_(array), i_(i) {}
+    Element(const Element&) = delete;
+    Element& operator=(const Element&) = delete;
+    operator Value() const {
+      array_.memory_->access(array_.address_ + i_ * sizeof(T), array_.read_);
+      return array_.data_[i_];
+    }
+    void operator=(Value value) const {
+      array_.memory_->access(array_.address_ + i_ * sizeof(T), Memory::Kind::kWrite);
+      array_.data_[i_] = value;
+    }
+
+   private:
+    const Traced& array_;
+    std::size_t i_;
+  };
+  Element operator[](std::size_t i) const { return {*this, i}; }
+
+ private:
+  T* data_;
+  std::uint64_t address_;
+  Memory* memory_;
+  Memory::Kind read_;
+};
+
+/// Gives arrays their simulated addresses: each begins on a page of its own, one page after the end
+/// of the last, so that arrays of a power of two do not all begin in one set of a cache.
+class AddressSpace {
+ public:
+  AddressSpace(Memory& memory, std::uint64_t page_bytes)
+      : memory_(memory), page_bytes_(page_bytes), next_(page_bytes) {}
+
+  template <class T>
+  Traced<T> place(std::vector<T>& data, bool chained = false) {
+    const std::uint64_t address = next_;
+    const std::uint64_t pages = (data.size() * sizeof(T) + page_bytes_ - 1) / page_bytes_;
+    next_ += (pages + 1) * page_bytes_;
+    return {data.data(), address, memory_, chained};
+  }
+
+ private:
+  Memory& memory_;
+  std::uint64_t page_bytes_, next_;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,32 @@
+// The loop of cpu/multireduce and, after a sort, of cpu/multireduce-sorted.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/arrays.hpp"
+#include "kernels/operation.hpp"
+#include "kernels/platform/platform.hpp"
+#include "kernels/variant.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// `sequential` gives `multireduce` its buckets as a `Chained` array.
+inline ParamSpec fetch_axis() {
+  return {"fetch",
+          "free",
+          {"free", "sequential"},
+          "sequential: a bucket is read only when the one before was (Figure 2.8)"};
+}
+
+/// eilers Algorithm 2.2.
+template <class Op, class T, class Labels, class Values, class Buckets>
+void multireduce(std::size_t n, std::size_t m, Labels labels, Values values, Buckets buckets) {
+  fill(buckets, m, Op::template identity<T>());
+  for (std::size_t i = 0; i < n; ++i) {
+    const Label label = labels[i];
+    const T value = values[i], bucket = buckets[label];
+    buckets[label] = Op::combine(bucket, value);
+  }
+}
+
+}  // namespace reduce_bench::BACKEND
