@@ -33,6 +33,22 @@ inline CpuRadixSort plan_cpu_radix_sort(std::size_t n, std::size_t buckets, unsi
   return {n, bits - std::min(bits, sort_bits), bits, bits_per_run};
 }
 
+/// The axis of the algorithms that sort partially before their loop, and what it means: `auto`
+/// leaves 18 bits unsorted and sorts from 2^21 buckets on, as the thesis found best on its machine.
+inline ParamSpec partial_cpu_sort_axis() {
+  return {"sort_bits",
+          "auto",
+          {"auto", "2", "4", "6", "8", "12"},
+          "upper bits of the labels to sort by (auto: all but 18, from 2^21 buckets)"};
+}
+inline CpuRadixSort plan_partial_cpu_sort(const Problem& p) {
+  constexpr unsigned kBitsPerRun = 8, kUnsortedBits = 18, kLeastBitsToSort = 21;
+  const unsigned bits = log2_ceil(p.buckets);
+  unsigned sort_bits = bits < kLeastBitsToSort ? 0 : bits - kUnsortedBits;
+  if (!p.params.is("sort_bits", "auto")) sort_bits = p.params.number("sort_bits");
+  return plan_cpu_radix_sort(p.n, p.buckets, sort_bits, kBitsPerRun);
+}
+
 /// offsets[d]: where the first label with the digit d goes.
 inline void digit_offsets(const Label* labels, std::size_t n, unsigned shift, std::size_t base,
                           std::size_t* offsets) {

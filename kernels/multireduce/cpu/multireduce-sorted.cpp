@@ -17,21 +17,12 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
-constexpr unsigned kBitsPerRun = 8, kUnsortedBits = 18, kLeastBitsToSort = 21;
-
-CpuRadixSort sort_of(const Problem& p) {
-  const unsigned bits = log2_ceil(p.buckets);
-  unsigned sort_bits = bits < kLeastBitsToSort ? 0 : bits - kUnsortedBits;
-  if (!p.params.is("sort_bits", "auto")) sort_bits = p.params.number("sort_bits");
-  return plan_cpu_radix_sort(p.n, p.buckets, sort_bits, kBitsPerRun);
-}
-
 /// Where the workspace holds what, after the sorted labels.
 struct Places {
   std::size_t values, sorting, end;
 };
 Places places(const Problem& p) {
-  const CpuRadixSort sort = sort_of(p);
+  const CpuRadixSort sort = plan_partial_cpu_sort(p);
   if (sort.runs() == 0) return {};
   Places at{};
   at.values = CpuRadixSort::aligned(p.n * sizeof(Label));
@@ -43,7 +34,7 @@ Places places(const Problem& p) {
 struct CpuMultireduceSorted {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const CpuRadixSort sort = sort_of(call.problem);
+    const CpuRadixSort sort = plan_partial_cpu_sort(call.problem);
     const Label* labels = call.labels();
     const T* values = call.in();
     if (sort.runs() > 0) {
@@ -70,10 +61,7 @@ Variant cpu_multireduce_sorted() {
       .source = "eilers Algorithm 2.4",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
-      .params = {{"sort_bits",
-                  "auto",
-                  {"auto", "2", "4", "6", "8", "12"},
-                  "upper bits of the labels to sort by (auto: all but 18, from 2^21 buckets)"}},
+      .params = {partial_cpu_sort_axis()},
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
       .enqueue = instantiate<CpuMultireduceSorted, BasicAndOrderedOps>(),
