@@ -29,6 +29,8 @@ struct TypedCall : Call {
   std::size_t n() const { return problem.n; }
   std::size_t buckets() const { return problem.buckets; }
   const Params& params() const { return problem.params; }
+  /// Of a scan.
+  bool inclusive() const { return is_inclusive(problem.params); }
   const DeviceTraits& device() const { return problem.device; }
   /// The workspace from `offset_bytes` on as an array.
   template <class U = T>

@@ -20,12 +20,28 @@ namespace reduce_bench {
 ///   scatter        m results: r[l[i]] = v[i], the last i winning; the rest is left as it was
 ///   gather         n results: r[i] = v[l[i]], of m values
 ///   sort           n labels in ascending order with their values, equal labels in the order of i
-enum class Operation { kReduce, kMultireduce, kReduceByKey, kHistogram, kScatter, kGather, kSort };
+///   multiscan      n results: r[i] combines the v[j] with l[j] = l[i] and j < i, in the order of
+///   j;
+///                  the neutral element where there is none. j <= i where it is inclusive
+///                  (`scan_axis` in variant.hpp)
+///   scan-by-key    the same within each run of equal labels
+enum class Operation {
+  kReduce,
+  kMultireduce,
+  kReduceByKey,
+  kHistogram,
+  kScatter,
+  kGather,
+  kSort,
+  kMultiscan,
+  kScanByKey
+};
 inline constexpr std::array kOperationNames{
     std::string_view{"reduce"},        std::string_view{"multireduce"},
     std::string_view{"reduce-by-key"}, std::string_view{"histogram"},
     std::string_view{"scatter"},       std::string_view{"gather"},
-    std::string_view{"sort"}};
+    std::string_view{"sort"},          std::string_view{"multiscan"},
+    std::string_view{"scan-by-key"}};
 constexpr std::string_view name_of(Operation o) { return kOperationNames[index_of(o)]; }
 
 /// Labels, but for histograms, which also count bytes; and counts.
@@ -68,6 +84,8 @@ constexpr Shape shape_of(Operation operation, std::size_t n, std::size_t buckets
       return {.values = {type, buckets}, .labels = labels, .results = {type, n}};
     case Operation::kSort:
       return {.values = values, .labels = labels, .results = {type, n}, .result_labels = labels};
+    case Operation::kMultiscan:
+    case Operation::kScanByKey: return {.values = values, .labels = labels, .results = {type, n}};
     case Operation::kReduce: break;
   }
   return {.values = values, .results = {type, 1}};
@@ -75,9 +93,12 @@ constexpr Shape shape_of(Operation operation, std::size_t n, std::size_t buckets
 
 constexpr bool has_labels(Operation operation) { return operation != Operation::kReduce; }
 constexpr bool has_values(Operation operation) { return operation != Operation::kHistogram; }
+constexpr bool is_scan(Operation operation) {
+  return operation == Operation::kMultiscan || operation == Operation::kScanByKey;
+}
 constexpr bool has_operator(Operation operation) {
   return operation == Operation::kReduce || operation == Operation::kMultireduce ||
-         operation == Operation::kReduceByKey;
+         operation == Operation::kReduceByKey || is_scan(operation);
 }
 
 /// Whether the operation exists with this operator on this type.

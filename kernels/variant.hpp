@@ -71,6 +71,17 @@ class Params {
   std::vector<Entry> entries_;
 };
 
+/// The axis that every variant of a scan has, and no other: it changes the result.
+inline ParamSpec scan_axis() {
+  return {"scan",
+          "exclusive",
+          {"exclusive", "inclusive"},
+          "whether result i leaves input i out (the thesis's default) or takes it in"};
+}
+inline bool is_inclusive(const Params& params) {
+  return params.has("scan") && params.is("scan", "inclusive");
+}
+
 /// The properties of a device that a launch shape may depend on.
 struct DeviceTraits {
   unsigned sm_count = 1;

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace reduce_bench {
 namespace {
@@ -79,6 +80,19 @@ TEST(Catalog, ParametersAreWellFormed) {
           << where << ": a value is listed twice";
       EXPECT_FALSE(spec.meaning.empty()) << where;
     }
+  }
+}
+
+TEST(Catalog, ScansAndNoOthersHaveTheAxisThatSaysWhichResultTheyGive) {
+  for (const CatalogEntry& entry : catalog()) {
+    const auto& params = entry.variant.params;
+    const auto axis = std::find_if(params.begin(), params.end(),
+                                   [](const ParamSpec& spec) { return spec.name == "scan"; });
+    ASSERT_EQ(axis != params.end(), is_scan(entry.variant.operation)) << entry.variant.id;
+    if (axis == params.end()) continue;
+    EXPECT_EQ(axis->default_value, "exclusive") << entry.variant.id;
+    EXPECT_EQ(axis->allowed, (std::vector<std::string>{"exclusive", "inclusive"}))
+        << entry.variant.id;
   }
 }
 

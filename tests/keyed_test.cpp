@@ -142,6 +142,88 @@ TEST(KeyedOracle, SortIsStable) {
   EXPECT_EQ(elements<int>(e.results), (std::vector{2, 5, 4, 1, 3}));
 }
 
+Expected scan(Operation operation, const OperationInput& input, bool inclusive) {
+  OperationInput in = input;
+  in.operation = operation;
+  in.inclusive = inclusive;
+  return expected_of(in);
+}
+
+TEST(KeyedOracle, ScansCombineTheEarlierInputsOfALabelOrOfARun) {
+  const std::vector<int> values{5, -2, 7, 1, 3};
+  const Labels labels{2, 0, 2, 2, 0};
+  const auto of = [&](Operation operation, Op op, bool inclusive) {
+    return elements<int>(scan(operation,
+                              {.op = op,
+                               .n = 5,
+                               .buckets = 4,
+                               .values = bytes_of(values),
+                               .labels = bytes_of(labels)},
+                              inclusive)
+                             .results);
+  };
+  constexpr int kMost = std::numeric_limits<int>::max(), kLeast = std::numeric_limits<int>::min();
+  EXPECT_EQ(of(Operation::kMultiscan, Op::kSum, false), (std::vector{0, 0, 5, 12, -2}));
+  EXPECT_EQ(of(Operation::kMultiscan, Op::kSum, true), (std::vector{5, -2, 12, 13, 1}));
+  EXPECT_EQ(of(Operation::kMultiscan, Op::kMin, false), (std::vector{kMost, kMost, 5, 5, -2}));
+  EXPECT_EQ(of(Operation::kMultiscan, Op::kRight, false), (std::vector{kLeast, kLeast, 5, 7, -2}));
+  EXPECT_EQ(of(Operation::kMultiscan, Op::kRight, true), values);
+  EXPECT_EQ(of(Operation::kScanByKey, Op::kSum, false), (std::vector{0, 0, 0, 7, 0}));
+  EXPECT_EQ(of(Operation::kScanByKey, Op::kSum, true), (std::vector{5, -2, 7, 8, 3}));
+}
+
+TEST(KeyedOracle, EveryElementOfAScanIsTheReductionOfAPrefixOfItsLabel) {
+  // Several shares: runs of equal labels lie across their borders.
+  constexpr std::size_t kN = 70001, kBuckets = 3;
+  const HostArray labels =
+      generate(LabelKey{.distribution = {.kind = LabelDistribution::Kind::kRuns, .length = 1000},
+                        .n = kN,
+                        .buckets = kBuckets,
+                        .seed = 4});
+  const auto* label = reinterpret_cast<const Label*>(labels.data());
+  for (std::size_t t = 0; t < kValueTypeCount; ++t)
+    for (std::size_t o = 0; o < kOpCount; ++o) {
+      const auto type = static_cast<Type>(t);
+      const auto op = static_cast<Op>(o);
+      if (!defined_on(Operation::kMultiscan, op, type)) continue;
+      const HostArray array = generate(InputKey{.type = type, .op = op, .n = kN, .seed = 4});
+      const OperationInput input{.type = type,
+                                 .op = op,
+                                 .n = kN,
+                                 .buckets = kBuckets,
+                                 .values = array.data(),
+                                 .labels = labels.data()};
+      const Expected exclusive = scan(Operation::kMultiscan, input, false);
+      const Expected inclusive = scan(Operation::kMultiscan, input, true);
+      const Expected by_key = scan(Operation::kScanByKey, input, true);
+      with_value_type(type, [&]<class T>() {
+        const T* data = reinterpret_cast<const T*>(array.data());
+        for (const std::size_t at :
+             {std::size_t{0}, std::size_t{999}, std::size_t{35000}, kN - 1}) {
+          std::vector<T> before, run;
+          for (std::size_t i = 0; i < at; ++i)
+            if (label[i] == label[at]) before.push_back(data[i]);
+          std::size_t first = at;
+          while (first > 0 && label[first - 1] == label[at]) --first;
+          run.assign(data + first, data + at + 1);
+          const auto expect = [&](const ExpectedArray& scanned, const std::vector<T>& terms) {
+            const Reference one = reference(type, op, bytes_of(terms), terms.size());
+            EXPECT_EQ(scanned.at(at).bits, one.expected.bits)
+                << name_of(type) << " " << name_of(op) << " " << at;
+            EXPECT_EQ(scanned.reference_at(at).exact, one.exact);
+            if (one.exact) return;
+            EXPECT_DOUBLE_EQ(scanned.reference_at(at).magnitude, one.magnitude);
+            EXPECT_EQ(scanned.terms.at(at), terms.size());
+          };
+          expect(exclusive.results, before);
+          before.push_back(data[at]);
+          expect(inclusive.results, before);
+          expect(by_key.results, run);
+        }
+      });
+    }
+}
+
 // ---- comparison -------------------------------------------------------------------------------
 
 TEST(ArrayComparisonOf, ExactElementsShowsTheFirstWrongOneAndCountsThem) {
@@ -201,6 +283,7 @@ class KeyedExecute : public testing::Test {
   }
   Record run(Operation operation, Enqueue enqueue) {
     entry = {.variant = {.id = "made-up/keyed", .operation = operation}};
+    if (is_scan(operation)) entry.variant.params = {scan_axis()};
     entry.variant.enqueue[index_of(point.type)][index_of(point.op)] = enqueue;
     entry.built[index_of(Backend::kCpu)] = &entry.variant;
     point.entry = &entry;
@@ -299,6 +382,28 @@ TEST_F(KeyedExecute, ReduceByKeyIsCheckedAsFarAsItsCount) {
   const Record wrong =
       run(Operation::kReduceByKey, [](const Call& call) { reduce_by_key(call, 1); });
   EXPECT_CONTAINS(wrong.reason, "count[0]: got 101, expected 100");
+}
+
+void inclusive_multiscan(const Call& call) {
+  std::vector<unsigned> buckets(call.problem.buckets);
+  for (std::size_t i = 0; i < call.problem.n; ++i) {
+    unsigned& bucket = buckets[static_cast<const Label*>(call.input_labels)[i]];
+    bucket += static_cast<const unsigned*>(call.input)[i];
+    static_cast<unsigned*>(call.output)[i] = bucket;
+  }
+}
+
+TEST_F(KeyedExecute, WhetherAScanIsInclusiveDecidesWhatIsExpected) {
+  const auto status_with = [&](const char* scan) {
+    point.params.set("scan", scan);
+    return run(Operation::kMultiscan, inclusive_multiscan);
+  };
+  EXPECT_EQ(status_with("inclusive").status, Status::kOk);
+  const Record wrong = status_with("exclusive");
+  EXPECT_EQ(wrong.status, Status::kWrong);
+  EXPECT_CONTAINS(wrong.reason, "results[0]: got ");
+  EXPECT_CONTAINS(wrong.reason, "of 1000 elements are wrong");
+  EXPECT_EQ(status_with("inclusive").status, Status::kOk);
 }
 
 TEST_F(KeyedExecute, LabelsOutsideOfTheBucketsAreSkippedWithTheirPlace) {

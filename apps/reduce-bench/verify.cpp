@@ -104,13 +104,15 @@ std::vector<Params> other_settings(const Variant& variant) {
   return named;
 }
 
-/// Buckets where the case is about something else: 256, as most histograms have, or 64 where the
-/// variant refuses as many.
+/// Buckets where the case is about something else: 256, as most histograms have, or what the
+/// variant does not refuse.
 std::size_t many_buckets(const Variant& variant, Point point, const DeviceTraits& traits) {
-  point.buckets = 256;
-  if (variant.restriction == nullptr || variant.restriction(point.problem(traits)).empty())
-    return 256;
-  return 64;
+  for (const std::size_t buckets : {256u, 64u}) {
+    point.buckets = buckets;
+    if (variant.restriction == nullptr || variant.restriction(point.problem(traits)).empty())
+      return buckets;
+  }
+  return 1;
 }
 
 /// Whether the type is the one of the extensive cases: the default, or bytes where the variant

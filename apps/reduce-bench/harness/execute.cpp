@@ -42,6 +42,7 @@ struct Session::Input {
   InputKey values_key;
   std::optional<LabelKey> labels_key;
   std::size_t lead = 0, overread = 0;
+  bool inclusive = false;
   Shape shape;
   InputArray values, labels;
   Expected expected;
@@ -192,7 +193,8 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   const auto labels_key =
       has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
   if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
-      input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread)
+      input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
+      input_->inclusive == is_inclusive(point.params))
     return *input_;
   input_.reset();  // frees the old one first: two large inputs may not fit
   auto input = std::make_unique<Input>();
@@ -201,6 +203,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   input->labels_key = labels_key;
   input->lead = lead;
   input->overread = overread;
+  input->inclusive = is_inclusive(point.params);
   input->shape = shape;
   if (has_values(point.operation()))
     input->values.upload(*device_, generate(values_key, lead, overread), shape.values);
@@ -211,6 +214,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
                                  .op = point.op,
                                  .n = point.n,
                                  .buckets = point.buckets,
+                                 .inclusive = input->inclusive,
                                  .values = input->values.host.data(),
                                  .labels = input->labels.host.data()});
   input->values.release_copy();

@@ -289,28 +289,91 @@ void share_out(std::size_t n, std::size_t work, F&& body) {
   }
 }
 
+/// Results of an operator, with room for what is known of their rounding where they round.
+template <class T>
+ExpectedArray make_results(Op op, std::size_t count) {
+  ExpectedArray array = make_expected({kTypeOf<T>, count});
+  if (is_float(kTypeOf<T>) && op != Op::kMin && op != Op::kMax) {
+    array.magnitudes.resize(count);
+    array.terms.resize(count);
+  }
+  return array;
+}
+
+/// An accumulator and how many elements it took.
+template <class Accumulator>
+struct Bucket {
+  Accumulator accumulator;
+  Count terms = 0;
+
+  template <class T>
+  void add(T x) {
+    accumulator.add(x);
+    ++terms;
+  }
+  /// Makes what it took element i of the results.
+  void put(ExpectedArray& array, std::size_t i) const {
+    const Reference result = accumulator.result();
+    const std::size_t element_bytes = size_bytes(array.extent.type);
+    std::memcpy(array.elements.get() + i * element_bytes, &result.expected.bits, element_bytes);
+    if (array.magnitudes.empty()) return;
+    array.magnitudes[i] = result.exact ? 0 : result.magnitude;
+    array.terms[i] = terms;
+  }
+  /// Takes x, and makes what it holds before or after that element i of the results.
+  template <class T>
+  void scan(ExpectedArray& array, std::size_t i, T x, bool inclusive) {
+    if (!inclusive) put(array, i);
+    add(x);
+    if (inclusive) put(array, i);
+  }
+};
+
 template <class T>
 ExpectedArray fold_by_label(Op op, const T* values, const Label* labels, std::size_t n,
                             std::size_t buckets) {
-  ExpectedArray array = make_expected({kTypeOf<T>, buckets});
-  const bool rounds = is_float(kTypeOf<T>) && op != Op::kMin && op != Op::kMax;
-  if (rounds) {
-    array.magnitudes.resize(buckets);
-    array.terms.resize(buckets);
-  }
+  ExpectedArray array = make_results<T>(op, buckets);
   with_accumulator<T>(op, [&]<class Accumulator>() {
-    std::vector<Accumulator> accumulators(buckets);
+    std::vector<Bucket<Accumulator>> held(buckets);
     share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t bucket = labels[i];
-        if (bucket < first || bucket >= last) continue;
-        accumulators[bucket].add(values[i]);
-        if (rounds) ++array.terms[bucket];
-      }
-      for (std::size_t bucket = first; bucket < last; ++bucket) {
-        const Reference result = accumulators[bucket].result();
-        std::memcpy(elements_of<T>(array) + bucket, &result.expected.bits, sizeof(T));
-        if (rounds) array.magnitudes[bucket] = result.exact ? 0 : result.magnitude;
+      for (std::size_t i = 0; i < n; ++i)
+        if (labels[i] >= first && labels[i] < last) held[labels[i]].add(values[i]);
+      for (std::size_t bucket = first; bucket < last; ++bucket) held[bucket].put(array, bucket);
+    });
+  });
+  return array;
+}
+
+template <class T>
+ExpectedArray scan_by_label(Op op, bool inclusive, const T* values, const Label* labels,
+                            std::size_t n, std::size_t buckets) {
+  ExpectedArray array = make_results<T>(op, n);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    std::vector<Bucket<Accumulator>> held(buckets);
+    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (labels[i] >= first && labels[i] < last)
+          held[labels[i]].scan(array, i, values[i], inclusive);
+    });
+  });
+  return array;
+}
+
+template <class T>
+ExpectedArray scan_runs(Op op, bool inclusive, const T* values, const Label* labels,
+                        std::size_t n) {
+  ExpectedArray array = make_results<T>(op, n);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    const auto begins_run = [&](std::size_t i) { return i == 0 || labels[i] != labels[i - 1]; };
+    // A run belongs to the thread in whose share it begins.
+    share_out(n, n, [&](std::size_t first, std::size_t last) {
+      std::size_t i = first;
+      while (i < last && !begins_run(i)) ++i;
+      if (i == last) return;
+      Bucket<Accumulator> held;
+      for (; i < n && (i < last || !begins_run(i)); ++i) {
+        if (begins_run(i)) held = {};
+        held.scan(array, i, values[i], inclusive);
       }
     });
   });
@@ -401,6 +464,10 @@ Expected expected_of_values(const OperationInput& in) {
     case Operation::kScatter: return scatter(values, labels, in.n, in.buckets);
     case Operation::kGather: return gather(values, labels, in.n);
     case Operation::kSort: return sort_by_label(values, labels, in.n, in.buckets);
+    case Operation::kMultiscan:
+      return {.results = scan_by_label(in.op, in.inclusive, values, labels, in.n, in.buckets)};
+    case Operation::kScanByKey:
+      return {.results = scan_runs(in.op, in.inclusive, values, labels, in.n)};
     case Operation::kReduce:
     case Operation::kHistogram: break;
   }
@@ -529,8 +596,13 @@ Expected expected_of(const OperationInput& input) {
 
 std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets) {
   std::size_t bytes = 2 * shape.output_bytes();
-  if (has_operator(operation) && has_labels(operation))
-    bytes += shape.results.count * (sizeof(FloatSum<float>) + sizeof(double) + sizeof(Count));
+  if (has_operator(operation) && has_labels(operation)) {
+    const std::size_t held = operation == Operation::kMultiscan   ? buckets
+                             : operation == Operation::kScanByKey ? 0
+                                                                  : shape.results.count;
+    bytes += held * sizeof(Bucket<FloatSum<float>>) +
+             shape.results.count * (sizeof(double) + sizeof(Count));
+  }
   if (operation == Operation::kReduceByKey) bytes += shape.labels.bytes();
   if (operation == Operation::kSort) bytes += buckets * sizeof(std::size_t);
   return bytes;

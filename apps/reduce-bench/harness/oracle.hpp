@@ -91,6 +91,7 @@ struct OperationInput {
   Type type = Type::kI32;
   Op op = Op::kSum;
   std::size_t n = 0, buckets = 0;
+  bool inclusive = false;  ///< of a scan
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
 };
