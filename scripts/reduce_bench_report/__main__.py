@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import figures, report, tables
-from reduce_bench_report.loader import InputError, Results, load
+from reduce_bench_report import figures, report, tables, variants
+from reduce_bench_report.loader import InputError, Results, load, load_runs
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
 EXIT_STALE = 1
@@ -71,8 +71,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_table)
 
-    command = commands.add_parser("report", parents=[selection], help="write an HTML page")
+    command = commands.add_parser("report", help="write one HTML page that opens offline")
+    command.add_argument(
+        "results", type=Path, nargs="+", metavar="RESULTS", help="results files of one device"
+    )
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
+    command.add_argument(
+        "--variants",
+        type=Path,
+        metavar="FILE",
+        help="output of `reduce-bench list --json` (default: of the driver in build/bin)",
+    )
     command.set_defaults(run=_report)
     return parser
 
@@ -144,8 +153,17 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    results, shown = _selected(options)
-    _write(options.output, report.page(shown, results, _redraw_command(options)))
+    runs = load_runs(options.results)
+    known: variants.Variants = {}
+    no_variants = None
+    try:
+        known = variants.from_file(options.variants) if options.variants else variants.from_driver()
+    except InputError as error:
+        if options.variants:
+            raise
+        no_variants = str(error)
+    text = report.page(runs, known, report.sweep_figures(runs), no_variants=no_variants)
+    _write(options.output, text)
     print(options.output)
     return 0
 

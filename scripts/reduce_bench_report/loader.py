@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,12 @@ class Results:
         gpu = self.environment["gpu"]
         return str(gpu["name"] if gpu else self.environment["cpu"]["model"])
 
+    def device_of(self, backend: str) -> str:
+        environment = self.environment
+        if backend == "cpu":
+            return str(environment["cpu"]["model"])
+        return str(environment["gpu"]["name"] if environment["gpu"] else "no GPU")
+
     @property
     def revision(self) -> str:
         git = self.environment["git"]
@@ -148,6 +155,22 @@ def load(path: Path) -> Results:
     _check(document, path)
     points = tuple(_point(raw) for raw in document["points"])
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
+
+
+def load_runs(paths: Sequence[Path]) -> list[Results]:
+    """Several runs of one device."""
+    runs = [load(path) for path in paths]
+    first: dict[str, tuple[str, Path]] = {}
+    for run in runs:
+        for backend in sorted({point.backend for point in run.points}):
+            device = run.device_of(backend)
+            known, path = first.setdefault(backend, (device, run.path))
+            if known != device:
+                raise InputError(
+                    f"'{path}' is of {known} and '{run.path}' of {device}; give results of one "
+                    "device"
+                )
+    return runs
 
 
 def _reject_constant(name: str) -> None:
