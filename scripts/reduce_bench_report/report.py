@@ -189,8 +189,8 @@ def _missing(
 ) -> list[str]:
     """A sentence for each thing that a whole report has and this one has not."""
     sentences = [
-        f"{run.path.name} was interrupted after {len(run.points)} points; run the same command "
-        "with --resume to measure the rest."
+        f"{run.path.name} was interrupted and holds only {len(run.points)} of its points; run the "
+        "same command with --resume to measure the rest."
         for run in runs
         if run.document["interrupted"]
     ]

@@ -1,8 +1,6 @@
 """The commands as a user runs them: output, files, exit codes."""
 
-import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import made_up
@@ -124,59 +122,6 @@ def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     names = ["reduce-gbs.svg", "reduce-share.svg", "reduce-time.svg"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
-
-
-class Checker(HTMLParser):
-    """Collects what a page would load, and whether its tags nest."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.loaded: list[str] = []
-        self.figures = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag != "meta":
-            self.open.append(tag)
-        self.figures += tag == "svg"
-        self.handle_startendtag(tag, attrs)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
-                self.loaded.append(f"{tag} {value}")
-        if tag in ("script", "link"):
-            self.loaded.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_report(save: Save, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    points = [
-        *POINTS,
-        known_wrong("racy/x", 1024, 1.0),
-        unmeasured("a/x", 8, "failed", "<script>alert(1)</script>"),
-    ]
-    assert main(["report", save(points), "-o", str(path)]) == 0
-    text = path.read_text(encoding="utf-8")
-    page = Checker()
-    page.feed(text)
-    assert page.open == []
-    assert page.loaded == []
-    assert page.figures == 3
-    assert "&lt;script&gt;alert(1)" in text
-    ranking = text[text.index("<h2>Ranking") : text.index("<h2>Figures")]
-    row = re.search(r"<tr><td class=\"number\">2\^10</td>(.*?)</tr>", ranking)
-    assert row is not None
-    cells = re.findall(r"<td>(.*?)</td>", row.group(1))
-    assert cells == ["cub/reduce: 50 ns (2%)", "harris/0: 100 ns (1%)", "", "", ""]
-    every_point = text[text.index("<h2>All points") :]
-    assert every_point.count("<tr") == 1 + len(points)
-    assert "wrong (known)" in every_point
-    for part in ("NVIDIA Imaginary 1", "nvcc 13.0", "grid 1056, block 256", "0.40%"):
-        assert part in text
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ const nearView = new IntersectionObserver((entries) => {
 class Explorer {
   constructor(root, variant) {
     this.points = everyPoint.filter((i) => derived.current(i) && (!variant || variantOf(i) === variant));
-    this.chosen = { lines: variant ? "every" : "best", y: "share" };
+    this.chosen = { lines: distinct(this.points, derived.family).length > 1 ? "best" : "every", y: "share" };
     this.logarithmic = { x: true, y: false };
     if (this.points.every((i) => field("ceiling_share")(i) === null)) this.setUnit("gb_per_s");
     this.hidden = new Set();
