@@ -26,6 +26,7 @@ from reduce_bench_report.variants import Variants
 
 PAGE = Path(__file__).parent / "page"
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
+GOT = re.compile(r" \(got [^()]*\)$")  # ends a reason and differs at each point
 HEADINGS = {
     "summary": "Summary",
     "charts": "Charts",
@@ -372,7 +373,8 @@ class VariantSection:
         found: dict[str, list[Entry]] = {}
         for entry in self.entries:
             if not entry.point.ranked:
-                found.setdefault(entry.point.reason or entry.point.outcome, []).append(entry)
+                reason = GOT.sub("", entry.point.reason or entry.point.outcome)
+                found.setdefault(reason, []).append(entry)
         return found
 
 

@@ -284,8 +284,8 @@ def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:
     points = [
         point("a/x", 1024, type="f32", verification=inexact | {"deterministic": False}),
         point("a/x", 2048, type="f32", verification=inexact | {"error_ulp": 1.0}),
-        unmeasured("a/x", 7, "skipped", "n is not a power of two"),
-        unmeasured("a/x", 9, "skipped", "n is not a power of two"),
+        unmeasured("a/x", 7, "wrong", "it races (got 1, expected 2 within 0)"),
+        unmeasured("a/x", 9, "wrong", "it races (got -3, expected 2 within 0)"),
     ]
     page = made(tmp_path, save(tmp_path, "r.json", points))
     text = page.text("variants")
@@ -295,11 +295,11 @@ def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:
     assert "block 1 1, 2 threads" in text
     assert "a/x: title of a/x" in text
     assert "No description: the driver asked does not know this variant." in text
-    assert "4 points: 2 ok, 2 skipped." in text
+    assert "4 points: 2 ok, 2 wrong." in text
     assert "Largest error: 2 ulp." in text
     assert "Nearest to its error bound: 0.25 of it." in text
     assert "the same bits at 1 point, and other bits at 1 point." in text
-    assert "skipped at 2 points: n is not a power of two" in text
+    assert "wrong at 2 points: it races" in text
     assert {"variant-a/x", "variant-cub/reduce"} <= set(page.ids)
 
 

@@ -551,29 +551,38 @@ function mountPoints(root) {
 
 // ---- one record --------------------------------------------------------------------------------
 
-function table(caption, headings, rows) {
+function valueText(value) {
+  if (typeof value !== "number") return value === null ? "" : String(value);
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential();
+  return value.toLocaleString("en", { maximumFractionDigits: 9 });
+}
+function recordTable(caption, headings, rows) {
   return element("div", { class: "wide" }, element("table", {}, element("caption", {}, caption),
     headings.length ? element("thead", {}, element("tr", {}, ...headings.map((text) => element("th", { scope: "col" }, text)))) : null,
-    element("tbody", {}, ...rows.map(([name, ...cells]) => element("tr", {}, element("th", { scope: "row" }, name),
-      ...cells.map((cell) => element("td", { class: typeof cell === "number" ? "number" : "" }, cell === null ? "" : cell.toLocaleString?.("en", { maximumSignificantDigits: 7 }) ?? cell)))))));
+    element("tbody", {}, ...rows.map(([name, ...values]) => element("tr", {},
+      element("th", { scope: "row" }, name.replaceAll("_", " ").replaceAll(".", ", ")),
+      ...values.map((value) => element("td", {}, valueText(value))))))));
 }
 
 function showRecord(i) {
   const present = Object.keys(readers).filter((path) => field(path)(i) !== null);
   const part = (prefix) => present.filter((path) => path.startsWith(prefix))
-    .map((path) => [path.slice(prefix.length).replaceAll("_", " "), field(path)(i)])
-    .map(([name, value]) => [name, typeof value === "boolean" ? String(value) : value]);
+    .map((path) => [path.slice(prefix.length), field(path)(i)]);
+  const parts = { Verification: "verification.", Launch: "launch.", Parameters: "params." };
   const modes = MODES.filter((mode) => field(timePaths[mode])(i) !== null);
-  const statistics = distinct(present.filter((path) => path.startsWith("timing.")), (path) => path.split(".").slice(2).join("."));
+  const statistics = distinct(present.filter((path) => path.startsWith("timing.")),
+                              (path) => path.split(".").slice(2).join("."));
   const content = [
     element("p", {}, element("a", { href: `#variant-${variantOf(i)}` }, "About this variant"),
             `. From ${page.runs[derived.run(i)]}, point ${field("index")(i)}.`),
-    field("reason")(i) === null ? null : element("p", { class: "bad" }, `${derived.outcome(i)}: ${field("reason")(i)}`),
-    modes.length ? table("Timing", ["", ...modes], statistics.map((name) =>
-      [name.replaceAll("_", " "), ...modes.map((mode) => field(`timing.${mode}.${name}`)(i)).map((value) => typeof value === "boolean" ? String(value) : value)])) : null,
-    ...[["Verification", "verification."], ["Launch", "launch."], ["Parameters", "params."]]
-      .map(([caption, prefix]) => part(prefix).length ? table(caption, [], part(prefix)) : null),
-    table("Point", [], part("").filter(([name]) => !/^(timing|verification|launch|params)\./.test(name))),
+    field("reason")(i) === null ? null
+      : element("p", { class: "bad" }, `${derived.outcome(i)}: ${field("reason")(i)}`),
+    modes.length === 0 ? null : recordTable("Timing", ["", ...modes], statistics.map((name) =>
+      [name, ...modes.map((mode) => field(`timing.${mode}.${name}`)(i))])),
+    ...Object.entries(parts).map(([caption, prefix]) =>
+      part(prefix).length ? recordTable(caption, [], part(prefix)) : null),
+    recordTable("Point", [], part("").filter(([path]) =>
+      !["timing.", ...Object.values(parts)].some((prefix) => path.startsWith(prefix)))),
   ];
   document.getElementById("record-title").textContent = `${variantOf(i)} ${paramsText(i)}, n = ${sizeText(sizeOf(i))}`;
   document.getElementById("record-content").replaceChildren(...content.filter((each) => each !== null));
