@@ -4,6 +4,8 @@
 # make figures   draw RESULTS=file.json (default: the newest in results/local) into
 #                results/local/figures
 # make readme    the README's table and figure anew from the committed results
+# make claims    the published claims put to the test by RESULTS="file.json ..." (default: all in
+#                results/local, else the committed ones); the scorecard goes to results/local/claims
 # make report    the same as one HTML page, results/local/report.html
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
 #                became slower (docs/ci.md)
@@ -13,7 +15,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test figures readme report compare lint format clean
+.PHONY: build bench test figures claims readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -61,6 +63,12 @@ figures report:
 	  "name a file with RESULTS=file.json" >&2; exit 2; }
 	@scripts/setup.sh python requirements.txt
 	$(draw_$@) $(RESULTS)
+
+# RESULTS defaults to the newest file for figures; claims need all, which they find themselves.
+claims:
+	@scripts/setup.sh python requirements.txt
+	$(reports) claims $(if $(filter command line environment,$(origin RESULTS)),--results $(RESULTS)) \
+	  --output results/local/claims
 
 readme_results := results/nvidia-h200/full.json
 readme_selection := --only type=i32 --only op=sum --only distribution=uniform --only mode=cold

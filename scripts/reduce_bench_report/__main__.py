@@ -1,12 +1,13 @@
-"""Command line: `python3 -m reduce_bench_report {figures,table,report} ...`."""
+"""Command line: `python3 -m reduce_bench_report {figures,table,report,claims} ...`."""
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import figures, report, tables
+from reduce_bench_report import claims, figures, report, scorecard, tables
 from reduce_bench_report.loader import InputError, Results, load
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
@@ -74,6 +75,19 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("report", parents=[selection], help="write an HTML page")
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
     command.set_defaults(run=_report)
+
+    command = commands.add_parser("claims", help="put the published claims to the test")
+    command.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="results of one device (default: all in results/local, else the committed ones)",
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
+    )
+    command.set_defaults(run=_claims)
     return parser
 
 
@@ -150,8 +164,24 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
+def _claims(options: argparse.Namespace) -> int:
+    runs = scorecard.load_one_device(options.results or scorecard.default_results())
+    registry = claims.load_registry()
+    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
+    print(scorecard.text(judgements), end="")
+    if options.output is not None:
+        document = scorecard.document(judgements, runs)
+        _write(options.output / "claims.md", scorecard.markdown(judgements, runs, registry))
+        _write(
+            options.output / "claims.json",
+            json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n",
+        )
+    return 0
+
+
 def _write(path: Path, text: str) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(
