@@ -302,10 +302,10 @@ def _matches_one(wanted: Any, value: Value | None) -> bool:
 
 
 def _required(selection: Json, name: str) -> list[Value]:
-    """Values of an axis without which a selection is not covered: all of a list, a range's ends."""
+    """Values of an axis that a selection must have: all of a list, the ends of a range."""
     wanted = selection.get(name)
     if isinstance(wanted, list):
-        return list(wanted)
+        return [value for value in wanted if value is not None]
     if isinstance(wanted, dict) and "to" in wanted:
         return [wanted["from"], wanted["to"]]
     return []
@@ -321,7 +321,7 @@ def _axis_name(name: str) -> str:
 
 def _wanted(wanted: Any) -> str:
     if isinstance(wanted, list):
-        return " or ".join(map(str, wanted))
+        return " or ".join("none" if value is None else str(value) for value in wanted)
     if isinstance(wanted, dict):
         end = f"to {wanted['to']}" if "to" in wanted else f"to below {wanted['below']}"
         return f"{wanted['from']} {end}"
@@ -752,19 +752,35 @@ def _short(context: Context, part: Json) -> str:
 
 
 def _published(raw: Any, registry: Registry) -> PublishedValue:
-    if isinstance(raw, dict):
-        return PublishedValue(str(raw["value"]), raw["source"])
-    table = registry.tables[raw[0]]
-    unit = table.unit(raw[2])
-    text = f"{registry.cell(raw):.10g}" + (f" {unit}" if unit else "")
+    if isinstance(raw, list):
+        return _published_cell(raw, registry)
+    if "ratio" in raw:
+        above, below = (_published_cell(cell, registry) for cell in raw["ratio"])
+        return PublishedValue(
+            f"{registry.number(raw):.4g}",
+            f"{above.text} over {below.text}: {above.source} over {below.source}",
+        )
+    return PublishedValue(str(raw["value"]), raw["source"])
+
+
+def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
+    table_id, row_key, column = raw
+    table = registry.tables[str(table_id)]
+    unit = table.unit(str(column))
+    text = f"{registry.cell(raw):.6g}" + (f" {unit}" if unit else "")
     first = table.columns[0].name
-    return PublishedValue(text, f"{table.id}, {first} {raw[1]}, {raw[2]}")
+    # tables of what a text states say in their last column what each number is
+    if [named.name for named in table.columns] == ["what", "value", "of"]:
+        text += f" {table.column('of')[table.column('what').index(row_key)]}"
+        return PublishedValue(text, f"{table.id}, {row_key}")
+    return PublishedValue(text, f"{table.id}, {first} {row_key}, {column}")
 
 
 def _published_conditions(claim: Json, registry: Registry) -> str:
-    ids = list(dict.fromkeys(raw[0] for raw in claim["published"] if isinstance(raw, list)))
+    cells = [raw for raw in claim["published"] if isinstance(raw, list)]
+    cells += [cell for raw in claim["published"] if "ratio" in raw for cell in raw["ratio"]]
     texts = []
-    for table in (registry.tables[table_id] for table_id in ids):
+    for table in (registry.tables[cell[0]] for cell in cells):
         peak = f", {table.peak_gb_per_s:g} GB/s" if table.peak_gb_per_s else ""
         conditions = ", ".join(f"{name} {_wanted(v)}" for name, v in table.conditions.items())
         texts.append("; ".join(filter(None, [(table.hardware or "") + peak, conditions])))

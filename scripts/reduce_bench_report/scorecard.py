@@ -118,11 +118,12 @@ def _summary(check: CheckResult) -> str:
     if check.right_or_wrong:
         wrong = sum(case.outcome is Outcome.FAILS for case in check.cases)
         return f"{wrong} of {len(check.cases)} results wrong"
+    limits = check.cases[0].limits
     values = [case.measured.value for case in check.cases]
     if len(values) == 1:
-        return _number(check.cases[0])
+        return f"{_number(check.cases[0])}, limit {limits}"
     held = sum(case.outcome is Outcome.HOLDS for case in check.cases)
-    return f"{min(values):.4g} to {max(values):.4g} ({held} of {len(values)} hold)"
+    return f"{min(values):.4g} to {max(values):.4g}, limit {limits} ({held} of {len(values)} hold)"
 
 
 def _number(case: Case) -> str:
@@ -161,7 +162,7 @@ def _details(judgement: Judgement) -> str:
         lines.append(f"* There: {judgement.published_conditions}.")
     if judgement.points:
         lines.append(f"* Here: {conditions(judgement.points)}; from {_files(judgement.points)}.")
-    lines.append(f"* Configuration: `{claim['configuration']}`.")
+    lines.append(f"* Configuration: {', '.join(map(_configuration, claim['configurations']))}.")
     for check in judgement.checks:
         role = " (shown, not judged)" if check.role == "shows" else ""
         lines.append(f"* {check.what}{role}: {check.outcome.value}.")
@@ -172,11 +173,18 @@ def _details(judgement: Judgement) -> str:
     return "\n".join(lines)
 
 
+def _configuration(path: str) -> str:
+    return f"`{path}`" + ("" if (ROOT / path).exists() else " (not written yet)")
+
+
 def _case(check: CheckResult, case: Case) -> str:
     if check.right_or_wrong:
         return ": ".join(filter(None, [case.name, str(case.points[0].point.outcome)]))
     what = f"{case.name}: " if case.name else ""
-    return f"{what}{_number(case)}, limit {case.limits}: {case.outcome.value}"
+    outcome = case.outcome.value
+    if case.outcome is Outcome.PART:
+        outcome += ", more" if case.measured.low > case.limits.high else ", less"
+    return f"{what}{_number(case)}, limit {case.limits}: {outcome}"
 
 
 def _file(run: Results) -> str:
@@ -201,7 +209,7 @@ def _claim(judgement: Judgement) -> Json:
         "published": [{"value": v.text, "source": v.source} for v in judgement.published],
         "published_conditions": judgement.published_conditions,
         "measured_conditions": conditions(judgement.points),
-        "configuration": claim["configuration"],
+        "configurations": claim["configurations"],
         "checks": [_check(check) for check in judgement.checks],
         "missing": judgement.missing,
         "note": claim.get("note"),

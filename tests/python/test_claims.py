@@ -381,7 +381,7 @@ def a_claim(**check: Any) -> Json:
         "section": "1",
         "wording": "One is twice as fast as two.",
         "published": [{"value": "2", "source": "nowhere"}],
-        "configuration": "configs/papers/x.json",
+        "configurations": ["configs/papers/x.json"],
         "checks": [
             {"kind": "ratio", "of": {"variant": "a/two"}, "to": {"variant": "a/one"}, "about": 2}
             | check
