@@ -1,4 +1,4 @@
-"""The scorecard of published claims: as text, Markdown and JSON; and the results that it is of."""
+"""The scorecard of published claims, as text, Markdown and JSON."""
 
 import math
 from collections import Counter
@@ -16,7 +16,7 @@ from reduce_bench_report.claims import (
     Verdict,
     conditions,
 )
-from reduce_bench_report.loader import InputError, Results, load
+from reduce_bench_report.loader import InputError, Results
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,15 +39,6 @@ def default_results(root: Path = ROOT) -> list[Path]:
             f"({', '.join(with_files) or 'none'}); name those of one with --results"
         )
     return next(iter(with_files.values()))
-
-
-def load_one_device(paths: Sequence[Path]) -> list[Results]:
-    runs = [load(path) for path in paths]
-    devices = {run.device: run.path for run in runs}
-    if len(devices) > 1:
-        named = ", ".join(f"{device} ('{path}')" for device, path in devices.items())
-        raise InputError(f"the results are of several devices: {named}; give those of one")
-    return runs
 
 
 def text(judgements: Sequence[Judgement]) -> str:

@@ -27,7 +27,7 @@ from reduce_bench_report.claims import (
     load_registry,
 )
 from reduce_bench_report.loader import InputError, Results
-from reduce_bench_report.scorecard import default_results, document, load_one_device
+from reduce_bench_report.scorecard import default_results, document
 
 Json = dict[str, Any]
 Spec = dict[str, Any]  # axis -> value of one point
@@ -673,13 +673,13 @@ def test_the_command_writes_the_scorecard(
 def test_results_of_several_devices_are_refused(
     jradi_t1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = made_up.results([])
+    other = made_up.results([made_up.point("harris/0", 1024)])
     other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
     path = made_up.write(other, tmp_path / "other.json")
     assert main(["claims", "--results", str(jradi_t1), str(path)]) == 2
     error = capsys.readouterr().err
-    assert "several devices: NVIDIA Imaginary 1" in error
-    assert "NVIDIA Imaginary 2" in error
+    assert "NVIDIA Imaginary 1" in error
+    assert "NVIDIA Imaginary 2; give results of one device" in error
 
 
 def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
@@ -703,9 +703,3 @@ def test_the_document_has_no_infinity() -> None:
     runs = [run_of(published_points())]
     written = document([judge(claim, runs, registry) for claim in registry.claims], runs)
     json.dumps(written, allow_nan=False)
-
-
-def test_one_device_is_loaded(jradi_t1: Path) -> None:
-    assert [run.device for run in load_one_device([jradi_t1, jradi_t1])] == [
-        "NVIDIA Imaginary 1"
-    ] * 2
