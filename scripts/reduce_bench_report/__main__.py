@@ -283,6 +283,13 @@ def _claims(options: argparse.Namespace) -> int:
     judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
     print(scorecard.text(judgements), end="")
     if options.output is not None:
+        try:
+            options.output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
+                "written with -o"
+            ) from error
         document = scorecard.document(judgements, runs)
         _write(options.output / "claims.md", scorecard.markdown(judgements, runs, registry))
         _write(
@@ -294,7 +301,6 @@ def _claims(options: argparse.Namespace) -> int:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from reduce_bench_report.claims import (
     judge,
     load_registry,
 )
+from reduce_bench_report.configuration import ROOT, Sweep
+from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.loader import InputError, Results
 from reduce_bench_report.scorecard import default_results, document
 
@@ -45,6 +48,7 @@ CHECKS = [
 ]
 MARGIN = 0.002  # of a logarithm, beyond the limits and far beyond the made-up intervals
 START_NS = 1e6
+DERIVED = ("bucket_bytes_per_l2", "buckets_per_tile")
 
 
 # Points
@@ -604,6 +608,56 @@ def test_published_times_reproduce_their_own_claims(number: int) -> None:
     assert judge(claim, [run], REGISTRY).verdict is Verdict.REPRODUCED
 
 
+# Configurations
+
+
+def asked_for(sweep: Sweep, spec: Spec) -> bool:
+    """Whether the sweep gives the point; of a parameter it does not name, the default may be it."""
+    if sweep.operation != spec.get("operation", "reduce"):
+        return False
+    if not any(fnmatchcase(spec["variant"], glob) for glob in sweep.variants):
+        return False
+    labels = spec.get("labels")
+    if "segment_length" in spec:
+        labels = str(loader.distribution({"name": labels, "length": spec["segment_length"]}))
+    axes = {**spec, "labels": labels}
+    named = [name for name in sweep.axes if axes.get(name) is not None]
+    params = {name: spec[f"params.{name}"] for name in sweep.params if f"params.{name}" in spec}
+    return all(str(axes[name]) in sweep.axes[name] for name in named) and all(
+        str(value) in sweep.params[name] for name, value in params.items()
+    )
+
+
+# What no configuration can give yet: variants, parameters and a simulation that are to come.
+TO_COME = {35, 36, 39, 41, *range(69, 75)}
+
+
+@pytest.mark.parametrize(("number", "index"), [pair for pair in CHECKS if pair[0] not in TO_COME])
+def test_the_configurations_give_what_a_check_asks_for(number: int, index: int) -> None:
+    claim = CLAIMS[number]
+    check = claim["checks"][index]
+    sweeps = [
+        sweep for path in claim["configurations"] for sweep in load_configuration(Path(path)).sweeps
+    ]
+    for part in check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]:
+        for spec in specs_of(claim, check, part):
+            if any(name in claim.get("base", {}) | part for name in DERIVED):
+                spec = {name: value for name, value in spec.items() if name in ("variant", "n")}
+                spec["operation"] = claim["base"]["operation"]
+            variants = (claim.get("base", {}) | part)["variant"]
+            assert any(
+                asked_for(sweep, spec | {"variant": variant})
+                for sweep in sweeps
+                for variant in ([variants] if isinstance(variants, str) else variants)
+            ), spec
+
+
+def test_claims_to_come_are_those_without_a_configuration_or_a_variant() -> None:
+    for number, claim in CLAIMS.items():
+        for path in claim["configurations"]:
+            assert (ROOT / path).exists() or number in TO_COME
+
+
 # The registry
 
 
@@ -680,6 +734,11 @@ def test_results_of_several_devices_are_refused(
     error = capsys.readouterr().err
     assert "NVIDIA Imaginary 1" in error
     assert "NVIDIA Imaginary 2; give results of one device" in error
+
+
+def test_an_output_that_is_no_folder(jradi_t1: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "--results", str(jradi_t1), "-o", str(jradi_t1)]) == 2
+    assert "give a folder that can be written with -o" in capsys.readouterr().err
 
 
 def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
