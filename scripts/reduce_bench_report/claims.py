@@ -315,8 +315,16 @@ def describe(selection: Json) -> str:
     return ", ".join(f"{_axis_name(name)} {_wanted(wanted)}" for name, wanted in selection.items())
 
 
+AXIS_WORDS = {
+    "bucket_bytes": "bytes of all bucket sets",
+    "bucket_bytes_per_l2": "bytes of all bucket sets over L2",
+    "buckets_per_tile": "buckets over threads times items",
+    "segment_length": "segment length",
+}
+
+
 def _axis_name(name: str) -> str:
-    return name.removeprefix("params.").replace("_", " ")
+    return AXIS_WORDS.get(name, name.removeprefix("params."))
 
 
 def _wanted(wanted: Any) -> str:
@@ -755,12 +763,18 @@ def _published(raw: Any, registry: Registry) -> PublishedValue:
     if isinstance(raw, list):
         return _published_cell(raw, registry)
     if "ratio" in raw:
-        above, below = (_published_cell(cell, registry) for cell in raw["ratio"])
+        above, below = (_published_number(number, registry) for number in raw["ratio"])
         return PublishedValue(
             f"{registry.number(raw):.4g}",
             f"{above.text} over {below.text}: {above.source} over {below.source}",
         )
     return PublishedValue(str(raw["value"]), raw["source"])
+
+
+def _published_number(raw: Any, registry: Registry) -> PublishedValue:
+    if isinstance(raw, list):
+        return _published_cell(raw, registry)
+    return PublishedValue(f"{raw:g}", "the text")
 
 
 def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
@@ -777,14 +791,21 @@ def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
 
 
 def _published_conditions(claim: Json, registry: Registry) -> str:
-    cells = [raw for raw in claim["published"] if isinstance(raw, list)]
-    cells += [cell for raw in claim["published"] if "ratio" in raw for cell in raw["ratio"]]
+    ids = [table_id for raw in claim["published"] for table_id in _tables_of(raw)]
     texts = []
-    for table in (registry.tables[cell[0]] for cell in cells):
+    for table in (registry.tables[table_id] for table_id in ids):
         peak = f", {table.peak_gb_per_s:g} GB/s" if table.peak_gb_per_s else ""
         conditions = ", ".join(f"{name} {_wanted(v)}" for name, v in table.conditions.items())
         texts.append("; ".join(filter(None, [(table.hardware or "") + peak, conditions])))
     return " / ".join(dict.fromkeys(filter(None, texts)))
+
+
+def _tables_of(raw: Any) -> list[str]:
+    if isinstance(raw, list):
+        return [str(raw[0])]
+    if "ratio" in raw:
+        return [str(number[0]) for number in raw["ratio"] if isinstance(number, list)]
+    return [raw["table"]] if "table" in raw else []
 
 
 def conditions(points: Sequence[Measured]) -> str:

@@ -19,6 +19,7 @@ from reduce_bench_report.claims import (
 from reduce_bench_report.loader import InputError, Results
 
 ROOT = Path(__file__).parents[2]
+MISSING_SHOWN = 6
 
 Json = dict[str, Any]
 
@@ -53,7 +54,7 @@ def text(judgements: Sequence[Judgement]) -> str:
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:
     parts = [
         "# Published claims, put to the test",
-        _totals(judgements) + f" On {runs[0].device}, from:",
+        _totals(judgements) + f" On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
         "run's A/A noise floor, over all runs that have the points. A check holds where every "
@@ -74,13 +75,24 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
     return {
         "schema": 1,
         "kind": "reduce-bench-claims",
-        "device": runs[0].device,
+        "device": _device(runs),
         "results": [
             {"file": _file(run), "sha256": run.sha256, "revision": run.revision} for run in runs
         ],
         "totals": {verdict.value: count for verdict, count in _counts(judgements)},
         "claims": [_claim(judgement) for judgement in judgements],
     }
+
+
+def _device(runs: Sequence[Results]) -> str:
+    """With what rescaled conditions and scaled times refer to."""
+    gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
+    if gpu is None:
+        return runs[0].device
+    facts = [f"L2 of {gpu['l2_bytes'] / 2**20:g} MiB"]
+    if gpu["peak_gb_per_s"]:
+        facts.insert(0, f"{gpu['peak_gb_per_s']:g} GB/s")
+    return f"{gpu['name']} ({', '.join(facts)})"
 
 
 def _counts(judgements: Sequence[Judgement]) -> list[tuple[Verdict, int]]:
@@ -149,8 +161,7 @@ def _details(judgement: Judgement) -> str:
         "",
         f"* Published: {published}.",
     ]
-    if judgement.published_conditions:
-        lines.append(f"* There: {judgement.published_conditions}.")
+    lines.append(f"* There: {judgement.published_conditions or 'not stated'}.")
     if judgement.points:
         lines.append(f"* Here: {conditions(judgement.points)}; from {_files(judgement.points)}.")
     lines.append(f"* Configuration: {', '.join(map(_configuration, claim['configurations']))}.")
@@ -158,7 +169,9 @@ def _details(judgement: Judgement) -> str:
         role = " (shown, not judged)" if check.role == "shows" else ""
         lines.append(f"* {check.what}{role}: {check.outcome.value}.")
         lines += [f"  * {_case(check, case)}" for case in check.cases]
-    lines += [f"* Missing: {clause}." for clause in judgement.missing]
+    lines += [f"* Missing: {clause}." for clause in judgement.missing[:MISSING_SHOWN]]
+    if len(judgement.missing) > MISSING_SHOWN:
+        lines.append(f"* Missing: {len(judgement.missing) - MISSING_SHOWN} more.")
     if "note" in claim:
         lines.append(f"* Note: {claim['note']}")
     return "\n".join(lines)
