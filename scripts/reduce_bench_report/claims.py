@@ -783,11 +783,12 @@ def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
     unit = table.unit(str(column))
     text = f"{registry.cell(raw):.6g}" + (f" {unit}" if unit else "")
     first = table.columns[0].name
+    row = str(row_key) if first == "what" else f"{first} {row_key}"
     # tables of what a text states say in their last column what each number is
     if [named.name for named in table.columns] == ["what", "value", "of"]:
         text += f" {table.column('of')[table.column('what').index(row_key)]}"
         return PublishedValue(text, f"{table.id}, {row_key}")
-    return PublishedValue(text, f"{table.id}, {first} {row_key}, {column}")
+    return PublishedValue(text, f"{table.id}, {row}, {column}")
 
 
 def _published_conditions(claim: Json, registry: Registry) -> str:
