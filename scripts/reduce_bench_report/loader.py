@@ -1,5 +1,6 @@
 """Reads a results file: schema-checked once here, typed and trusted everywhere else."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
@@ -177,6 +178,23 @@ def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+@functools.cache
+def _validator() -> jsonschema.Draft7Validator:
+    """Its references filled in, with which it takes less than half the time."""
+    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+
+    def inlined(node: Any) -> Any:
+        if isinstance(node, list):
+            return [inlined(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            return inlined(schema["definitions"][node["$ref"].rpartition("/")[2]])
+        return {key: inlined(value) for key, value in node.items() if key != "definitions"}
+
+    return jsonschema.Draft7Validator(inlined(schema))
+
+
 def _check(document: Any, path: Path) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InputError(
@@ -188,8 +206,7 @@ def _check(document: Any, path: Path) -> None:
             f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
             f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
         )
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-    error = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
+    error = best_match(_validator().iter_errors(document))
     if error is not None:
         pointer = "/" + "/".join(str(part) for part in error.absolute_path)
         raise InputError(
@@ -206,7 +223,7 @@ def _number(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _distribution(raw: dict[str, Any]) -> Distribution:
+def distribution(raw: dict[str, Any]) -> Distribution:
     params = {key: value for key, value in raw.items() if key != "name"}
     return Distribution(raw["name"], tuple(sorted(params.items())))
 
@@ -222,8 +239,8 @@ def _point(raw: dict[str, Any]) -> Point:
         buckets=raw["buckets"],
         type=raw["type"],
         op=raw["op"],
-        distribution=_distribution(raw["distribution"]),
-        labels=None if labels is None else _distribution(labels),
+        distribution=distribution(raw["distribution"]),
+        labels=None if labels is None else distribution(labels),
         seed=raw["seed"],
         finish=raw["finish"],
         status=raw["status"],

@@ -7,6 +7,7 @@ from the page's data block, which holds every field of every point as columns.
 import base64
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +20,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from reduce_bench_report import figures
+from reduce_bench_report import figures, grids, regenerate
+from reduce_bench_report.evaluate import Evaluation
+from reduce_bench_report.grids import Grid
 from reduce_bench_report.loader import Point, Results
-from reduce_bench_report.select import TYPE_ORDER, panels, size_text, time_text
+from reduce_bench_report.select import TYPE_ORDER, size_text, time_text
 from reduce_bench_report.variants import Variants
 
 PAGE = Path(__file__).parent / "page"
@@ -76,22 +79,33 @@ class Entry:
 
 @dataclass(frozen=True)
 class Figure:
+    """A publication's figure or table, drawn anew."""
+
     id: str
     title: str
-    svg: str
+    svg: str | None  # a table has none
+    tables: Sequence[Grid] = ()
+    notes: Sequence[str] = ()
 
     @property
-    def size(self) -> tuple[int, int]:
+    def width(self) -> int:
+        return round(self._box[0])
+
+    @property
+    def height(self) -> int:
+        return round(self._box[1])
+
+    @cached_property
+    def _box(self) -> tuple[float, float]:
         """Width and height in CSS pixels."""
-        box = re.search(r'<svg[^>]* viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
+        box = re.search(r'<svg[^>]* viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg or "")
         assert box is not None
-        width, height = (round(float(points) * 96 / 72) for points in box.groups())
-        return width, height
+        return float(box[1]) * 96 / 72, float(box[2]) * 96 / 72
 
     @property
     def source(self) -> str:
         """As an image, so that identifiers within one drawing meet no others."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg.encode()).decode()
+        return "data:image/svg+xml;base64," + base64.b64encode((self.svg or "").encode()).decode()
 
 
 def page(
@@ -99,13 +113,14 @@ def page(
     variants: Variants,
     drawn: Sequence[Figure],
     *,
+    absent: Sequence[str] = (),
     no_variants: str | None = None,
     scorecard: Mapping[str, Any] | None = None,
 ) -> str:
     """The whole page.
 
-    `no_variants` says why `variants` is empty; `scorecard` is the document of the claims, made of
-    the same runs in the same order.
+    `absent` has a line for each figure that is not drawn; `no_variants` says why `variants` is
+    empty; `scorecard` is the document of the claims, made of the same runs in the same order.
     """
     files = [each["file"] for each in scorecard["results"]] if scorecard else []
     file_of = dict(zip(map(id, runs), files, strict=scorecard is not None))
@@ -135,6 +150,7 @@ def page(
         ceilings=_ceilings(runs),
         comparisons=_comparisons(current),
         figures=drawn,
+        absent=absent,
         scorecard=scorecard,
         entry_of=lambda point: by_place[point["file"], point["index"]],
         variants=_sections(variants, entries),
@@ -144,23 +160,26 @@ def page(
     )
 
 
-def sweep_figures(runs: Sequence[Results]) -> list[Figure]:
-    """The figures over n of each run that has points."""
-    made = []
-    for run in runs:
-        if not run.points:
-            continue
-        redraw = f"Redraw: PYTHONPATH=scripts python3 -m reduce_bench_report figures {run.path}"
-        shown = panels(run.points)
-        made += [
-            Figure(
-                f"{run.path.stem}-{name}",
-                f"{kind.title}, {run.path.name}",
-                figures.svg_element(figures.draw(name, shown, run, redraw)),
-            )
-            for name, kind in figures.FIGURES.items()
-        ]
-    return made
+def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
+    """What the runs hold of the publications' figures and tables; and a line for each other one."""
+    evaluations, absences = regenerate.evaluate_all(runs)
+    drawn = [
+        Figure(
+            each.experiment.id,
+            each.experiment.title,
+            regenerate.svg(each) if each.experiment.kind == "figure" else None,
+            grids.grids(each),
+            [*grids.notes(each), *grids.provenance(each, _redraw_command(each))],
+        )
+        for each in evaluations
+    ]
+    return drawn, [line for line in map(regenerate.missing_line, absences) if line]
+
+
+def _redraw_command(evaluation: Evaluation) -> str:
+    files = [str(run.path) for run in evaluation.runs]
+    words = ["figures", "--results", *files, "--only", evaluation.experiment.id]
+    return "Redraw: PYTHONPATH=scripts python3 -m reduce_bench_report " + shlex.join(words)
 
 
 def _entries(runs: Sequence[Results]) -> list[Entry]:
@@ -202,7 +221,7 @@ def _missing(
     if entries and len(without_time) == len(entries):
         sentences.append("Times: no point has a verified one.")
     if not drawn:
-        sentences.append("Figures: no run has points for one.")
+        sentences.append("Figures of the publications: no run has points for one.")
     if no_variants is not None:
         sentences.append(f"Descriptions of the variants: {no_variants}.")
     if scorecard is None:

@@ -117,8 +117,8 @@ def test_readme_without_its_markers(
 def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new" / "figures"
     results = save(POINTS)
-    arguments = ["figures", results, "-o", str(folder), "--format", "svg", "--only", "type=i32"]
-    assert main(arguments) == 0
+    arguments = ["figures", "--results", results, "-o", str(folder), "--format", "svg"]
+    assert main([*arguments, "--where", "type=i32"]) == 0
     names = ["reduce-gbs.svg", "reduce-share.svg", "reduce-time.svg"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
@@ -128,7 +128,7 @@ def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     "arguments",
     [
         ["table", "none.json"],
-        ["figures", "none.json"],
+        ["figures", "--results", "none.json"],
         ["report", "none.json"],
     ],
 )
@@ -148,15 +148,21 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     blocked.write_text("", encoding="utf-8")
     assert main(["table", save([], "empty.json")]) == 2
     assert main(["table", results, "--check"]) == 2
-    assert main(["table", results, "--only", "type=f64"]) == 2
+    assert main(["table", results, "--where", "type=f64"]) == 2
     assert main(["table", results, "--readme", str(tmp_path / "none.md")]) == 2
-    assert main(["figures", results, "-o", str(blocked)]) == 2
+    assert main(["figures", "--results", results, "-o", str(blocked)]) == 2
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["draw"], ["figures", "r.json", "--format", "gif"], ["table", "r.json", "--n", "2^x"]],
+    [
+        [],
+        ["draw"],
+        ["figures", "--format", "gif"],
+        ["figures", "--only", "jradi-T9"],
+        ["table", "r.json", "--n", "2^x"],
+    ],
 )
 def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:

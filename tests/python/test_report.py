@@ -361,7 +361,7 @@ def test_scorecard_links_to_the_records_of_its_numbers(tmp_path: Path) -> None:
     text = page.text("claims")
     assert "1 reproduced, 1 not testable here." in text
     assert "1 jradi T1 kernel 2 is faster <2.33 2 (1.9 to 2.1) reproduced" in text
-    assert "2 (1.9 to 2.1), at least 1.8: holds; of harris/0 block=128, 2^20, b/y, 64" in text
+    assert "2 (1.9 to 2.1), limit at least 1.8: holds; of harris/0 block=128, 2^20, b/y, 64" in text
     assert "Missing: no point of a/b." in text
     # the newer run comes first: b/y is point 0 of the report, and harris/0 point 1 of the other
     assert {"#point-2", "#point-0"} <= set(page.links)
@@ -380,8 +380,8 @@ SCORECARD: Any = {
             "published": [{"value": "<2.33", "source": "jradi-T1"}],
             "published_conditions": "Tesla C2075",
             "measured_conditions": "n 1024",
-            "configuration": "configs/papers/jradi-T1.json",
-            "here": here,
+            "configurations": ["configs/papers/jradi-T1.json"],
+            "measured": here,
             "checks": checks,
             "missing": missing,
             "note": None,
@@ -389,8 +389,7 @@ SCORECARD: Any = {
         for number, verdict, here, checks, missing in (
             (1, "reproduced", "2 (1.9 to 2.1)", [
                 {"what": "time of a over b", "role": "measures", "outcome": "holds", "cases": [
-                    {"name": "", "value": 2.0, "low": 1.9, "high": 2.1, "at_least": 1.8,
-                     "at_most": None, "outcome": "holds", "points": [
+                    {"text": "2 (1.9 to 2.1), limit at least 1.8: holds", "points": [
                         {"file": "x/one.json", "index": 1}, {"file": "x/two.json", "index": 0}]},
                 ]},
             ], []),
