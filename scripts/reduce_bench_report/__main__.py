@@ -212,7 +212,7 @@ def _experiments(
         if line:
             _say(line)
     commands = [
-        _redraw_command([source.path for source in each.sources], options, each.experiment.id)
+        _redraw_command([run.path for run in each.runs], options, each.experiment.id)
         for each in evaluations
     ]
     return regenerate.save_all(evaluations, options.output, options.format, commands)

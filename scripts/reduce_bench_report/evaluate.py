@@ -218,7 +218,7 @@ def _published_time(series: PublishedSeries, x: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Source:
+class Run:
     """A run that gave points."""
 
     path: Path
@@ -230,7 +230,7 @@ class Source:
 class Evaluation:
     experiment: Experiment
     panels: Sequence[Panel]
-    sources: Sequence[Source]  # the one that gave most points first
+    runs: Sequence[Run]  # the one that gave most points first
     constants: Mapping[str, str]  # what is the same for all points
     missing: Sequence[str]  # clauses
     published: Table | None
@@ -273,7 +273,7 @@ def evaluate(
     return Evaluation(
         experiment=experiment,
         panels=_Panels(experiment, asked, points, varying).with_published(published),
-        sources=[Source(run.path, run.provenance, run.document["interrupted"]) for run in used],
+        runs=[Run(run.path, run.provenance, run.document["interrupted"]) for run in used],
         constants={
             axis: fact(points[0], axis)
             for axis in ("variant", *AXES)

@@ -195,11 +195,11 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
     if evaluation.missing:
         said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
-    if any(source.interrupted for source in evaluation.sources):
+    if any(run.interrupted for run in evaluation.runs):
         said.append("A run was interrupted.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
-    if len(evaluation.sources) > 1:
+    if len(evaluation.runs) > 1:
         said.append("The points are of several runs, whose times may have drifted apart.")
     return said
 
@@ -219,7 +219,7 @@ def _published_note(table: Table) -> str:
 
 
 def provenance(evaluation: Evaluation, redraw_command: str) -> list[str]:
-    return [*(f"From {source.provenance}." for source in evaluation.sources), redraw_command]
+    return [*(f"From {run.provenance}." for run in evaluation.runs), redraw_command]
 
 
 def markdown(evaluation: Evaluation, redraw_command: str) -> str:

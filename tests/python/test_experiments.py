@@ -51,7 +51,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
         own = {"kind": "figure", "x": "buckets", "y": ("ns_per_input",)} | {
             key: value for key, value in changes.items() if key in fields
         }
-        return Experiment("some-T1", "Some title", "some, Table 1", "config.json", **own)  # type: ignore[arg-type]
+        return Experiment("some-T1", "Some title", "some, Table 1", "config.json", **own)
 
     return made
 
@@ -97,7 +97,7 @@ def lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
 
 
 def crosses(axes: Axes) -> list[float]:
-    return [float(line.get_xdata()[0]) for line in axes.lines if line.get_gid() == "no-result"]  # type: ignore[index, arg-type]
+    return [float(line.get_xdata()[0]) for line in axes.lines if line.get_gid() == "no-result"]
 
 
 def legend(figure: Figure) -> list[str]:
@@ -384,7 +384,7 @@ def table(**changes: object) -> published.Table:
         rows=((4, 8.0, 4.0), (6, 9.0, 3.0), (8, None, 1.0), (9, 7.0, 7.0)),
         note="A doubt.",
     )
-    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(made, **changes)
 
 
 PUBLISHED = Published(
@@ -461,7 +461,7 @@ def test_points_of_other_configurations_are_left_out(ask: Ask, run: Callable[...
     experiment = ask(variants=["a/x"], params={"sets": [2]})
     made = shown(experiment, run([*others, own]))
     (series,) = made.panels[0].series
-    assert [p.raw for p in series.points.values()] == [load(made.sources[0].path).points[-1].raw]
+    assert [p.raw for p in series.points.values()] == [load(made.runs[0].path).points[-1].raw]
 
 
 def test_zipped_parameters_vary_together(ask: Ask, run: Callable[..., Results]) -> None:
@@ -480,7 +480,7 @@ def test_one_run_gives_the_points_wherever_it_can(ask: Ask, run: Callable[..., R
     less = run([keyed("a/x", 16, 999.0), keyed("b/y", 16, 50.0)], "less.json")
     other = run([keyed("c/z", 16)], "other.json")
     made = shown(ask(), less, other, most)
-    assert [source.path.name for source in made.sources] == ["most.json", "less.json"]
+    assert [run.path.name for run in made.runs] == ["most.json", "less.json"]
     value = made.panels[0].value(made.panels[0].series[0], "16", "ns")
     assert value and value[1] == 100
     assert "several runs" in " ".join(grids.notes(made))
