@@ -16,17 +16,16 @@ import made_up
 import pytest
 from reduce_bench_report import loader
 from reduce_bench_report.__main__ import main
-from reduce_bench_report.claims import (
+from reduce_bench_report.claim_registry import (
     REGISTRY_PATH,
     Interval,
     Limits,
     Outcome,
     Registry,
-    Verdict,
     calculate,
-    judge,
     load_registry,
 )
+from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import ROOT, Sweep
 from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.loader import InputError, Results
@@ -668,6 +667,26 @@ def test_every_selection_of_a_check_is_of_an_axis(tmp_path: Path) -> None:
     path.write_text(json.dumps(broken), encoding="utf-8")
     with pytest.raises(InputError, match=r"breaks its schema at /claims/0/checks/0"):
         load_registry(path)
+
+
+@pytest.mark.parametrize(("number", "index"), CHECKS)
+def test_compared_points_differ_in_what_is_compared_alone(number: int, index: int) -> None:
+    claim = CLAIMS[number]
+    check = claim["checks"][index]
+    axes = {*check.get("match", []), check.get("along")}
+    for part in check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]:
+        selection = claim.get("base", {}) | part
+        pinned = {name for name, wanted in selection.items() if isinstance(wanted, str | int)}
+        needed = {"operation", "backend", "n", "type"}
+        if selection["operation"] not in ("histogram", "scatter"):
+            needed.add("op")
+        if selection["operation"] != "reduce":
+            needed |= {"labels", "buckets"}
+        if selection["operation"] in ("reduce-by-key", "scan-by-key"):
+            needed -= {"buckets"}  # the runs matter, not how many labels there are
+        if any(name in selection for name in DERIVED):
+            needed -= {"buckets"}
+        assert needed <= pinned | axes
 
 
 @pytest.mark.parametrize(
