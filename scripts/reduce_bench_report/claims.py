@@ -211,8 +211,11 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
             if not any(measured.counts for measured in there):
                 clauses.append(f"no point of {describe(selection | exact)}{_why(there)}")
     if not clauses and not _cases(context, pool):
-        kind = "one axis" if "along" in context.check else "both sides"
-        clauses.append(f"no points of {kind} that are alike in all else")
+        described = describe(context.selections[0])
+        if context.check["kind"] == "value":
+            clauses.append(f"no {context.check['quantity']} with the points of {described}")
+        else:
+            clauses.append(f"no two points of {described} that differ in what is compared alone")
     return clauses
 
 

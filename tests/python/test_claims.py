@@ -499,6 +499,29 @@ def test_a_wrong_result_refutes_and_a_lucky_one_proves_nothing() -> None:
     assert verdict(claim, [right | {"status": "skipped"}]) is Verdict.NOT_TESTABLE
 
 
+def test_a_share_of_an_unknown_peak_is_missing() -> None:
+    claim = CLAIMS[43]
+    points = made_points(claim, claim["checks"], satisfied=True)
+    assert points is not None
+    run = run_of(points)
+    run.environment["gpu"]["peak_gb_per_s"] = None
+    judgement = judge(claim, [run], REGISTRY)
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.missing[0].startswith("no scaled ns per input with the points of operation")
+    run.environment["gpu"] = None
+    assert judge(claim, [run], REGISTRY).verdict is Verdict.NOT_TESTABLE
+
+
+def test_points_of_other_conditions_are_not_compared() -> None:
+    claim = a_claim(match=["n"])
+    points = [pair(2.0, n=1024)[0], pair(2.0, n=2048)[1]]
+    judgement = judge(claim, [run_of(points)], REGISTRY)
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.missing == [
+        "no two points of variant a/two that differ in what is compared alone"
+    ]
+
+
 def test_limits_include_their_ends() -> None:
     limits = Limits(1, 2)
     assert limits.outcome(Interval(1, 1.5, 2)) is Outcome.HOLDS
