@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reduce_bench_report import claims, figures, regenerate, report, scorecard, tables, variants
+from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import Absence, Evaluation
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import InputError, Results, load, load_runs
@@ -282,7 +283,7 @@ def _report(options: argparse.Namespace) -> int:
             raise
         no_variants = str(error)
     drawn, absent = report.regenerated(runs)
-    registry = claims.load_registry()
+    registry = load_registry()
     judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
     text = report.page(
         runs,
@@ -299,7 +300,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _claims(options: argparse.Namespace) -> int:
     runs = load_runs(options.results or scorecard.default_results())
-    registry = claims.load_registry()
+    registry = load_registry()
     judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
     print(scorecard.text(judgements), end="")
     if options.output is not None:

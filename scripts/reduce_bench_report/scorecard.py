@@ -6,17 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.claims import (
-    Case,
-    CheckResult,
-    Judgement,
-    Measured,
-    Outcome,
-    Registry,
-    Verdict,
-    conditions,
-)
+from reduce_bench_report.claim_registry import Outcome, Registry
+from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
 from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.points import Measured
 
 ROOT = Path(__file__).parents[2]
 MISSING_SHOWN = 6

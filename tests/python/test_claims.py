@@ -16,17 +16,16 @@ import made_up
 import pytest
 from reduce_bench_report import loader
 from reduce_bench_report.__main__ import main
-from reduce_bench_report.claims import (
+from reduce_bench_report.claim_registry import (
     REGISTRY_PATH,
     Interval,
     Limits,
     Outcome,
     Registry,
-    Verdict,
     calculate,
-    judge,
     load_registry,
 )
+from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import ROOT, Sweep
 from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.loader import InputError, Results
@@ -500,6 +499,29 @@ def test_a_wrong_result_refutes_and_a_lucky_one_proves_nothing() -> None:
     assert verdict(claim, [right | {"status": "skipped"}]) is Verdict.NOT_TESTABLE
 
 
+def test_a_share_of_an_unknown_peak_is_missing() -> None:
+    claim = CLAIMS[43]
+    points = made_points(claim, claim["checks"], satisfied=True)
+    assert points is not None
+    run = run_of(points)
+    run.environment["gpu"]["peak_gb_per_s"] = None
+    judgement = judge(claim, [run], REGISTRY)
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.missing[0].startswith("no scaled ns per input with the points of operation")
+    run.environment["gpu"] = None
+    assert judge(claim, [run], REGISTRY).verdict is Verdict.NOT_TESTABLE
+
+
+def test_points_of_other_conditions_are_not_compared() -> None:
+    claim = a_claim(match=["n"])
+    points = [pair(2.0, n=1024)[0], pair(2.0, n=2048)[1]]
+    judgement = judge(claim, [run_of(points)], REGISTRY)
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.missing == [
+        "no two points of variant a/two that differ in what is compared alone"
+    ]
+
+
 def test_limits_include_their_ends() -> None:
     limits = Limits(1, 2)
     assert limits.outcome(Interval(1, 1.5, 2)) is Outcome.HOLDS
@@ -668,6 +690,26 @@ def test_every_selection_of_a_check_is_of_an_axis(tmp_path: Path) -> None:
     path.write_text(json.dumps(broken), encoding="utf-8")
     with pytest.raises(InputError, match=r"breaks its schema at /claims/0/checks/0"):
         load_registry(path)
+
+
+@pytest.mark.parametrize(("number", "index"), CHECKS)
+def test_compared_points_differ_in_what_is_compared_alone(number: int, index: int) -> None:
+    claim = CLAIMS[number]
+    check = claim["checks"][index]
+    axes = {*check.get("match", []), check.get("along")}
+    for part in check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]:
+        selection = claim.get("base", {}) | part
+        pinned = {name for name, wanted in selection.items() if isinstance(wanted, str | int)}
+        needed = {"operation", "backend", "n", "type"}
+        if selection["operation"] not in ("histogram", "scatter"):
+            needed.add("op")
+        if selection["operation"] != "reduce":
+            needed |= {"labels", "buckets"}
+        if selection["operation"] in ("reduce-by-key", "scan-by-key"):
+            needed -= {"buckets"}  # the runs matter, not how many labels there are
+        if any(name in selection for name in DERIVED):
+            needed -= {"buckets"}
+        assert needed <= pinned | axes
 
 
 @pytest.mark.parametrize(
