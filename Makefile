@@ -1,10 +1,13 @@
 # make bench     set up this machine, build, measure, and draw the figures of the result
 # make test      set up, build, and run every test that this machine can run
 # make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
-# make figures   draw RESULTS=file.json (default: the newest in results/local) into
-#                results/local/figures
+# make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
+#                (default: the newest in results/local), into results/local/figures; ONLY=jradi-T1,...
 # make readme    the README's table and figure anew from the committed results
-# make report    the same as one HTML page, results/local/report.html
+# make claims    the published claims put to the test by RESULTS="file.json ..." (default: all in
+#                results/local, else the committed ones); the scorecard goes to results/local/claims
+# make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
+#                that opens offline, results/local/report.html
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
 #                became slower (docs/ci.md)
 # make lint      check formatting, types and common mistakes; make format repairs the formatting
@@ -13,7 +16,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test figures readme report compare lint format clean
+.PHONY: build bench test figures claims readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -23,7 +26,7 @@ RESULTS ?= $(shell $(newest_result))
 configure := cmake --preset default$(if $(CUDA_ARCHS), "-DCUDA_ARCHS=$(CUDA_ARCHS)")
 reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
 draw_figures := $(reports) figures --output results/local/figures
-draw_report := $(reports) report --output results/local/report.html
+sweep_figures := reduce-gbs,reduce-share,reduce-time
 cpp_sources := git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh'
 
 build:
@@ -40,7 +43,7 @@ bench:
 	[[ $$status == [014] ]] || exit $$status; \
 	result=$$($(newest_result)); \
 	if scripts/setup.sh python requirements.txt; then \
-	  $(draw_figures) "$$result"; \
+	  $(draw_figures) --only $(sweep_figures) --results "$$result"; \
 	else \
 	  echo "bench: figures of $$result were not drawn because Python packages are missing (the" \
 	    "lines above say which and why)" >&2; \
@@ -49,6 +52,7 @@ bench:
 
 test: build
 	@scripts/setup.sh test
+	@scripts/setup.sh browser
 	@scripts/setup.sh python requirements-dev.txt
 	ctest --preset default -j $(JOBS)
 	cmake --preset sanitize
@@ -56,19 +60,30 @@ test: build
 	ctest --preset sanitize -j $(JOBS)
 	.venv/bin/python -m pytest
 
-figures report:
-	@[[ -n "$(RESULTS)" ]] || { echo "make $@: no result in results/local: run make bench, or" \
-	  "name a file with RESULTS=file.json" >&2; exit 2; }
+figures:
 	@scripts/setup.sh python requirements.txt
-	$(draw_$@) $(RESULTS)
+	$(draw_figures) $(if $(RESULTS),--results $(RESULTS)) $(if $(ONLY),--only $(ONLY))
+
+report:
+	@[[ -n "$(RESULTS)" ]] || { echo "make $@: no result in results/local: run make bench, or" \
+	  "name files with RESULTS=file.json" >&2; exit 2; }
+	@scripts/setup.sh python requirements.txt
+	$(reports) report --output results/local/report.html $(RESULTS)
+
+# RESULTS defaults to the newest file for figures; claims need all, which they find themselves.
+claims:
+	@scripts/setup.sh python requirements.txt
+	$(reports) claims $(if $(filter command line environment,$(origin RESULTS)),--results $(RESULTS)) \
+	  --output results/local/claims
 
 readme_results := results/nvidia-h200/full.json
-readme_selection := --only type=i32 --only op=sum --only distribution=uniform --only mode=cold
+readme_selection := --where type=i32 --where op=sum --where distribution=uniform --where mode=cold
 readme_sizes := 2^10,2^13,2^16,2^19,2^22,2^25,2^28,2^30
 readme:
 	@scripts/setup.sh python requirements.txt
 	$(reports) table $(readme_results) $(readme_selection) --n $(readme_sizes) --readme README.md
-	$(reports) figures $(readme_results) $(readme_selection) --format svg --output docs/figures
+	$(reports) figures --results $(readme_results) --only $(sweep_figures) $(readme_selection) \
+	  --format svg --output docs/figures
 
 # What is given on make's command line, as CONFIG or ROUNDS, reaches the script by the environment.
 # Inconclusive points (4) are told and do not fail.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks; quick and silent where nothing is missing.
 #
-#   scripts/setup.sh build|test|lint          Debian packages
+#   scripts/setup.sh build|test|browser|lint  Debian packages
 #   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
 #
 # What is present is found out as the build will, by commands, headers and libraries, so that a
@@ -21,6 +21,8 @@ build  | header gtest/gtest.h             | libgtest-dev
 build  | header boost/context/fiber.hpp   | libboost-context-dev
 build  | library boost_context            | libboost-context-dev
 test   | header valijson/validator.hpp    | libvalijson-dev
+browser| browser chromium                 | chromium
+browser| program chromedriver             | chromium-driver
 lint   | program shellcheck               | shellcheck
 python | python-with-venv 3.11            | python3-venv
 '
@@ -40,6 +42,7 @@ present() {
     compiler) "${compiler[@]}" -std=c++20 -x c++ -fsyntax-only /dev/null ;;
     cmake) printf '%s\n' "$2" "$(cmake --version | sed -n 's/^cmake version //p')" | sort -VC ;;
     program) command -v "$2" ;;
+    browser) command -v "$2" || command -v google-chrome || command -v google-chrome-stable ;;
     header)
       printf '#if !__has_include(<%s>)\n#error absent\n#endif\n' "$2" |
         "${compiler[@]}" "${includes[@]/#/-I}" -x c++ -E -
@@ -121,10 +124,10 @@ install_python_packages() {
 readonly purpose=${1:-}
 case $purpose in
   build | lint) install_packages ;;
-  test) install_packages || say "the tests that need it are left out" ;;
+  test | browser) install_packages || say "the tests that need it are left out" ;;
   python) install_python_packages "${2:?a requirements file}" ;;
   *)
-    say "unknown purpose '$purpose': choose build, test, lint or python REQUIREMENTS"
+    say "unknown purpose '$purpose': choose build, test, browser, lint or python REQUIREMENTS"
     exit 2
     ;;
 esac

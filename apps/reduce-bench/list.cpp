@@ -54,6 +54,7 @@ Json to_json(const CatalogEntry& entry) {
           {"ops", provided_ops(variant)},
           {"fidelity", name_of(variant.fidelity)},
           {"source", variant.source},
+          {"description", entry.description},
           {"order", !has_operator(variant.operation) ? Json(nullptr)
                     : variant.preserves_order()      ? Json("preserving")
                                                      : Json("commutative")},

@@ -12,9 +12,7 @@ namespace {
 int show(const std::string& id, bool as_json) {
   const CatalogEntry& entry = find_variant(id);
   if (as_json) {
-    Json json = to_json(entry);
-    json["description"] = entry.description;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", to_json(entry).dump(2));
     return 0;
   }
   const Variant& variant = entry.variant;

@@ -1,15 +1,22 @@
-"""Command line: `python3 -m reduce_bench_report {figures,table,report} ...`."""
+"""Command line: `python3 -m reduce_bench_report {figures,table,report,claims} ...`."""
 
 import argparse
+import dataclasses
+import difflib
+import json
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import figures, report, tables
-from reduce_bench_report.loader import InputError, Results, load
+from reduce_bench_report import claims, figures, regenerate, report, scorecard, tables, variants
+from reduce_bench_report.claim_registry import load_registry
+from reduce_bench_report.evaluate import Absence, Evaluation
+from reduce_bench_report.experiments import EXPERIMENTS
+from reduce_bench_report.loader import InputError, Results, load, load_runs
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
+LOCAL_RESULTS = Path("results/local")
 EXIT_STALE = 1
 EXIT_BAD_INPUT = 2
 
@@ -29,10 +36,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
+    one_run = argparse.ArgumentParser(add_help=False)
+    one_run.add_argument("results", type=Path, metavar="RESULTS", help="a results file")
+
     selection = argparse.ArgumentParser(add_help=False)
-    selection.add_argument("results", type=Path, metavar="RESULTS", help="a results file")
     selection.add_argument(
-        "--only",
+        "--where",
         action="append",
         default=[],
         metavar="KEY=VALUE[,VALUE]",
@@ -46,7 +55,27 @@ def _parser() -> argparse.ArgumentParser:
         help="variants to show for their family instead of its fastest",
     )
 
-    command = commands.add_parser("figures", parents=[selection], help="draw the figures")
+    command = commands.add_parser(
+        "figures",
+        parents=[selection],
+        help="regenerate the tables and figures of the publications, and draw the sweeps over n",
+    )
+    command.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help=f"results of one device (default: the newest in {LOCAL_RESULTS})",
+    )
+    command.add_argument(
+        "--only",
+        type=_ids,
+        action="extend",
+        default=[],
+        metavar="ID[,ID]",
+        help=f"{', '.join(figures.FIGURES)}, or experiments such as jradi-T1 (default: all)",
+    )
     command.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR")
     command.add_argument(
         "--format",
@@ -57,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_figures)
 
-    command = commands.add_parser("table", parents=[selection], help="print a Markdown table")
+    command = commands.add_parser(
+        "table", parents=[one_run, selection], help="print a Markdown table"
+    )
     command.add_argument(
         "--n", type=_sizes, metavar="N[,N]", help="columns, such as 1000000,2^24 (default: spread)"
     )
@@ -71,9 +102,31 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_table)
 
-    command = commands.add_parser("report", parents=[selection], help="write an HTML page")
+    command = commands.add_parser("report", help="write one HTML page that opens offline")
+    command.add_argument(
+        "results", type=Path, nargs="+", metavar="RESULTS", help="results files of one device"
+    )
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
+    command.add_argument(
+        "--variants",
+        type=Path,
+        metavar="FILE",
+        help="output of `reduce-bench list --json` (default: of the driver in build/bin)",
+    )
     command.set_defaults(run=_report)
+
+    command = commands.add_parser("claims", help="put the published claims to the test")
+    command.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="results of one device (default: all in results/local, else the committed ones)",
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
+    )
+    command.set_defaults(run=_claims)
     return parser
 
 
@@ -82,6 +135,16 @@ def _formats(text: str) -> list[str]:
     if not set(formats) <= set(figures.FORMATS):
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of {', '.join(figures.FORMATS)}")
     return formats
+
+
+def _ids(text: str) -> list[str]:
+    ids = text.split(",")
+    for each in ids:
+        if each not in (*figures.FIGURES, *EXPERIMENTS):
+            near = difflib.get_close_matches(each, [*figures.FIGURES, *EXPERIMENTS], 1)
+            hint = f"; the nearest is '{near[0]}'" if near else ""
+            raise argparse.ArgumentTypeError(f"there is no figure or table '{each}'{hint}")
+    return ids
 
 
 def _sizes(text: str) -> list[int]:
@@ -96,25 +159,91 @@ def _sizes(text: str) -> list[int]:
 
 def _selected(options: argparse.Namespace) -> tuple[Results, list[Panel]]:
     results = load(options.results)
-    if not results.points:
-        raise InputError(f"results file '{options.results}' has no points; run a configuration")
-    return results, panels(filter_points(results.points, options.only), options.represent)
+    _require_points([results])
+    return results, panels(filter_points(results.points, options.where), options.represent)
 
 
-def _redraw_command(options: argparse.Namespace) -> str:
-    words = ["python3", "-m", "reduce_bench_report", "figures", str(options.results)]
-    words += [word for condition in options.only for word in ("--only", condition)]
+def _require_points(runs: Sequence[Results]) -> None:
+    if not any(run.points for run in runs):
+        names = ", ".join(f"'{run.path}'" for run in runs)
+        raise InputError(f"results file {names} has no points; run a configuration")
+
+
+def _redraw_command(paths: Sequence[Path], options: argparse.Namespace, *ids: str) -> str:
+    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *map(str, paths)]
+    words += ["--only", ",".join(ids)] if ids else []
+    words += [word for condition in options.where for word in ("--where", condition)]
     words += ["--represent", ",".join(options.represent)] if options.represent else []
     return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
 
 
 def _figures(options: argparse.Namespace) -> int:
-    results, shown = _selected(options)
-    for path in figures.save_all(
-        shown, results, options.output, options.format, _redraw_command(options)
-    ):
+    paths = options.results or [_newest_local_result()]
+    runs = load_runs(paths)
+    _require_points(runs)
+    ids = options.only or [*figures.FIGURES, *EXPERIMENTS]
+    kept = [
+        dataclasses.replace(run, points=tuple(filter_points(run.points, options.where)))
+        if options.where
+        else run
+        for run in runs
+    ]
+    written = _sweeps([name for name in ids if name in figures.FIGURES], kept, options)
+    written += _experiments([name for name in ids if name in EXPERIMENTS], kept, options)
+    for path in written:
         print(path)
+    if not written:
+        raise InputError("nothing was drawn, for the reasons above")
     return 0
+
+
+def _newest_local_result() -> Path:
+    newest = max(LOCAL_RESULTS.glob("*.json"), key=lambda path: path.stat().st_mtime, default=None)
+    if newest is None:
+        raise InputError(
+            f"no result in {LOCAL_RESULTS}; run make bench, or name files with --results"
+        )
+    return newest
+
+
+def _sweeps(
+    names: Sequence[str], runs: Sequence[Results], options: argparse.Namespace
+) -> list[Path]:
+    """Drawn of the run that has most lines over n: points of several runs make no line."""
+    shown = [
+        (run, [panel for panel in panels(run.points, options.represent) if len(panel.sizes) > 1])
+        for run in runs
+    ]
+    run, swept = max(shown, key=lambda pair: sum(len(panel.lines) for panel in pair[1]))
+    if not names:
+        return []
+    if not swept:
+        _say(f"{', '.join(names)}: not drawn: no variant has points at several n")
+        return []
+    command = _redraw_command([run.path], options, *options.only and names)
+    return figures.save_all(swept, run, options.output, options.format, command, names)
+
+
+def _experiments(
+    ids: Sequence[str], runs: Sequence[Results], options: argparse.Namespace
+) -> list[Path]:
+    if not ids:
+        return []
+    evaluations, absences = regenerate.evaluate_all(runs, ids)
+    shown: list[Evaluation | Absence] = [*evaluations, *absences]
+    for each in shown:
+        line = regenerate.missing_line(each)
+        if line:
+            _say(line)
+    commands = [
+        _redraw_command([run.path for run in each.runs], options, each.experiment.id)
+        for each in evaluations
+    ]
+    return regenerate.save_all(evaluations, options.output, options.format, commands)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _table(options: argparse.Namespace) -> int:
@@ -144,9 +273,50 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    results, shown = _selected(options)
-    _write(options.output, report.page(shown, results, _redraw_command(options)))
+    runs = load_runs(options.results)
+    known: variants.Variants = {}
+    no_variants = None
+    try:
+        known = variants.from_file(options.variants) if options.variants else variants.from_driver()
+    except InputError as error:
+        if options.variants:
+            raise
+        no_variants = str(error)
+    drawn, absent = report.regenerated(runs)
+    registry = load_registry()
+    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
+    text = report.page(
+        runs,
+        known,
+        drawn,
+        absent=absent,
+        no_variants=no_variants,
+        scorecard=scorecard.document(judgements, runs),
+    )
+    _write(options.output, text)
     print(options.output)
+    return 0
+
+
+def _claims(options: argparse.Namespace) -> int:
+    runs = load_runs(options.results or scorecard.default_results())
+    registry = load_registry()
+    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
+    print(scorecard.text(judgements), end="")
+    if options.output is not None:
+        try:
+            options.output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
+                "written with -o"
+            ) from error
+        document = scorecard.document(judgements, runs)
+        _write(options.output / "claims.md", scorecard.markdown(judgements, runs, registry))
+        _write(
+            options.output / "claims.json",
+            json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n",
+        )
     return 0
 
 

@@ -8,7 +8,7 @@ percentile.
 import io
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +22,8 @@ from matplotlib.ticker import LogLocator, PercentFormatter
 from reduce_bench_report.loader import InputError, Point, Results
 from reduce_bench_report.select import Panel, size_text
 
-FORMATS = ("svg", "png")
+FORMATS = ("svg", "png", "pdf")
+DATES = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that files can be compared
 ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8}
 
 # Okabe and Ito's palette without yellow, which is too faint on white. The cycle lengths are
@@ -251,11 +252,17 @@ def _caption(
     return "\n".join(textwrap.fill(paragraph, characters) for paragraph in paragraphs)
 
 
-def save(figure: Figure, target: Path | BinaryIO, extension: str) -> None:
-    """Writes the figure; the same input gives the same bytes."""
-    with matplotlib.rc_context({"svg.hashsalt": "reduce-bench"}):
-        metadata = {"Date": None} if extension == "svg" else {}
-        figure.savefig(target, format=extension, dpi=150, metadata=metadata)
+def save(
+    figure: Figure, target: Path | BinaryIO, extension: str, about: str = "", dpi: int = 150
+) -> None:
+    """Writes the figure with `about` in its metadata; the same input gives the same bytes."""
+    metadata: dict[str, str | None] = {}
+    if about:
+        metadata["Subject" if extension == "pdf" else "Description"] = about
+    if extension in DATES:
+        metadata[DATES[extension]] = None
+    with matplotlib.rc_context({"svg.hashsalt": "reduce-bench", "pdf.fonttype": 42}):
+        figure.savefig(target, format=extension, dpi=dpi, metadata=metadata)
 
 
 def svg_element(figure: Figure) -> str:
@@ -272,12 +279,13 @@ def save_all(
     folder: Path,
     formats: Sequence[str],
     redraw_command: str,
+    names: Iterable[str] = FIGURES,
 ) -> list[Path]:
-    """Writes every figure in every format and returns the paths."""
+    """Writes the figures in every format and returns the paths."""
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in FIGURES:
+        for name in names:
             figure = draw(name, panels, results, redraw_command)
             for extension in formats:
                 path = folder / f"{name}.{extension}"

@@ -1,211 +1,538 @@
-"""One self-contained HTML page of a run: environment, ceilings, ranking, figures, every point."""
+"""One HTML page of one or several runs of a device; it opens offline and loads nothing.
 
-import html
-from collections.abc import Iterable, Sequence
-
-from reduce_bench_report import figures
-from reduce_bench_report.loader import Point, Results
-from reduce_bench_report.select import Line, Panel, size_text, time_text
-
-RANKS_SHOWN = 5
-
-STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1a1a1a; background: #fff; }
-table { border-collapse: collapse; font-size: 13px; margin: .5rem 0 1.5rem; }
-caption { text-align: left; color: #555; padding-bottom: .3rem; }
-th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: left;
-         vertical-align: top; }
-thead th { border-bottom: 2px solid #888; position: sticky; top: 0; background: #fff; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-tr.bad td { color: #8a3200; }
-svg { max-width: 100%; height: auto; }
-.wide { overflow-x: auto; }
+Python selects and ranks; `page/report.js` draws the charts, the table of points and the records
+from the page's data block, which holds every field of every point as columns.
 """
 
+import base64
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-def page(panels: Sequence[Panel], results: Results, redraw_command: str) -> str:
-    interrupted = (
-        "<p><strong>The run was interrupted: points are missing.</strong></p>"
-        if results.document["interrupted"]
-        else ""
-    )
-    sections = [
-        ("Environment", _environment(results)),
-        ("Ceilings", _ceilings(results)),
-        ("Ranking", _ranking(panels)),
-        ("Figures", _figures(panels, results, redraw_command)),
-        ("All points", _points(point for panel in panels for point in _in_order(panel))),
-    ]
-    title = f"reduce-bench: {_text(results.device)}"
-    body = "\n".join(f"<h2>{heading}</h2>\n{content}" for heading, content in sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f"<p>{_text(results.provenance)}</p>\n{interrupted}{body}\n</body>\n</html>\n"
-    )
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from reduce_bench_report import figures, grids, regenerate
+from reduce_bench_report.evaluate import Evaluation
+from reduce_bench_report.grids import Grid
+from reduce_bench_report.loader import Point, Results
+from reduce_bench_report.select import TYPE_ORDER, size_text, time_text
+from reduce_bench_report.variants import Variants
+
+PAGE = Path(__file__).parent / "page"
+SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
+GOT = re.compile(r" \(got [^()]*\)$")  # ends a reason and differs at each point
+HEADINGS = {
+    "summary": "Summary",
+    "charts": "Charts",
+    "figures": "Figures",
+    "claims": "Claims",
+    "variants": "Variants",
+    "points": "Points",
+    "environment": "Environment",
+}
 
 
-def _text(value: object) -> str:
-    return html.escape(str(value))
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A point, its place in the report, and the run that it comes from."""
+
+    index: int
+    run: Results
+    point: Point
+    current: bool  # not measured again by a newer run
+
+    @property
+    def time(self) -> str:
+        return time_text(self.point.time_ns())
+
+    @property
+    def settings(self) -> str:
+        host = ["(host)"] if self.point.finish == "host" else []
+        return " ".join([*(f"{name}={value}" for name, value in self.point.params), *host])
+
+    @property
+    def name(self) -> str:
+        """Variant, parameters and size: what tells the points of one comparison apart."""
+        point = self.point
+        buckets = "" if point.buckets is None else f", {size_text(point.buckets)} buckets"
+        return " ".join([point.variant, self.settings]).strip() + f", {size_text(point.n)}{buckets}"
+
+    @property
+    def verification(self) -> Mapping[str, Any]:
+        return self.point.raw["verification"] or {}
+
+    @property
+    def share_of_bound(self) -> float:
+        """How much of the error that passes was used; 0 where the comparison was exact."""
+        bound, error = self.verification.get("bound_abs"), self.verification.get("error_abs")
+        return error / bound if bound and error else 0.0
 
 
-def _table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[object]],
+@dataclass(frozen=True)
+class Figure:
+    """A publication's figure or table, drawn anew."""
+
+    id: str
+    title: str
+    svg: str | None  # a table has none
+    tables: Sequence[Grid] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def width(self) -> int:
+        return round(self._box[0])
+
+    @property
+    def height(self) -> int:
+        return round(self._box[1])
+
+    @cached_property
+    def _box(self) -> tuple[float, float]:
+        """Width and height in CSS pixels."""
+        box = re.search(r'<svg[^>]* viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg or "")
+        assert box is not None
+        return float(box[1]) * 96 / 72, float(box[2]) * 96 / 72
+
+    @property
+    def source(self) -> str:
+        """As an image, so that identifiers within one drawing meet no others."""
+        return "data:image/svg+xml;base64," + base64.b64encode((self.svg or "").encode()).decode()
+
+
+def page(
+    runs: Sequence[Results],
+    variants: Variants,
+    drawn: Sequence[Figure],
     *,
-    caption: str = "",
-    numeric: Iterable[str] = (),
-    bad_rows: Iterable[int] = (),
+    absent: Sequence[str] = (),
+    no_variants: str | None = None,
+    scorecard: Mapping[str, Any] | None = None,
 ) -> str:
-    numeric_columns = {headings.index(name) for name in numeric}
-    bad = set(bad_rows)
-    lines = []
-    for index, row in enumerate(rows):
-        cells = "".join(
-            f'<td class="number">{_text(cell)}</td>'
-            if column in numeric_columns
-            else f"<td>{_text(cell)}</td>"
-            for column, cell in enumerate(row)
-        )
-        lines.append(f'<tr class="bad">{cells}</tr>' if index in bad else f"<tr>{cells}</tr>")
-    head = "".join(f'<th scope="col">{_text(heading)}</th>' for heading in headings)
-    return (
-        f'<div class="wide"><table><caption>{_text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
+    """The whole page.
+
+    `absent` has a line for each figure that is not drawn; `no_variants` says why `variants` is
+    empty; `scorecard` is the document of the claims, made of the same runs in the same order.
+    """
+    files = [each["file"] for each in scorecard["results"]] if scorecard else []
+    file_of = dict(zip(map(id, runs), files, strict=scorecard is not None))
+    runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
+    entries = _entries(runs)
+    current = [entry for entry in entries if entry.current]
+    by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
+    template = Environment(
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("report.html")
+    return template.render(
+        title=f"reduce-bench: {runs[0].device}",
+        headings=HEADINGS,
+        style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
+        plotly=_Script(get_plotlyjs()),
+        program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
+        data=_json(_data(runs, entries)),
+        runs=runs,
+        entries=entries,
+        outcomes=_outcomes(entries),
+        superseded=len(entries) - len(current),
+        missing=_missing(runs, entries, drawn, no_variants, scorecard),
+        ceilings=_ceilings(runs),
+        comparisons=_comparisons(current),
+        figures=drawn,
+        absent=absent,
+        scorecard=scorecard,
+        entry_of=lambda point: by_place[point["file"], point["index"]],
+        variants=_sections(variants, entries),
+        no_descriptions=no_variants,
+        environment=_environment(runs),
+        read_shapes=_read_shapes(runs),
     )
 
 
-def _environment(results: Results) -> str:
-    rows: list[tuple[str, object]] = []
-    for key, value in results.environment.items():
-        name = key.replace("_", " ")
-        if isinstance(value, dict):
-            rows += [(f"{name}: {inner.replace('_', ' ')}", each) for inner, each in value.items()]
-        elif isinstance(value, list):
-            rows.append((name, " ".join(map(str, value))))
-        else:
-            rows.append((name, value))
-    shown = [(name, "none" if value is None else value) for name, value in rows]
-    noise = results.document["noise_floor"]["relative"]
-    shown.append(("A/A noise floor", "not measured" if noise is None else f"{noise:.2%}"))
-    return _table(["what", "value"], shown)
-
-
-def _ceilings(results: Results) -> str:
-    parts = []
-    for backend, ceiling in results.document["ceilings"].items():
-        rows = [
-            ("read", f"{entry['bytes']:,}", entry["shape"], time_text(entry["median_ns"]),
-             f"{entry['gb_per_s']:.4g}")
-            for entry in ceiling["read"]
-        ]  # fmt: skip
-        copy = ceiling["copy"]
-        if copy:
-            rows.append(
-                ("copy", f"{copy['bytes']:,}", "", time_text(copy["median_ns"]),
-                 f"{copy['gb_per_s']:.4g}")
-            )  # fmt: skip
-        if ceiling["empty_launch_ns"]:
-            rows.append(("empty launch", "", "", time_text(ceiling["empty_launch_ns"]), ""))
-        parts.append(
-            _table(
-                ["what", "bytes", "shape", "median", "GB/s"],
-                rows,
-                caption=f"{backend}, measured in this run",
-                numeric=["bytes", "median", "GB/s"],
-            )
+def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
+    """What the runs hold of the publications' figures and tables; and a line for each other one."""
+    evaluations, absences = regenerate.evaluate_all(runs)
+    drawn = [
+        Figure(
+            each.experiment.id,
+            each.experiment.title,
+            regenerate.svg(each) if each.experiment.kind == "figure" else None,
+            grids.grids(each),
+            [*grids.notes(each), *grids.provenance(each, _redraw_command(each))],
         )
-    return "\n".join(parts) or "<p>None measured.</p>"
-
-
-def ranking(panel: Panel, n: int) -> list[tuple[Line, Point]]:
-    """The ranked points of one size, fastest first."""
-    at_n = [
-        (line, point)
-        for line in panel.lines
-        for point in line.points
-        if point.n == n and point.ranked
+        for each in evaluations
     ]
-    return sorted(at_n, key=lambda pair: pair[1].time_ns())
+    return drawn, [line for line in map(regenerate.missing_line, absences) if line]
 
 
-def _ranking(panels: Sequence[Panel]) -> str:
-    parts = []
-    for panel in panels:
-        rows = []
-        for n in panel.sizes:
-            ranked = [
-                f"{line.label}: {time_text(point.time_ns())}"
-                + ("" if point.ceiling_share is None else f" ({point.ceiling_share:.0%})")
-                for line, point in ranking(panel, n)[:RANKS_SHOWN]
-            ]
-            rows.append([size_text(n), *ranked, *[""] * (RANKS_SHOWN - len(ranked))])
-        parts.append(
-            _table(
-                ["n", *(str(rank) for rank in range(1, RANKS_SHOWN + 1))],
-                rows,
-                caption=f"{panel.title}: fastest by median, with the share of the read ceiling",
-                numeric=["n"],
+def _redraw_command(evaluation: Evaluation) -> str:
+    files = [str(run.path) for run in evaluation.runs]
+    words = ["figures", "--results", *files, "--only", evaluation.experiment.id]
+    return "Redraw: PYTHONPATH=scripts python3 -m reduce_bench_report " + shlex.join(words)
+
+
+def _entries(runs: Sequence[Results]) -> list[Entry]:
+    """Every point, numbered over the runs, the newest run first."""
+    entries: list[Entry] = []
+    newer: set[tuple[object, ...]] = set()
+    for run in runs:
+        identities = [(*point.identity, point.mode) for point in run.points]
+        entries += [
+            Entry(len(entries) + place, run, point, identity not in newer)
+            for place, (point, identity) in enumerate(zip(run.points, identities, strict=True))
+        ]
+        newer.update(identities)
+    return entries
+
+
+def _outcomes(entries: Iterable[Entry]) -> Mapping[str, int]:
+    return dict(Counter(entry.point.outcome for entry in entries).most_common())
+
+
+def _missing(
+    runs: Sequence[Results],
+    entries: Sequence[Entry],
+    drawn: Sequence[Figure],
+    no_variants: str | None,
+    scorecard: Mapping[str, Any] | None,
+) -> list[str]:
+    """A sentence for each thing that a whole report has and this one has not."""
+    sentences = [
+        f"{run.path.name} was interrupted and holds only {len(run.points)} of its points; run the "
+        "same command with --resume to measure the rest."
+        for run in runs
+        if run.document["interrupted"]
+    ]
+    sentences += [f"{run.path.name} has no points." for run in runs if not run.points]
+    if all(run.environment["gpu"] is None for run in runs):
+        sentences.append("GPU measurements: these runs had no GPU, so only the CPU was timed.")
+    without_time = [entry for entry in entries if not entry.point.ranked]
+    if entries and len(without_time) == len(entries):
+        sentences.append("Times: no point has a verified one.")
+    if not drawn:
+        sentences.append("Figures of the publications: no run has points for one.")
+    if no_variants is not None:
+        sentences.append(f"Descriptions of the variants: {no_variants}.")
+    if scorecard is None:
+        sentences.append("The claims scorecard.")
+    return sentences
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run measured as the limits of one backend."""
+
+    run: Results
+    backend: str
+    read_gb_per_s: float | None
+    copy_gb_per_s: float | None
+    empty_launch: str
+    noise: str
+
+
+def _ceilings(runs: Sequence[Results]) -> list[Limits]:
+    limits = []
+    for run in runs:
+        noise = run.document["noise_floor"]["relative"]
+        for backend, ceiling in run.document["ceilings"].items():
+            launch_ns = ceiling["empty_launch_ns"]
+            limits.append(
+                Limits(
+                    run,
+                    backend,
+                    max((entry["gb_per_s"] for entry in ceiling["read"]), default=None),
+                    ceiling["copy"]["gb_per_s"] if ceiling["copy"] else None,
+                    time_text(launch_ns) if launch_ns else "–",
+                    "not measured" if noise is None else f"{100 * noise:.2g} %",
+                )
+            )
+    return limits
+
+
+@dataclass(frozen=True)
+class Place:
+    """One size of a comparison: the fastest, and the next variant after it."""
+
+    n: str
+    buckets: str
+    best: Entry | None
+    next: Entry | None
+
+    @property
+    def ratio(self) -> float:
+        assert self.best is not None
+        assert self.next is not None
+        return self.next.point.time_ns() / self.best.point.time_ns()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Points that differ in variant, parameters and size alone."""
+
+    title: str
+    first: bool  # of its operation: the one shown open
+    buckets: bool
+    places: list[Place]
+
+
+def _comparisons(entries: Iterable[Entry]) -> list[Comparison]:
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in entries:
+        point = entry.point
+        key = (
+            point.operation,
+            point.backend,
+            point.type,
+            point.op,
+            str(point.distribution),
+            str(point.labels or ""),
+            point.mode,
+        )
+        groups.setdefault(key, []).append(entry)
+    operations = list(dict.fromkeys(key[0] for key in groups))
+    # what was measured most comes first: it is what the run was about
+    ordered = sorted(
+        groups.items(),
+        key=lambda item: (
+            operations.index(item[0][0]),
+            -len(item[1]),
+            TYPE_ORDER.index(item[0][2]),
+        ),
+    )
+    made = []
+    opened: set[str] = set()
+    for (operation, backend, type_, op, distribution, labels, mode), group in ordered:
+        what = [operation, type_, *([] if op == "none" else [op])]
+        inputs = [f"{distribution} values", *([f"{labels} labels"] if labels else [])]
+        made.append(
+            Comparison(
+                f"{' '.join(what)}, {', '.join(inputs)}, {backend}, {mode}",
+                operation not in opened,
+                any(entry.point.buckets is not None for entry in group),
+                _places(group),
             )
         )
-    return "\n".join(parts) + (
-        "<p>Variants documented as wrong and points without a verified result are never ranked. "
-        "(host): timed until the result is on the host.</p>"
-    )
+        opened.add(operation)
+    return made
 
 
-def _figures(panels: Sequence[Panel], results: Results, redraw_command: str) -> str:
-    return "\n".join(
-        f"<figure>{figures.svg_element(figures.draw(name, panels, results, redraw_command))}"
-        "</figure>"
-        for name in figures.FIGURES
-    )
-
-
-def _in_order(panel: Panel) -> list[Point]:
-    return [point for line in panel.lines for point in line.points]
-
-
-def _points(points: Iterable[Point]) -> str:
-    headings = [
-        "variant", "params", "backend", "n", "type", "op", "distribution", "mode", "finish",
-        "status", "median", "p25", "p75", "samples", "GB/s", "share", "error, ulp", "reason",
-    ]  # fmt: skip
-    rows: list[list[object]] = []
-    bad_rows = []
-    for index, point in enumerate(points):
-        timing = point.timing.get(point.mode)
-        verification = point.raw["verification"]
-        error_ulp = verification["error_ulp"] if verification else None
-        if not point.ranked:
-            bad_rows.append(index)
-        rows.append(
-            [
-                point.variant,
-                " ".join(f"{name}={value}" for name, value in point.params),
-                point.backend,
-                f"{point.n:,}",
-                point.type,
-                point.op,
-                point.distribution,
-                point.mode,
-                point.finish,
-                point.outcome,
-                time_text(timing["median_ns"]) if timing else "",
-                time_text(timing["p25_ns"]) if timing else "",
-                time_text(timing["p75_ns"]) if timing else "",
-                timing["samples"] if timing else "",
-                "" if point.gb_per_s is None else f"{point.gb_per_s:.4g}",
-                "" if point.ceiling_share is None else f"{point.ceiling_share:.1%}",
-                "" if error_ulp is None else f"{error_ulp:g}",
-                point.reason or "",
-            ]
+def _places(group: Iterable[Entry]) -> list[Place]:
+    by_size: dict[tuple[int, int], list[Entry]] = {}
+    for entry in group:
+        size = (entry.point.n, entry.point.buckets or 0)
+        by_size.setdefault(size, []).append(entry)
+    places = []
+    for (n, buckets), at_size in sorted(by_size.items()):
+        ranked = sorted(
+            (entry for entry in at_size if entry.point.ranked),
+            key=lambda entry: entry.point.time_ns(),
         )
-    return _table(
-        headings,
-        rows,
-        numeric=["n", "median", "p25", "p75", "samples", "GB/s", "share", "error, ulp"],
-        bad_rows=bad_rows,
-    )
+        best = ranked[0] if ranked else None
+        others = [entry for entry in ranked if entry.point.variant != ranked[0].point.variant]
+        places.append(Place(size_text(n), size_text(buckets), best, next(iter(others), None)))
+    return places
+
+
+@dataclass(frozen=True)
+class VariantSection:
+    """One variant: what the driver says of it, and what its points say."""
+
+    id: str
+    title: str
+    operation: str
+    fidelity: str
+    source: str
+    description: str | None
+    params: Sequence[Mapping[str, Any]]
+    entries: Sequence[Entry] = field(repr=False)
+
+    @property
+    def family(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        return _outcomes(self.entries)
+
+    @cached_property
+    def worst_ulp(self) -> Entry | None:
+        return self._largest(lambda entry: entry.verification.get("error_ulp") or 0.0)
+
+    @cached_property
+    def nearest_bound(self) -> Entry | None:
+        return self._largest(lambda entry: entry.share_of_bound)
+
+    def _largest(self, error: Any) -> Entry | None:
+        """Of the points that are right; None where all were exact."""
+        found = max((each for each in self.entries if each.point.ranked), key=error, default=None)
+        return found if found is not None and error(found) > 0 else None
+
+    @property
+    def deterministic(self) -> list[Entry]:
+        return [each for each in self.entries if each.verification.get("deterministic") is True]
+
+    @property
+    def indeterminate(self) -> list[Entry]:
+        return [each for each in self.entries if each.verification.get("deterministic") is False]
+
+    @property
+    def reasons(self) -> Mapping[str, list[Entry]]:
+        """Why points are not ranked."""
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            if not entry.point.ranked:
+                reason = GOT.sub("", entry.point.reason or entry.point.outcome)
+                found.setdefault(reason, []).append(entry)
+        return found
+
+
+def _sections(variants: Variants, entries: Iterable[Entry]) -> list[VariantSection]:
+    """In the driver's order, then those that it does not know."""
+    measured: dict[str, list[Entry]] = {}
+    for entry in entries:
+        measured.setdefault(entry.point.variant, []).append(entry)
+    sections = []
+    for name in dict.fromkeys([*variants, *measured]):
+        said = variants.get(name, {})
+        raw = measured[name][0].point.raw if name in measured else {}
+        sections.append(
+            VariantSection(
+                name,
+                said.get("title") or raw.get("title") or "",
+                said.get("operation") or raw.get("operation") or "",
+                said.get("fidelity") or raw.get("fidelity") or "",
+                said.get("source") or raw.get("paper") or "",
+                said.get("description"),
+                said.get("params") or [],
+                measured.get(name, []),
+            )
+        )
+    return sections
+
+
+def _environment(runs: Sequence[Results]) -> dict[str, list[str]]:
+    """Each field's value in every run."""
+    columns = [_flat({**run.environment, "file sha256": run.sha256}) for run in runs]
+    names = dict.fromkeys(name for column in columns for name in column)
+    return {
+        name.replace("_", " ").replace(".", ": "): [
+            "none" if column.get(name) is None else str(column[name]) for column in columns
+        ]
+        for name in names
+    }
+
+
+@dataclass(frozen=True)
+class ReadShapes:
+    run: Results
+    backend: str
+    rows: list[dict[str, Any]]
+
+
+def _read_shapes(runs: Sequence[Results]) -> list[ReadShapes]:
+    return [
+        ReadShapes(
+            run,
+            backend,
+            [
+                {
+                    "bytes": f"{entry['bytes']:,}",
+                    "shape": entry["shape"],
+                    "median": time_text(entry["median_ns"]),
+                    "gb_per_s": entry["gb_per_s"],
+                }
+                for entry in ceiling["read"]
+            ],
+        )
+        for run in runs
+        for backend, ceiling in run.document["ceilings"].items()
+    ]
+
+
+# ---- the data block ----------------------------------------------------------------------------
+
+
+def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
+    records = [_flat(entry.point.raw) for entry in entries]
+    paths = dict.fromkeys(path for record in records for path in record)
+    derived: dict[str, list[Any]] = {
+        "run": [runs.index(entry.run) for entry in entries],
+        "current": [entry.current for entry in entries],
+        "family": [entry.point.family for entry in entries],
+        "outcome": [entry.point.outcome for entry in entries],
+        "params": [
+            " ".join(f"{name}={value}" for name, value in entry.point.params) for entry in entries
+        ],
+        "distribution": [str(entry.point.distribution) for entry in entries],
+        "labels": [entry.point.labels and str(entry.point.labels) for entry in entries],
+    }
+    return {
+        "count": len(entries),
+        "runs": [run.path.name for run in runs],
+        "families": sorted({entry.point.family for entry in entries}),
+        "colours": figures.COLOURS,
+        "record": {path: _column([record.get(path) for record in records]) for path in paths},
+        "derived": {name: _column(values) for name, values in derived.items()},
+    }
+
+
+def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested fields under dotted paths; samples stay in the results file."""
+    flat: dict[str, Any] = {}
+    for name, value in raw.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif name != "samples_ns":
+            flat[prefix + name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return flat
+
+
+def _column(values: Sequence[Any]) -> dict[str, Any]:
+    """One value, or places in the list of different values, or every value: what is shortest."""
+    rounded = [
+        float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
+        for value in values
+    ]
+    # by type too: 1, 1.0 and True are equal in Python
+    places: dict[tuple[type, Any], int] = {}
+    index = [places.setdefault((type(value), value), len(places)) for value in rounded]
+    different = [value for _, value in places]
+    if len(different) == 1:
+        return {"constant": different[0]}
+    if 2 * len(different) < len(rounded):
+        return {"values": different, "index": index}
+    return {"values": rounded}
+
+
+def _json(data: object) -> Markup:
+    """For a script element, which ends at the first `</script`."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.replace("<", "\\u003c"))
+
+
+@dataclass(frozen=True)
+class _Script:
+    """A program of the page; its content security policy runs no other."""
+
+    text: Markup
+    sha256: str
+
+    def __init__(self, source: str) -> None:
+        # a browser hashes what its parser made of the text
+        text = source.replace("\r\n", "\n").replace("\r", "\n")
+        assert "</script" not in text.lower()
+        assert "<!--" not in text
+        object.__setattr__(self, "text", Markup(text))
+        digest = sha256(text.encode()).digest()
+        object.__setattr__(self, "sha256", base64.b64encode(digest).decode())

@@ -483,6 +483,7 @@ def test_list_as_json() -> None:
     assert harris["types"] == ["i32", "i64", "f32", "f64"]
     assert harris["ops"] == ["sum", "min", "max", "right", "affine"]
     assert harris["order"] == "preserving"
+    assert harris["description"].startswith("harris/0: ")
     assert [param["name"] for param in harris["params"]] == ["block"]
     assert by_id["cpu/sequential"]["backends"] == ["cpu"]
 

@@ -1,0 +1,362 @@
+"""Puts published claims (`claims.json`) to the test of results files: evidence and a verdict each.
+
+A claim has checks; a check yields cases, each a number with an interval and the limits that it must
+keep. Ratios are of medians. Their interval spans the 95 % intervals of both medians, widened by the
+A/A noise floor of the run and backend; a case in several runs spans them all. Only verified times
+of variants that are right count.
+
+* A case holds where its whole interval is inside the limits, fails where it is outside, and is open
+  where it straddles one. A gain of at least half the published one is a part of it.
+* A check holds where all cases do, and fails where fewer than half hold in part at least.
+* A claim is reproduced where all checks hold, not reproduced where all fail, not testable where no
+  check has points, and else reproduced in part.
+"""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from reduce_bench_report.claim_registry import (
+    Interval,
+    Json,
+    Limits,
+    Outcome,
+    Registry,
+    Value,
+    calculate,
+)
+from reduce_bench_report.loader import Results
+from reduce_bench_report.points import (
+    MODE,
+    Measured,
+    axis,
+    axis_name,
+    describe,
+    matches,
+    required,
+    sort_key,
+    wanted_text,
+)
+from reduce_bench_report.predicates import PREDICATES, Cases, Context, case_name
+
+
+class Verdict(Enum):
+    REPRODUCED = "reproduced"
+    IN_PART = "reproduced in part"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_TESTABLE = "not testable here"
+    REFUTED = "refuted by arithmetic"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One number put to the test. `name` tells it from the other cases of its check."""
+
+    name: str
+    measured: Interval
+    limits: Limits
+    outcome: Outcome
+    points: tuple[Measured, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    what: str
+    role: str  # measures, refutes or shows; the last has no say in the verdict
+    outcome: Outcome
+    cases: tuple[Case, ...]
+    missing: tuple[str, ...]
+    right_or_wrong: bool = False  # cases are results, not numbers
+
+
+@dataclass(frozen=True)
+class PublishedValue:
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    claim: Json
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+    published: tuple[PublishedValue, ...]
+    published_conditions: str
+
+    @property
+    def missing(self) -> list[str]:
+        return list(dict.fromkeys(text for check in self.checks for text in check.missing))
+
+    @property
+    def points(self) -> list[Measured]:
+        return [m for check in self.checks for case in check.cases for m in case.points]
+
+
+def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement:
+    checks = tuple(_evaluate(Context(registry, claim, check), runs) for check in claim["checks"])
+    return Judgement(
+        claim,
+        _verdict(checks),
+        checks,
+        tuple(_published(value, registry) for value in claim["published"]),
+        _published_conditions(claim, registry),
+    )
+
+
+def _verdict(checks: Sequence[CheckResult]) -> Verdict:
+    if any(check.role == "refutes" and check.outcome is Outcome.FAILS for check in checks):
+        return Verdict.REFUTED
+    outcomes = {check.outcome for check in checks if check.role == "measures"}
+    if outcomes == {Outcome.MISSING}:
+        return Verdict.NOT_TESTABLE
+    if outcomes == {Outcome.HOLDS}:
+        return Verdict.REPRODUCED
+    if outcomes <= {Outcome.FAILS, Outcome.MISSING}:
+        return Verdict.NOT_REPRODUCED
+    return Verdict.IN_PART
+
+
+def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
+    kind = context.check["kind"]
+    if kind == "arithmetic":
+        return _arithmetic(context)
+    if kind == "unavailable":
+        needs = context.check["needs"]
+        return CheckResult(needs, "measures", Outcome.MISSING, (), (f"needs {needs}",))
+    pools = [[Measured(point, run) for point in run.points] for run in runs]
+    if kind == "verification":
+        return _verification(context, [measured for pool in pools for measured in pool])
+    complete = [pool for pool in pools if not _missing(context, pool)]
+    if complete:
+        cases, missing = _hull([_cases(context, pool) for pool in complete]), []
+    else:
+        together = [measured for pool in pools for measured in pool]
+        cases, missing = _cases(context, together), _missing(context, together)
+    if context.check.get("mean"):
+        cases = _mean(cases)
+    limits = context.registry.limits(context.check)
+    judged = tuple(
+        Case(name, measured, limits, limits.outcome(measured), points)
+        for name, (measured, points) in cases.items()
+    )
+    outcome = _outcome([case.outcome for case in judged], missing)
+    return CheckResult(_what(context), "measures", outcome, judged, tuple(missing))
+
+
+def _cases(context: Context, pool: Sequence[Measured]) -> Cases:
+    return PREDICATES[context.check["kind"]](context, pool)
+
+
+def _hull(of_runs: Sequence[Cases]) -> Cases:
+    """Every case over the runs that have it: the median, and the widest interval."""
+    found: dict[str, list[tuple[Interval, tuple[Measured, ...]]]] = {}
+    for cases in of_runs:
+        for name, case in cases.items():
+            found.setdefault(name, []).append(case)
+    return {
+        name: (
+            Interval(
+                min(interval.low for interval, _ in cases),
+                statistics.median(interval.value for interval, _ in cases),
+                max(interval.high for interval, _ in cases),
+            ),
+            tuple(measured for _, points in cases for measured in points),
+        )
+        for name, cases in found.items()
+    }
+
+
+def _mean(cases: Cases) -> Cases:
+    """The geometric mean of all cases as one."""
+    if not cases:
+        return {}
+    intervals = [interval for interval, _ in cases.values()]
+    mean = Interval(
+        statistics.geometric_mean(interval.low for interval in intervals),
+        statistics.geometric_mean(interval.value for interval in intervals),
+        statistics.geometric_mean(interval.high for interval in intervals),
+    )
+    return {"mean": (mean, tuple(m for _, points in cases.values() for m in points))}
+
+
+def _outcome(cases: Sequence[Outcome], missing: Sequence[str]) -> Outcome:
+    if not cases:
+        return Outcome.MISSING
+    if all(case is Outcome.HOLDS for case in cases):
+        return Outcome.PART if missing else Outcome.HOLDS
+    if len(cases) == 1:
+        return cases[0]
+    backing = sum(case is not Outcome.FAILS for case in cases)
+    return Outcome.PART if 2 * backing >= len(cases) else Outcome.FAILS
+
+
+def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
+    """What the check asks for and the points do not give, a clause each."""
+    axes = [*context.match, *([context.check["along"]] if "along" in context.check else [])]
+    clauses = []
+    for selection in context.selections:
+        matching = [measured for measured in pool if matches(selection, measured)]
+        counted = [measured for measured in matching if measured.counts]
+        if not counted:
+            clauses.append(f"no point of {describe(selection)}{_why(matching)}")
+            continue
+        asked = {name: required(selection, name) for name in axes}
+        asked = {name: values for name, values in asked.items() if values}
+        for values in itertools.product(*asked.values()):
+            exact = dict(zip(asked, values, strict=True))
+            there = [measured for measured in matching if matches(exact, measured)]
+            if not any(measured.counts for measured in there):
+                clauses.append(f"no point of {describe(selection | exact)}{_why(there)}")
+    if not clauses and not _cases(context, pool):
+        described = describe(context.selections[0])
+        if context.check["kind"] == "value":
+            clauses.append(f"no {context.check['quantity']} with the points of {described}")
+        else:
+            clauses.append(f"no two points of {described} that differ in what is compared alone")
+    return clauses
+
+
+def _why(uncounted: Sequence[Measured]) -> str:
+    """Of points that are there and do not count."""
+    reasons = sorted(
+        {
+            m.point.outcome
+            if m.point.status != "ok" or m.point.known_wrong
+            else f"not timed {MODE}"
+            for m in uncounted
+        }
+    )
+    return f" (there but {' or '.join(reasons)})" if reasons else ""
+
+
+def _verification(context: Context, pool: Sequence[Measured]) -> CheckResult:
+    """Every result that the selection names must be right."""
+    selection = context.selection(context.check["select"])
+    cases = []
+    for measured in pool:
+        point = measured.point
+        if not matches(selection, measured) or point.status not in ("ok", "wrong"):
+            continue
+        right = point.status == "ok"
+        # a form known to be wrong may be right by chance, which proves nothing
+        of_right = Outcome.OPEN if point.known_wrong else Outcome.HOLDS
+        outcome = of_right if right else Outcome.FAILS
+        name = case_name(context.match, tuple(axis(a, measured) or "" for a in context.match))
+        cases.append(Case(name, Interval(right, right, right), Limits(1, 1), outcome, (measured,)))
+    missing = [] if cases else [f"no point of {describe(selection)}"]
+    # one wrong result refutes that results are right
+    outcomes = [case.outcome for case in cases]
+    outcome = Outcome.FAILS if Outcome.FAILS in outcomes else _outcome(outcomes, missing)
+    return CheckResult(
+        _what(context), "measures", outcome, tuple(cases), tuple(missing), right_or_wrong=True
+    )
+
+
+def _arithmetic(context: Context) -> CheckResult:
+    check, registry = context.check, context.registry
+    inputs = {name: registry.number(raw) for name, raw in check["inputs"].items()}
+    result = calculate(check["formula"], inputs)
+    limits = registry.limits(check)
+    exact = Interval(result, result, result)
+    given = ", ".join(f"{name} = {value:.10g}" for name, value in inputs.items())
+    name = f"{check['formula']} with {given}"
+    case = Case(name, exact, limits, limits.outcome(exact))
+    return CheckResult(check["what"], check["role"], case.outcome, (case,), ())
+
+
+def _what(context: Context) -> str:
+    check = context.check
+    if "what" in check:
+        return str(check["what"])
+    short = [_short(context, part) for part in _parts(check)]
+    kind = check["kind"]
+    if kind == "ratio":
+        slowest = "the slowest of " if check.get("to_pick") == "slowest" else ""
+        mean = "mean of " if check.get("mean") else ""
+        return f"{mean}time of {short[0]} over {slowest}{short[1]}"
+    if kind == "steps":
+        what = "each step of " + " > ".join(short)
+        along = f" along {axis_name(check['along'])}" if "along" in check else ""
+        return what + along + (", per doubling" if check.get("per_doubling") else "")
+    if kind == "flat":
+        return f"slowest over fastest of {short[0]} along {axis_name(check['along'])}"
+    if kind == "value":
+        return f"{check['quantity']} of {short[0]}"
+    return f"results of {short[0]} are right"
+
+
+def _parts(check: Json) -> list[Json]:
+    return check.get("sequence") or [check[key] for key in ("of", "to", "select") if key in check]
+
+
+def _short(context: Context, part: Json) -> str:
+    """What tells this selection from the others of its claim."""
+    variant = context.selection(part)["variant"]
+    rest = {name: wanted for name, wanted in part.items() if name != "variant"}
+    return wanted_text(variant) + (f" ({describe(rest)})" if rest else "")
+
+
+def _published(raw: Any, registry: Registry) -> PublishedValue:
+    if isinstance(raw, list):
+        return _published_cell(raw, registry)
+    if "ratio" in raw:
+        above, below = (_published_number(number, registry) for number in raw["ratio"])
+        return PublishedValue(
+            f"{registry.number(raw):.4g}",
+            f"{above.text} over {below.text}: {above.source} over {below.source}",
+        )
+    return PublishedValue(str(raw["value"]), raw["source"])
+
+
+def _published_number(raw: Any, registry: Registry) -> PublishedValue:
+    if isinstance(raw, list):
+        return _published_cell(raw, registry)
+    return PublishedValue(f"{raw:g}", "the text")
+
+
+def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
+    table_id, row_key, column = raw
+    table = registry.tables[str(table_id)]
+    unit = table.unit(str(column))
+    text = f"{registry.cell(raw):.6g}" + (f" {unit}" if unit else "")
+    first = table.columns[0].name
+    row = str(row_key) if first == "what" else f"{first} {row_key}"
+    # tables of what a text states say in their last column what each number is
+    if [named.name for named in table.columns] == ["what", "value", "of"]:
+        text += f" {table.column('of')[table.column('what').index(row_key)]}"
+        return PublishedValue(text, f"{table.id}, {row_key}")
+    return PublishedValue(text, f"{table.id}, {row}, {column}")
+
+
+def _published_conditions(claim: Json, registry: Registry) -> str:
+    ids = [table_id for raw in claim["published"] for table_id in _tables_of(raw)]
+    texts = []
+    for table in (registry.tables[table_id] for table_id in ids):
+        peak = f", {table.peak_gb_per_s:g} GB/s" if table.peak_gb_per_s else ""
+        conditions = ", ".join(f"{name} {wanted_text(v)}" for name, v in table.conditions.items())
+        texts.append("; ".join(filter(None, [(table.hardware or "") + peak, conditions])))
+    return " / ".join(dict.fromkeys(filter(None, texts)))
+
+
+def _tables_of(raw: Any) -> list[str]:
+    if isinstance(raw, list):
+        return [str(raw[0])]
+    if "ratio" in raw:
+        return [str(number[0]) for number in raw["ratio"] if isinstance(number, list)]
+    return [raw["table"]] if "table" in raw else []
+
+
+def conditions(points: Sequence[Measured]) -> str:
+    """Under which the points were measured, in one line."""
+    texts = []
+    for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", "labels"):
+        values = {axis(name, measured) for measured in points} - {None}
+        if values:
+            ordered = sorted((v for v in values if v is not None), key=lambda v: sort_key((v,)))
+            shown = [str(v) for v in ordered]
+            text = " or ".join(shown) if len(shown) <= 4 else f"{shown[0]} to {shown[-1]}"
+            texts.append(f"{axis_name(name)} {text}")
+    return ", ".join(texts)

@@ -1,0 +1,227 @@
+"""What a configuration asks for: which points of a run are its own, and which are missing."""
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import best_match
+
+from reduce_bench_report.loader import InputError, Point, distribution
+
+ROOT = Path(__file__).parents[2]
+SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
+
+# axis or parameter -> the values asked for, as text
+Values = Mapping[str, Sequence[str]]
+
+KEYED_AXES = ("buckets", "labels")
+
+
+def fact(point: Point, key: str) -> str:
+    """What a point is at an axis or a parameter, as text; empty where it has no such thing."""
+    if key in ("labels", "distribution"):
+        return str(getattr(point, key) or "")
+    if key == "length":  # of the runs of equal labels
+        return str(dict(point.labels.params).get("length", "")) if point.labels else ""
+    if key in ("variant", "operation", "backend", "n", "buckets", "type", "op"):
+        value = getattr(point, key)
+        return "" if value is None else str(value)
+    return dict(point.params).get(key, "")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One sweep of a configuration, its defaults filled in."""
+
+    variants: tuple[str, ...]  # globs
+    operation: str
+    mode: str
+    axes: Values
+    params: Values
+    zips: tuple[tuple[str, ...], ...]
+
+    def asks_for(self, point: Point) -> bool:
+        names = {name for name, _ in point.params}
+        return (
+            point.operation == self.operation
+            and point.mode == self.mode
+            and any(fnmatchcase(point.variant, glob) for glob in self.variants)
+            and all(
+                fact(point, axis) in values
+                for axis, values in self.axes.items()
+                if point.labels is not None or axis not in KEYED_AXES
+            )
+            and all(
+                fact(point, name) in values for name, values in self.params.items() if name in names
+            )
+            and all(
+                self._zipped(group).count(tuple(fact(point, name) for name in group))
+                for group in self.zips
+                if set(group) <= names
+            )
+        )
+
+    def _zipped(self, group: Sequence[str]) -> list[tuple[str, ...]]:
+        return list(zip(*(self.params[name] for name in group), strict=True))
+
+    def combinations(self, names: Iterable[str]) -> list[dict[str, str]]:
+        """Every point of a variant with these parameters, as the values of the axes."""
+        names = set(names)
+        groups = [group for group in self.zips if set(group) <= names]
+        zipped = {name for group in groups for name in group}
+        factors: list[list[dict[str, str]]] = [
+            [dict(zip(group, values, strict=True)) for values in self._zipped(group)]
+            for group in groups
+        ]
+        plain = {
+            **self.axes,
+            **{k: v for k, v in self.params.items() if k in names and k not in zipped},
+        }
+        factors += [[{key: value} for value in values] for key, values in plain.items()]
+        return [
+            {key: value for part in parts for key, value in part.items()}
+            for parts in itertools.product(*factors)
+        ]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    path: Path
+    sweeps: tuple[Sweep, ...]
+
+    def asks_for(self, point: Point) -> bool:
+        return any(sweep.asks_for(point) for sweep in self.sweeps)
+
+    def values_of(
+        self, key: str, example: Point, facts: Mapping[str, str], where: Values
+    ) -> set[str]:
+        """Every value of an axis or parameter among the points asked for `where`, of the example's
+        variant and with these facts."""
+        names = [name for name, _ in example.params]
+        return {
+            combination[key]
+            for sweep in self.sweeps
+            if sweep.operation == example.operation
+            and any(fnmatchcase(example.variant, glob) for glob in sweep.variants)
+            for combination in sweep.combinations(names)
+            if key in combination
+            and _meets(combination, where)
+            and all(combination.get(name, value) == value for name, value in facts.items())
+        }
+
+    def missing(self, points: Sequence[Point], where: Values) -> list[str]:
+        """Clauses that say which of the points asked for `where` are not among these."""
+        absent: dict[str, None] = {}  # globs without any point
+        clauses: dict[str, None] = {}
+        for sweep in self.sweeps:
+            own = [point for point in points if sweep.asks_for(point)]
+            for glob in sweep.variants:
+                wanted = where.get("variant")
+                if wanted and not any(fnmatchcase(name, glob) for name in wanted):
+                    continue
+                names = sorted({p.variant for p in own if fnmatchcase(p.variant, glob)})
+                combinations = sweep.combinations(sweep.params)
+                if not names and any(_meets(asked, where) for asked in combinations):
+                    absent[glob] = None
+                for name in names:
+                    of_variant = [point for point in own if point.variant == name]
+                    clause = _gap(name, sweep, of_variant, where)
+                    if clause:
+                        clauses[clause] = None
+        if absent:
+            clauses[f"every point of {', '.join(absent)}"] = None
+        return list(clauses)
+
+
+def _meets(combination: Mapping[str, str], where: Values) -> bool:
+    return all(
+        combination.get(key, "") in values for key, values in where.items() if key != "variant"
+    )
+
+
+def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str | None:
+    """Which of the points of one variant are missing, and where it has them not at all."""
+    asked = [
+        combination
+        for combination in sweep.combinations(key for key, _ in points[0].params)
+        if _meets(combination, where)
+    ]
+    if not asked:
+        return None
+    keys = [key for key in asked[0] if fact(points[0], key)]
+    present = {tuple(fact(point, key) for key in keys) for point in points}
+    absent = [c for c in asked if tuple(c[key] for key in keys) not in present]
+    if not absent:
+        return None
+    lacking = []
+    for key in keys:
+        values = list(dict.fromkeys(combination[key] for combination in absent))
+        if len(values) < len({combination[key] for combination in asked}):
+            lacking.append(f"{key} = {', '.join(values)}")
+    at = f" at {'; '.join(lacking)}" if lacking else ""
+    return f"{len(absent)} of {len(asked)} points of {name}{at}"
+
+
+def load(path: Path) -> Configuration:
+    """The configuration in `path`, a path from the repository's root."""
+    try:
+        document = json.loads((ROOT / path).read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read configuration '{path}': {error}") from error
+    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    defect = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
+    if defect is not None:
+        pointer = "/" + "/".join(str(part) for part in defect.absolute_path)
+        raise InputError(f"configuration '{path}' breaks its schema at {pointer}")
+    settings = document.get("measurement", {})
+    return Configuration(path, tuple(_sweep(raw, settings) for raw in document["sweeps"]))
+
+
+def _sweep(raw: dict[str, Any], settings: dict[str, Any]) -> Sweep:
+    operation = raw.get("operation", "reduce")
+    counted = operation == "histogram"  # has neither values nor an operator
+    operators = ["none"] if operation in ("histogram", "scatter", "gather", "sort") else ["sum"]
+    axes = {
+        "n": _sizes(raw["n"]),
+        "type": raw.get("type", ["u32"] if counted else ["i32"]),
+        "op": raw.get("op", operators),
+        "distribution": _distributions(raw.get("distribution", ["uniform"])),
+    }
+    if counted:
+        del axes["distribution"]
+    if "backends" in raw:
+        axes["backend"] = raw["backends"]
+    if operation != "reduce":
+        axes["buckets"] = _sizes(raw.get("buckets", [256]))
+        axes["labels"] = _distributions(raw.get("labels", ["uniform"]))
+    modes = raw.get("measurement", {}).get("modes") or settings.get("modes") or ["cold"]
+    return Sweep(
+        variants=tuple(raw["variants"]),
+        operation=operation,
+        mode=modes[0],
+        axes=axes,
+        params={
+            name: [str(value) for value in values] for name, values in raw.get("params", {}).items()
+        },
+        zips=tuple(tuple(group) for group in raw.get("zip", [])),
+    )
+
+
+def _sizes(raw: Sequence[Any]) -> list[str]:
+    sizes: list[int] = []
+    for size in raw:
+        if isinstance(size, int):
+            sizes.append(size)
+        else:
+            first, last, *step = size["pow2"]
+            sizes += [2**bits for bits in range(first, last + 1, *step)]
+    return [str(size) for size in dict.fromkeys(sizes)]
+
+
+def _distributions(raw: Sequence[Any]) -> list[str]:
+    return [value if isinstance(value, str) else str(distribution(value)) for value in raw]

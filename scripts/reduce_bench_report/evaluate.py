@@ -1,0 +1,512 @@
+"""What an experiment shows of the given runs: panels, series, values, and what is missing.
+
+A value exists for verified, ranked points alone; every other point keeps its outcome, and a point
+that was asked for and is in no run is a gap.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reduce_bench_report import configuration
+from reduce_bench_report.configuration import ROOT, Configuration, fact
+from reduce_bench_report.experiments import Experiment, Published
+from reduce_bench_report.loader import Point, Results
+from reduce_bench_report.published import Table
+from reduce_bench_report.select import size_text
+
+# (low, middle, high): the 25th percentile, the median and the 75th
+Interval = tuple[float, float, float]
+
+TIME_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+RATIOS = ("speed_up", "step_speed_up", "ceiling_share", "peak_share")
+MISSING = "missing"
+# by which points of one variant and parameters can differ
+AXES = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
+
+
+@dataclass(frozen=True)
+class Measure:
+    title: str
+    unit: str | None
+    of: Callable[[Point], Interval | None]
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+def _quartiles_ns(point: Point) -> Interval:
+    return point.time_ns("p25_ns"), point.time_ns(), point.time_ns("p75_ns")
+
+
+def _time(unit_ns: float) -> Callable[[Point], Interval | None]:
+    def of(point: Point) -> Interval | None:
+        low, middle, high = _quartiles_ns(point)
+        return low / unit_ns, middle / unit_ns, high / unit_ns
+
+    return of
+
+
+def _per_input(point: Point) -> Interval | None:
+    return _time(point.n)(point) if point.n else None
+
+
+def _inverse(key: str) -> Callable[[Point], Interval | None]:
+    def of(point: Point) -> Interval | None:
+        middle = point.raw[key]
+        if middle is None:
+            return None
+        low, median, high = _quartiles_ns(point)
+        return middle * median / high, middle, middle * median / low
+
+    return of
+
+
+def _needs_others(point: Point) -> Interval | None:
+    return None
+
+
+MEASURES = {
+    "ns": Measure("median time", "ns", _time(TIME_NS["ns"])),
+    "us": Measure("median time", "µs", _time(TIME_NS["us"])),
+    "ms": Measure("median time", "ms", _time(TIME_NS["ms"])),
+    "ns_per_input": Measure("median time per input", "ns", _per_input),
+    "gb_per_s": Measure("bandwidth", "GB/s", _inverse("gb_per_s")),
+    "ceiling_share": Measure("share of read ceiling", None, _inverse("ceiling_share")),
+    "peak_share": Measure("share of datasheet peak", None, _inverse("peak_share")),
+    "speed_up": Measure("speed-up", None, _needs_others),
+    "step_speed_up": Measure("step speed-up", None, _needs_others),
+}
+
+
+def _ratio(base: Interval, other: Interval) -> Interval:
+    """How much faster the other is; the widest that both intervals allow."""
+    return base[0] / other[2], base[1] / other[1], base[2] / other[0]
+
+
+@dataclass(frozen=True)
+class Series:
+    label: str
+    facts: Mapping[str, str]
+    points: Mapping[str, Point]  # by x
+    gaps: frozenset[str]  # x of points that were asked for and are in no run
+
+    def outcome(self, x: str) -> str:
+        """`ok`, or why there is no value; empty where none was asked for."""
+        if x in self.points:
+            return self.points[x].outcome
+        return MISSING if x in self.gaps else ""
+
+
+@dataclass(frozen=True)
+class PublishedSeries:
+    label: str
+    facts: Mapping[str, str]
+    peak_gb_per_s: float | None
+    values: Mapping[str, Mapping[str, float]]  # measure -> x -> value
+
+
+@dataclass(frozen=True)
+class Panel:
+    experiment: Experiment
+    facts: Mapping[str, str]
+    xs: Sequence[str]
+    series: Sequence[Series]
+    published: Sequence[PublishedSeries] = ()
+
+    @property
+    def title(self) -> str:
+        return ", ".join(fact_text(key, value) for key, value in self.facts.items())
+
+    def value(self, series: Series, x: str, measure: str) -> Interval | None:
+        point = series.points.get(x)
+        if point is None or not point.ranked:
+            return None
+        if measure == "speed_up":
+            base = self._base(x)
+        elif measure == "step_speed_up":
+            base = self._before(series, x)
+        else:
+            return MEASURES[measure].of(point)
+        if base is None or not base.ranked:
+            return None
+        if base is point:
+            return 1, 1, 1
+        return _ratio(_quartiles_ns(base), _quartiles_ns(point))
+
+    def _base(self, x: str) -> Point | None:
+        candidates = {
+            at: point
+            for series in self.series
+            for at, point in series.points.items()
+            if all(
+                (at if key == self.experiment.x else fact(point, key)) == value
+                for key, value in self.experiment.base.items()
+            )
+        }
+        return next(iter(candidates.values())) if len(candidates) == 1 else candidates.get(x)
+
+    def _before(self, series: Series, x: str) -> Point | None:
+        index = self.xs.index(x)
+        return series.points.get(self.xs[index - 1]) if index else None
+
+    def published_value(self, series: PublishedSeries, x: str, measure: str) -> float | None:
+        """As printed, or by arithmetic from what is printed: on that hardware's own terms."""
+        printed = series.values.get(measure, {}).get(x)
+        if printed is not None:
+            return printed
+        if measure == "peak_share" and series.peak_gb_per_s:
+            bandwidth = series.values.get("gb_per_s", {}).get(x)
+            return None if bandwidth is None else bandwidth / series.peak_gb_per_s
+        if measure in ("speed_up", "step_speed_up"):
+            own = _published_time(series, x)
+            before = self.xs[self.xs.index(x) - 1] if x in self.xs[1:] else None
+            base = (
+                self._published_base(x)
+                if measure == "speed_up"
+                else before and _published_time(series, before)
+            )
+            return base / own if base and own else None
+        return None
+
+    def is_base(self, series: PublishedSeries) -> bool:
+        """Whether speed-ups are over this series, so that its own are 1."""
+        wanted = {k: v for k, v in self.experiment.base.items() if k != self.experiment.x}
+        return bool(wanted) and all(series.facts.get(k) == v for k, v in wanted.items())
+
+    def _published_base(self, x: str) -> float | None:
+        if self.experiment.x in self.experiment.base:
+            x = self.experiment.base[self.experiment.x]
+            return _published_time(self.published[0], x) if len(self.published) == 1 else None
+        base = next((series for series in self.published if self.is_base(series)), None)
+        return _published_time(base, x) if base else None
+
+    def ceilings(self, measure: str) -> dict[str, dict[str, float]]:
+        """The read ceiling by backend and x, in the unit of the measure."""
+        found: dict[str, dict[str, float]] = {}
+        for series in self.series:
+            for x, point in series.points.items():
+                if point.ranked and point.ceiling_share:
+                    at = _ceiling(point, measure)
+                    if at is not None:
+                        found.setdefault(point.backend, {}).setdefault(x, at)
+        return {backend: {x: at[x] for x in self.xs if x in at} for backend, at in found.items()}
+
+    def measures_published(self, series: PublishedSeries, measure: str) -> bool:
+        return any(self.published_value(series, x, measure) is not None for x in self.xs)
+
+
+def _ceiling(point: Point, measure: str) -> float | None:
+    share = point.ceiling_share
+    assert share is not None
+    if measure == "ceiling_share":
+        return 1.0
+    value = MEASURES[measure].of(point)
+    if value is None or measure == "peak_share":
+        return None
+    # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
+    return value[1] * share if measure != "gb_per_s" else None
+
+
+def _published_time(series: PublishedSeries, x: str) -> float | None:
+    for measure, unit_ns in [*TIME_NS.items(), ("ns_per_input", 1.0)]:
+        if x in series.values.get(measure, {}):
+            return series.values[measure][x] * unit_ns
+    return None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that gave points."""
+
+    path: Path
+    provenance: str
+    interrupted: bool
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    experiment: Experiment
+    panels: Sequence[Panel]
+    runs: Sequence[Run]  # the one that gave most points first
+    constants: Mapping[str, str]  # what is the same for all points
+    missing: Sequence[str]  # clauses
+    published: Table | None
+    chosen: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (variant, x) -> params
+
+    @property
+    def measures(self) -> Sequence[str]:
+        return self.experiment.y
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why an experiment cannot be shown."""
+
+    experiment: Experiment
+    reason: str
+
+
+def evaluate(
+    experiment: Experiment, runs: Sequence[Results], tables: Mapping[str, Table]
+) -> Evaluation | Absence:
+    if experiment.lacks:
+        return Absence(experiment, experiment.lacks)
+    if not (ROOT / experiment.config).is_file():
+        return Absence(experiment, f"this revision has no {experiment.config} yet")
+    asked = configuration.load(Path(experiment.config))
+    points, used = _collect(experiment, asked, runs)
+    missing = asked.missing(points, experiment.where)
+    if not points and missing:
+        return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
+    if not points:
+        return Absence(experiment, f"{experiment.config} asks for no such points yet")
+    chosen: dict[tuple[str, str], str] = {}
+    if experiment.best:
+        points = _best(experiment, points, chosen)
+    if experiment.worst:
+        points = _worst(experiment, points)
+    published = tables.get(experiment.published.table if experiment.published else experiment.id)
+    varying = [axis for axis in ("variant", *AXES) if len({fact(p, axis) for p in points}) > 1]
+    return Evaluation(
+        experiment=experiment,
+        panels=_Panels(experiment, asked, points, varying).with_published(published),
+        runs=[Run(run.path, run.provenance, run.document["interrupted"]) for run in used],
+        constants={
+            axis: fact(points[0], axis)
+            for axis in ("variant", *AXES)
+            if axis not in (*varying, *experiment.panels) and fact(points[0], axis)
+        },
+        missing=missing,
+        published=published,
+        chosen=chosen,
+    )
+
+
+def _collect(
+    experiment: Experiment, asked: Configuration, runs: Sequence[Results]
+) -> tuple[list[Point], list[Results]]:
+    """One point for each identity, from the run that has the most of them wherever possible."""
+    found = []
+    for run in runs:
+        own = [
+            point
+            for point in run.points
+            if asked.asks_for(point)
+            and all(fact(point, key) in values for key, values in experiment.where.items())
+            and _x_of(experiment, point)
+        ]
+        if own:
+            found.append((run, own))
+    found.sort(key=lambda pair: -len(pair[1]))
+    points: dict[tuple[object, ...], Point] = {}
+    used = []
+    for run, own in found:
+        new = {point.identity: point for point in own if point.identity not in points}
+        if new:
+            points |= new
+            used.append(run)
+    return list(points.values()), used
+
+
+def _x_of(experiment: Experiment, point: Point) -> str:
+    return fact(point, experiment.x) or experiment.x_of.get(point.variant, "")
+
+
+def _params(experiment: Experiment, point: Point) -> dict[str, str]:
+    outside = {experiment.x, *experiment.panels}
+    return {key: value for key, value in point.params if key not in outside}
+
+
+def _params_text(params: Mapping[str, str], others: Iterable[Mapping[str, str]]) -> str:
+    """Those parameters that are different in the others."""
+    varying = [key for key in params if any(other.get(key) != params[key] for other in others)]
+    return " ".join(fact_text(key, params[key]) for key in varying)
+
+
+def _best(
+    experiment: Experiment, points: Sequence[Point], chosen: dict[tuple[str, str], str]
+) -> list[Point]:
+    groups: dict[tuple[str, str], dict[tuple[tuple[str, str], ...], list[Point]]] = {}
+    for point in points:
+        key = (point.variant, _x_of(experiment, point))
+        params = tuple(_params(experiment, point).items())
+        groups.setdefault(key, {}).setdefault(params, []).append(point)
+    kept = []
+    for key, by_params in groups.items():
+        most = max(len(of_params) for of_params in by_params.values())
+        slowest = {
+            params: max(point.time_ns() if point.ranked else math.inf for point in of_params)
+            for params, of_params in by_params.items()
+            if len(of_params) == most
+        }
+        params = min(slowest, key=lambda params: slowest[params])
+        text = _params_text(dict(params), [dict(other) for other in by_params])
+        if text:
+            chosen[key] = text
+        kept += by_params[params]
+    return kept
+
+
+def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
+    groups: dict[tuple[object, ...], list[Point]] = {}
+    for point in points:
+        rest = [fact(point, axis) for axis in AXES if axis not in experiment.worst]
+        key = (point.variant, point.params, _x_of(experiment, point), *rest)
+        groups.setdefault(key, []).append(point)
+    return [
+        max(group, key=lambda point: point.time_ns() if point.ranked else math.inf)
+        for group in groups.values()
+    ]
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """The points of an experiment by panel, series and x."""
+
+    experiment: Experiment
+    asked: Configuration
+    points: Sequence[Point]
+    varying: Sequence[str]
+
+    def with_published(self, table: Table | None) -> list[Panel]:
+        by_panel: dict[tuple[str, ...], list[Point]] = {}
+        for point in self.points:
+            values = tuple(fact(point, key) for key in self.experiment.panels)
+            by_panel.setdefault(values, []).append(point)
+        panels = []
+        for values, own in by_panel.items():
+            facts = dict(zip(self.experiment.panels, values, strict=True))
+            series = self._series(own, facts)
+            xs = _in_order(x for each in series for x in (*each.points, *each.gaps))
+            published = _published(self.experiment, table, facts)
+            panels.append(Panel(self.experiment, facts, xs, series, published))
+        return panels
+
+    def _x(self, point: Point) -> str:
+        if self.experiment.x != "variant":
+            return _x_of(self.experiment, point)
+        same = [_params(self.experiment, p) for p in self.points if p.variant == point.variant]
+        text = _params_text(_params(self.experiment, point), same)
+        return " ".join([point.variant, *([text] if text else []), *_finish([point])])
+
+    def _facts(self, point: Point) -> dict[str, str]:
+        outside = {self.experiment.x, *self.experiment.panels, *self.experiment.worst}
+        if self.experiment.x == "length":
+            outside.add("labels")
+        facts = {axis: fact(point, axis) for axis in self.varying if axis not in outside}
+        if self.experiment.x == "variant":
+            return facts
+        params = {} if self.experiment.best else _params(self.experiment, point)
+        return {"variant": point.variant} | facts | params
+
+    def _series(self, points: Sequence[Point], panel: dict[str, str]) -> list[Series]:
+        groups: dict[tuple[tuple[str, str], ...], dict[str, Point]] = {}
+        for point in points:
+            key = tuple(self._facts(point).items())
+            groups.setdefault(key, {}).setdefault(self._x(point), point)
+        keys = [dict(key) for key in groups]
+        places = _places(keys)
+        made = []
+        for facts in sorted(keys, key=lambda key: [places[pair] for pair in key.items()]):
+            by_x = groups[tuple(facts.items())]
+            example = next(iter(by_x.values()))
+            label = " ".join([_label(facts, keys), *_finish(by_x.values())])
+            gaps = self._asked(example, facts | panel) - set(by_x)
+            made.append(Series(label, facts | panel, by_x, frozenset(gaps)))
+        return made
+
+    def _asked(self, example: Point, facts: Mapping[str, str]) -> set[str]:
+        """The x at which the configuration asks for a point of the series."""
+        return self.asked.values_of(self.experiment.x, example, facts, self.experiment.where)
+
+
+def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
+    """The place of each value of each fact: numbers ascending, others as they appear."""
+    values: dict[str, list[str]] = {}
+    for facts in all_facts:
+        for key, value in facts.items():
+            values.setdefault(key, []).append(value)
+    return {
+        (key, value): place
+        for key, appearing in values.items()
+        for place, value in enumerate(_in_order(appearing))
+    }
+
+
+def _finish(points: Iterable[Point]) -> list[str]:
+    return ["(host)"] if any(point.finish == "host" for point in points) else []
+
+
+def _label(facts: Mapping[str, str], all_facts: Sequence[Mapping[str, str]]) -> str:
+    """What tells a series from the others."""
+    same_variant = [other for other in all_facts if other.get("variant") == facts.get("variant")]
+    words = [
+        fact_text(key, value)
+        for key, value in facts.items()
+        if key != "variant" and any(other.get(key) != value for other in same_variant)
+    ]
+    if "variant" in facts and (not words or len(same_variant) < len(all_facts)):
+        words.insert(0, facts["variant"])
+    return " ".join(words) or "measured"
+
+
+def fact_text(key: str, value: str) -> str:
+    if key in ("n", "buckets"):
+        return f"{'m' if key == 'buckets' else key} = {size_text(int(value))}"
+    if key in ("variant", *AXES):
+        return value
+    return f"{key}={value}"
+
+
+def x_text(key: str, x: str) -> str:
+    return size_text(int(x)) if key in ("n", "buckets", "length") else x
+
+
+def _in_order(xs: Iterable[str]) -> list[str]:
+    distinct = list(dict.fromkeys(xs))
+    return sorted(distinct, key=int) if all(x.isdecimal() for x in distinct) else distinct
+
+
+def _published(
+    experiment: Experiment, table: Table | None, panel: Mapping[str, str]
+) -> list[PublishedSeries]:
+    if experiment.published is None or table is None:
+        return []
+    xs = [_published_x(cell, experiment.published) for cell in table.column(experiment.published.x)]
+    by_facts: dict[tuple[tuple[str, str], ...], dict[str, dict[str, float]]] = {}
+    for column in experiment.published.columns:
+        facts = dict(column.facts)
+        if any(facts.get(key, value) != value for key, value in panel.items()):
+            continue
+        scale = 0.01 if table.unit(column.column) == "%" else 1.0
+        values = {
+            x: scale * cell
+            for x, cell in zip(xs, table.column(column.column), strict=True)
+            if x and isinstance(cell, int | float)
+        }
+        by_facts.setdefault(tuple(facts.items()), {})[column.measure] = values
+    where = f" ({table.hardware})" if table.hardware else ""
+    every = [dict(key) for key in by_facts]
+    return [
+        PublishedSeries(
+            f"published{where}" if len(every) == 1 else f"{_label(facts, every)}, published{where}",
+            facts,
+            table.peak_gb_per_s,
+            values,
+        )
+        for facts, values in zip(every, by_facts.values(), strict=True)
+    ]
+
+
+def _published_x(cell: float | str | None, published: Published) -> str:
+    """As the results have it: `harris/0`, `256` for 2^8; empty for a row that is none of ours."""
+    text = str(int(cell)) if isinstance(cell, int | float) and cell == int(cell) else str(cell)
+    if published.x_values:
+        return published.x_values.get(text, "")
+    exponent = text.removeprefix("2^").strip("{}")
+    if (published.x_is_log2 or exponent != text) and exponent.isdecimal():
+        return str(2 ** int(exponent))
+    return text

@@ -1,0 +1,660 @@
+"""The tables and figures of the publications, as data: what each shows of which points.
+
+Which points an experiment has is what its configuration asks for; `where` keeps a part of them.
+Series come from the points: one for every variant, parameters and axis that differ, but for `x`
+and `panels`. Drawing and tabulating are the same for all (evaluate.py, plots.py, grids.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Facts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """A column of a published table: the `measure` of the points that `facts` describe."""
+
+    column: str
+    measure: str
+    facts: Facts = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Published:
+    """How a published table's rows and columns are to be read."""
+
+    table: str
+    x: str  # the column with x
+    columns: Sequence[PublishedColumn]
+    x_values: Mapping[str, str] = field(default_factory=dict)  # as printed -> as in the results
+    x_is_log2: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure.
+
+    `x` and `panels` name what points differ by: variant, n, buckets, labels, type, length (of runs
+    of equal labels) or a parameter. `base` describes the point that speed-ups are over. `best`
+    takes for each variant and x the parameters whose slowest other axis is fastest; `worst` then
+    keeps the slowest over these axes.
+    """
+
+    id: str
+    title: str
+    source: str
+    config: str
+    kind: Literal["table", "figure"]
+    x: str
+    y: Sequence[str]  # measures, see evaluate.MEASURES; the first is the one that is drawn first
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    x_of: Facts = field(default_factory=dict)  # x of a variant that has no such parameter
+    x_label: str | None = None
+    panels: Sequence[str] = ()
+    base: Facts = field(default_factory=dict)
+    best: bool = False
+    worst: Sequence[str] = ()
+    log: Literal["", "x", "y", "xy"] = ""
+    published: Published | None = None
+    lacks: str | None = None  # why no results file can have it
+
+
+RANDOM = {"labels": "uniform"}
+DEGENERATE = {"labels": "degenerate"}
+CPU_LOOP = {"variant": "cpu/sequential"}
+JRADI = {"variant": "jradi/unrolled"}
+BY_FACTOR = {"catanzaro/two-stage": "1"}  # the publication's F = 1
+JRADI_T2 = Published(
+    "jradi-T2",
+    x="F",
+    columns=[
+        PublishedColumn("time", "ms", JRADI),
+        PublishedColumn("speed-up", "speed_up", JRADI),
+        PublishedColumn("bandwidth", "gb_per_s", JRADI),
+        PublishedColumn("share of peak", "peak_share", JRADI),
+    ],
+)
+REPORT7_T1 = Published(
+    "report7-T1",
+    x="log2 n",
+    x_is_log2=True,
+    columns=[
+        PublishedColumn("CPU", "us", CPU_LOOP),
+        PublishedColumn("naive", "us", {"variant": "report7/naive-atomic"}),
+        PublishedColumn("reduction", "us", {"variant": "report7/shared-tree"}),
+    ],
+)
+
+ALL: Sequence[Experiment] = (
+    Experiment(
+        "jradi-T1",
+        "Harris's kernels 1 to 7",
+        "jradi, section 2.1, Table 1",
+        "configs/papers/jradi-T1.json",
+        kind="table",
+        x="variant",
+        y=("ms", "gb_per_s", "step_speed_up", "speed_up", "peak_share"),
+        base={"variant": "harris/0"},
+        published=Published(
+            "jradi-T1",
+            x="kernel",
+            x_values={str(number + 1): f"harris/{number}" for number in range(7)},
+            columns=[
+                PublishedColumn("time", "ms"),
+                PublishedColumn("bandwidth", "gb_per_s"),
+                PublishedColumn("step speed-up", "step_speed_up"),
+                PublishedColumn("cumulative speed-up", "speed_up"),
+            ],
+        ),
+    ),
+    Experiment(
+        "jradi-T2",
+        "The unrolled kernel against Catanzaro's two stages",
+        "jradi, section 4, Table 2",
+        "configs/papers/jradi-T2.json",
+        kind="table",
+        x="F",
+        y=("ms", "speed_up", "gb_per_s", "peak_share"),
+        x_of=BY_FACTOR,
+        panels=("type",),
+        base={"variant": "catanzaro/two-stage"},
+        published=JRADI_T2,
+    ),
+    Experiment(
+        "jradi-F3",
+        "Time against the unroll factor",
+        "jradi, section 4, Figure 3",
+        "configs/papers/jradi-T2.json",
+        kind="figure",
+        x="F",
+        y=("ms",),
+        x_of=BY_FACTOR,
+        x_label="unroll factor F",
+        panels=("type",),
+        published=JRADI_T2,
+    ),
+    Experiment(
+        "jradi-F4",
+        "Speed-up against the unroll factor",
+        "jradi, section 4, Figure 4",
+        "configs/papers/jradi-T2.json",
+        kind="figure",
+        x="F",
+        y=("speed_up",),
+        x_of=BY_FACTOR,
+        x_label="unroll factor F",
+        panels=("type",),
+        base={"variant": "catanzaro/two-stage"},
+        published=JRADI_T2,
+    ),
+    Experiment(
+        "jradi-T3",
+        "The unrolled kernel against Harris's kernel 7",
+        "jradi, section 4, Table 3",
+        "configs/papers/jradi-T3.json",
+        kind="table",
+        x="variant",
+        y=("ms", "speed_up"),
+        panels=("type",),
+        base={"variant": "harris/6"},
+        published=Published(
+            "jradi-T3",
+            x="variant",
+            x_values={"Harris kernel 7": "harris/6", "new approach": "jradi/unrolled"},
+            columns=[PublishedColumn("time", "ms")],
+        ),
+    ),
+    Experiment(
+        "report7-T1",
+        "CPU loop, one atomic per element, shared-memory tree",
+        "report7, section 2, Table 1",
+        "configs/papers/report7-T1.json",
+        kind="table",
+        x="n",
+        y=("us", "speed_up"),
+        base=CPU_LOOP,
+        published=REPORT7_T1,
+    ),
+    Experiment(
+        "report7-F1",
+        "CPU loop, one atomic per element, shared-memory tree: all sizes",
+        "report7, section 2, Figure 1",
+        "configs/papers/report7-T1.json",
+        kind="figure",
+        x="n",
+        y=("us", "speed_up"),
+        base=CPU_LOOP,
+        log="xy",
+        published=REPORT7_T1,
+    ),
+    Experiment(
+        "report7-F2",
+        "CPU loop, one atomic per element, shared-memory tree: small sizes",
+        "report7, section 2, Figure 2",
+        "configs/papers/report7-T1.json",
+        kind="figure",
+        x="n",
+        y=("us",),
+        where={"n": [str(2**bits) for bits in range(1, 19)]},
+        log="xy",
+    ),
+    Experiment(
+        "report7-F3",
+        "CPU loop, one atomic per element, shared-memory tree: large sizes",
+        "report7, section 2, Figure 3",
+        "configs/papers/report7-T1.json",
+        kind="figure",
+        x="n",
+        y=("us",),
+        where={"n": [str(2**bits) for bits in range(24, 31)]},
+        log="xy",
+    ),
+    Experiment(
+        "amp",
+        "The eight implementations",
+        "amp, walk-through",
+        "configs/papers/amp.json",
+        kind="figure",
+        x="n",
+        y=("us",),
+        log="xy",
+    ),
+    Experiment(
+        "epita-T",
+        "Every step of the slides",
+        "epita, performance summary",
+        "configs/papers/epita-T.json",
+        kind="table",
+        x="variant",
+        y=("ms", "speed_up", "ceiling_share"),
+        base={"variant": "epita/reduce2"},
+        published=Published(
+            "epita-T",
+            x="variant",
+            x_values={
+                **{f"reduce{number}": f"epita/reduce{number}" for number in range(8)},
+                "add-twice": "epita/add-twice",
+                "cascade-unrolled": "epita/cascade-unrolled",
+                "add-twice-warp-unroll": "epita/add-twice-warp-unroll",
+                "reduce8": "epita/reduce8 form=as-published",
+            },
+            columns=[PublishedColumn("time", "ms")],
+        ),
+    ),
+    Experiment(
+        "eilers-F2.1",
+        "Sequential multireduce, multiscan and scatter",
+        "eilers, section 2.2, Figure 2.1",
+        "configs/papers/eilers-F2.1.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F2.2",
+        "Sequential multireduce",
+        "eilers, section 2.2, Figure 2.2",
+        "configs/papers/eilers-F2.2.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["uniform"], "fetch": ["", "free"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-T2.1",
+        "Share of TLB misses in the loads of the sequential multireduce",
+        "eilers, section 2.4, Table 2.1",
+        "configs/papers/eilers-F2.2.json",
+        kind="table",
+        x="buckets",
+        y=(),
+        lacks="results files hold no hardware counters",
+    ),
+    Experiment(
+        "eilers-F2.4",
+        "Sequential multireduce with and without huge pages",
+        "eilers, section 2.4, Figure 2.4",
+        "configs/papers/eilers-F2.2.json",
+        kind="figure",
+        x="buckets",
+        y=(),
+        lacks="no variant asks for huge pages",
+    ),
+    Experiment(
+        "eilers-F2.5",
+        "Sequential multireduce of random and of sequential labels",
+        "eilers, section 2.4, Figure 2.5",
+        "configs/papers/eilers-F2.2.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"fetch": ["", "free"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F2.7",
+        "Simple and sorting multireduce, measured (cache-sim has the simulated)",
+        "eilers, section 2.4, Figure 2.7",
+        "configs/papers/eilers-F2.7.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"fetch": ["", "free"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F2.8",
+        "Simple and sorting multireduce, fetches one after the other (cache-sim has the simulated)",
+        "eilers, section 2.4, Figure 2.8",
+        "configs/papers/eilers-F2.7.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"fetch": ["sequential"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F3.6",
+        "Reduce by key and scan by key",
+        "eilers, section 3.3, Figure 3.6",
+        "configs/papers/eilers-F3.6.json",
+        kind="figure",
+        x="length",
+        y=("ns_per_input",),
+        x_label="length of the runs of equal labels",
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.4",
+        "Podlozhnyuk, Nugteren and TRISH",
+        "eilers, section 4.2, Figure 4.4",
+        "configs/papers/eilers-F4.4.json",
+        kind="figure",
+        x="labels",
+        y=("ns_per_input",),
+        where={
+            "variant": ["podlozhnyuk/256", "nugteren/shuffled", "nugteren/private", "brown/trish"]
+        },
+    ),
+    Experiment(
+        "eilers-FA.1",
+        "Histograms of 256 bins, random labels",
+        "eilers, Appendix A, Figure A.1",
+        "configs/papers/eilers-F4.4.json",
+        kind="figure",
+        x="variant",
+        y=("ns_per_input",),
+        where={"labels": ["uniform"]},
+    ),
+    Experiment(
+        "eilers-FA.2",
+        "Histograms of 256 bins, one label",
+        "eilers, Appendix A, Figure A.2",
+        "configs/papers/eilers-F4.4.json",
+        kind="figure",
+        x="variant",
+        y=("ns_per_input",),
+        where={"labels": ["degenerate"]},
+    ),
+    Experiment(
+        "eilers-F4.7",
+        "Ordered bucket sets in global memory, random labels",
+        "eilers, section 4.3.5, Figure 4.7",
+        "configs/papers/eilers-F4.7.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["uniform"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.8",
+        "Ordered bucket sets in global memory, one label, 256 buckets",
+        "eilers, section 4.3.5, Figure 4.8",
+        "configs/papers/eilers-F4.7.json",
+        kind="figure",
+        x="sets",
+        y=("ns_per_input",),
+        where={"labels": ["degenerate"], "buckets": ["256"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.9",
+        "Ordered bucket sets in global memory after a sort",
+        "eilers, section 4.3.5, Figure 4.9",
+        "configs/papers/eilers-F4.9.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.10",
+        "Atomic bucket sets in global memory, one label",
+        "eilers, section 4.3.5, Figure 4.10",
+        "configs/papers/eilers-T4.1.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["degenerate"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.11",
+        "Atomic bucket sets in global memory, random labels",
+        "eilers, section 4.3.5, Figure 4.11",
+        "configs/papers/eilers-T4.1.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["uniform"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-T4.1",
+        "Atomic bucket sets in global memory, random labels",
+        "eilers, section 4.3.5, Table 4.1",
+        "configs/papers/eilers-T4.1.json",
+        kind="table",
+        x="sets",
+        y=("ns_per_input",),
+        where={
+            "labels": ["uniform"],
+            "buckets": [str(2**bits) for bits in range(8, 21, 2)],
+        },
+        published=Published(
+            "eilers-T4.1",
+            x="sets",
+            columns=[
+                PublishedColumn(f"2^{bits}", "ns_per_input", {"buckets": str(2**bits)})
+                for bits in range(8, 21, 2)
+            ],
+        ),
+    ),
+    Experiment(
+        "eilers-T4.2",
+        "Atomic bucket sets in global memory after a partial sort: the best parameters",
+        "eilers, section 4.3.5, Table 4.2",
+        "configs/papers/eilers-T4.2.json",
+        kind="table",
+        x="buckets",
+        y=("ns_per_input",),
+        best=True,
+        published=Published(
+            "eilers-T4.2",
+            x="log2 buckets",
+            x_is_log2=True,
+            columns=[
+                PublishedColumn("random", "ns_per_input", RANDOM),
+                PublishedColumn("degenerate", "ns_per_input", DEGENERATE),
+            ],
+        ),
+    ),
+    Experiment(
+        "eilers-F4.13",
+        "A bucket set per thread in shared memory",
+        "eilers, section 4.3.6, Figure 4.13",
+        "configs/papers/eilers-F4.13.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.15",
+        "A bucket set per bank and per thread",
+        "eilers, section 4.3.6, Figure 4.15",
+        "configs/papers/eilers-F4.15.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.16",
+        "More than 256 buckets: several passes and a sort",
+        "eilers, section 4.3.6, Figure 4.16",
+        "configs/papers/eilers-F4.16.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.18",
+        "Sort and segmented reduce in global memory, random labels",
+        "eilers, section 4.4, Figure 4.18",
+        "configs/papers/eilers-F4.18.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["uniform"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.19",
+        "Sort and segmented reduce in global memory, one label",
+        "eilers, section 4.4, Figure 4.19",
+        "configs/papers/eilers-F4.18.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"labels": ["degenerate"]},
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.21",
+        "Sort and segmented reduce in shared memory",
+        "eilers, section 4.4, Figure 4.21",
+        "configs/papers/eilers-F4.21.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"transpose": ["off"]},
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F4.22",
+        "Sort and segmented reduce in shared memory, inputs transposed",
+        "eilers, section 4.4, Figure 4.22",
+        "configs/papers/eilers-F4.21.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        where={"transpose": ["on"]},
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-T4.3",
+        "Scatter, without and after a partial sort",
+        "eilers, section 4.5.1, Table 4.3",
+        "configs/papers/eilers-T4.3.json",
+        kind="table",
+        x="buckets",
+        y=("ns_per_input",),
+        published=Published(
+            "eilers-T4.3",
+            x="log2 m",
+            x_is_log2=True,
+            columns=[PublishedColumn("time", "ns_per_input", {"variant": "gpu/scatter"})],
+        ),
+    ),
+    Experiment(
+        "eilers-F4.23",
+        "TRISH against BankTRISH",
+        "eilers, section 4.5.2, Figure 4.23",
+        "configs/papers/eilers-F4.23.json",
+        kind="figure",
+        x="labels",
+        y=("ns_per_input",),
+    ),
+    Experiment(
+        "eilers-F4.24",
+        "All multireduces that keep the order, against the CPU",
+        "eilers, section 4.6, Figure 4.24",
+        "configs/papers/eilers-F4.24.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input", "speed_up"),
+        base={"variant": "cpu/multireduce"},
+        best=True,
+        log="xy",
+    ),
+    Experiment(
+        "eilers-F4.25",
+        "All multireduces of commutative operators, against the CPU",
+        "eilers, section 4.6, Figure 4.25",
+        "configs/papers/eilers-F4.25.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input", "speed_up"),
+        base={"variant": "cpu/multireduce"},
+        best=True,
+        log="xy",
+    ),
+    Experiment(
+        "eilers-F5.4",
+        "Sheffler's multiscan in global memory",
+        "eilers, section 5.4.2, Figure 5.4",
+        "configs/papers/eilers-F5.4.json",
+        kind="figure",
+        x="threads",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F5.5",
+        "Sheffler's multiscan in shared memory",
+        "eilers, section 5.4.3, Figure 5.5",
+        "configs/papers/eilers-F5.5.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F5.7",
+        "Multiscan by a sort in global memory",
+        "eilers, section 5.5.1, Figure 5.7",
+        "configs/papers/eilers-F5.7.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F5.8",
+        "Multiscan by a sort in shared memory",
+        "eilers, section 5.5.2, Figure 5.8",
+        "configs/papers/eilers-F5.8.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-F5.9",
+        "All multiscans, on their slowest labels",
+        "eilers, section 5.6, Figure 5.9",
+        "configs/papers/eilers-F5.9.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        best=True,
+        worst=("labels",),
+        log="xy",
+    ),
+    Experiment(
+        "eilers-FB.1",
+        "Multiscan in global memory",
+        "eilers, Appendix B, Figure B.1",
+        "configs/papers/eilers-FB.1.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        panels=("labels",),
+        log="x",
+    ),
+    Experiment(
+        "eilers-FB.2",
+        "Multiscan in shared memory",
+        "eilers, Appendix B, Figure B.2",
+        "configs/papers/eilers-FB.2.json",
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        panels=("labels",),
+        log="x",
+    ),
+)
+
+EXPERIMENTS = {experiment.id: experiment for experiment in ALL}

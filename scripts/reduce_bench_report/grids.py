@@ -1,0 +1,325 @@
+"""An experiment as a table: Markdown and LaTeX to read, CSV with every value and its quartiles."""
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reduce_bench_report.evaluate import (
+    MEASURES,
+    Evaluation,
+    Panel,
+    PublishedSeries,
+    Series,
+    fact_text,
+    x_text,
+)
+from reduce_bench_report.published import Table
+
+MOST_MEASURES = 2  # of several series side by side
+CONSTANT_OF = {"labels": " labels", "distribution": " values"}
+LATEX_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "µ": r"\textmu{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: int  # columns of text at the left; the others are numbers
+
+
+def grids(evaluation: Evaluation) -> list[Grid]:
+    """A table for each panel: x by row, series and measures by column, published ones beside.
+
+    Where that were too wide, a table for each series.
+    """
+    made = []
+    for panel in evaluation.panels:
+        if len(panel.series) > 1 and len(evaluation.measures) > MOST_MEASURES:
+            made += [_grid(evaluation, panel, [series]) for series in panel.series]
+        else:
+            made.append(_grid(evaluation, panel, panel.series))
+    return made
+
+
+def _grid(evaluation: Evaluation, panel: Panel, shown: Sequence[Series]) -> Grid:
+    experiment = evaluation.experiment
+    by_variant = experiment.x == "variant"
+    columns = list(_columns(evaluation, panel, shown))
+    alone = [shown[0].label] if len(shown) < len(panel.series) else []
+    rows = []
+    for x in panel.xs:
+        if alone and not shown[0].outcome(x):
+            continue
+        title = [_variant_title(panel, x)] if by_variant else []
+        rows.append([x_text(experiment.x, x), *title, *(cell(x) for _, cell in columns)])
+    return Grid(
+        ", ".join([*([panel.title] if panel.title else []), *alone]),
+        [
+            _axis_heading(evaluation),
+            *(["what it is"] if by_variant else []),
+            *(heading for heading, _ in columns),
+        ],
+        rows,
+        1 + by_variant,
+    )
+
+
+def _axis_heading(evaluation: Evaluation) -> str:
+    return {"buckets": "m"}.get(evaluation.experiment.x, evaluation.experiment.x)
+
+
+def _variant_title(panel: Panel, x: str) -> str:
+    return next(str(series.points[x].raw["title"]) for series in panel.series if x in series.points)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    evaluation: Evaluation
+    panel: Panel
+    series: Series
+    measure: str
+
+    def __call__(self, x: str) -> str:
+        outcome = self.series.outcome(x)
+        if outcome != "ok":
+            return outcome or "-"
+        value = self.panel.value(self.series, x, self.measure)
+        return "-" if value is None else number(value[1], self.measure)
+
+
+@dataclass(frozen=True)
+class _Printed:
+    panel: Panel
+    series: PublishedSeries
+    measure: str
+
+    def __call__(self, x: str) -> str:
+        value = self.panel.published_value(self.series, x, self.measure)
+        return "-" if value is None else number(value, self.measure)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    evaluation: Evaluation
+    variant: str
+
+    def __call__(self, x: str) -> str:
+        return self.evaluation.chosen.get((self.variant, x), "-")
+
+
+Cell = _Measured | _Printed | _Chosen
+
+
+def _columns(
+    evaluation: Evaluation, panel: Panel, shown: Sequence[Series]
+) -> Iterator[tuple[str, Cell]]:
+    beside: set[int] = set()
+    chosen_of: set[str] = set()
+    for series in shown:
+        variant = series.facts.get("variant", "")
+        if any(name == variant for name, _ in evaluation.chosen) and variant not in chosen_of:
+            chosen_of.add(variant)
+            yield f"{variant}: parameters", _Chosen(evaluation, variant)
+        for measure in evaluation.measures:
+            prefix = f"{series.label}: " if len(shown) > 1 else ""
+            heading = prefix + MEASURES[measure].heading
+            published_heading = f"{prefix}published {_published_heading(measure)}"
+            if cells_are_of_one_measure(evaluation, shown):
+                heading, published_heading = series.label, f"{series.label}, published"
+            yield heading, _Measured(evaluation, panel, series, measure)
+            for published in panel.published:
+                if _same(published, series) and panel.measures_published(published, measure):
+                    beside.add(id(published))
+                    yield published_heading, _Printed(panel, published, measure)
+    for published in panel.published if len(shown) == len(panel.series) else ():
+        for measure in evaluation.measures:
+            if id(published) not in beside and panel.measures_published(published, measure):
+                yield (
+                    f"{published.label}: {_published_heading(measure)}",
+                    _Printed(panel, published, measure),
+                )
+
+
+def cells_are_of_one_measure(evaluation: Evaluation, shown: Sequence[Series]) -> bool:
+    """So that a note can say it once, and the columns need not."""
+    return len(evaluation.measures) == 1 and len(shown) > 1
+
+
+def _published_heading(measure: str) -> str:
+    return MEASURES[measure].heading.removeprefix("median ")
+
+
+def _same(published: PublishedSeries, series: Series) -> bool:
+    return all(series.facts.get(key, value) == value for key, value in published.facts.items())
+
+
+def number(value: float, measure: str) -> str:
+    return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """What a reader must know of the numbers, a sentence each."""
+    experiment = evaluation.experiment
+    constants = [
+        fact_text(key, value) + CONSTANT_OF.get(key, "")
+        for key, value in evaluation.constants.items()
+    ]
+    said = [f"{experiment.source}. Measured: {', '.join(constants)}."]
+    if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
+        said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
+    if evaluation.published:
+        said.append(_published_note(evaluation.published))
+    reasons: dict[tuple[str, str, str], list[str]] = {}
+    for panel in evaluation.panels:
+        for series in panel.series:
+            for x, point in series.points.items():
+                if not point.ranked:
+                    who = x if experiment.x == "variant" else series.label
+                    reason, _, _ = (point.reason or "").partition(" (got ")
+                    key = (who, point.outcome, reason)
+                    reasons.setdefault(key, []).append(x_text(experiment.x, x))
+    for (label, outcome, reason), at in reasons.items():
+        places = f"{_axis_heading(evaluation)} = {', '.join(dict.fromkeys(at))}"
+        where = "" if experiment.x == "variant" else f" at {places}"
+        said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
+    if evaluation.missing:
+        said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
+    if any(run.interrupted for run in evaluation.runs):
+        said.append("A run was interrupted.")
+    if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
+        said.append("(host): timed until the result is on the host.")
+    if len(evaluation.runs) > 1:
+        said.append("The points are of several runs, whose times may have drifted apart.")
+    return said
+
+
+def _labels(panel: Panel) -> list[str]:
+    return [*panel.xs, *(series.label for series in panel.series)]
+
+
+def _published_note(table: Table) -> str:
+    on = f", on {table.hardware}" if table.hardware else ""
+    peak = f" ({table.peak_gb_per_s:g} GB/s by the datasheet)" if table.peak_gb_per_s else ""
+    note = f" {table.note}" if table.note else ""
+    return (
+        f"Published: {table.source}{on}{peak}: compare ratios and shares, never times across "
+        f"machines.{note}"
+    )
+
+
+def provenance(evaluation: Evaluation, redraw_command: str) -> list[str]:
+    return [*(f"From {run.provenance}." for run in evaluation.runs), redraw_command]
+
+
+def markdown(evaluation: Evaluation, redraw_command: str) -> str:
+    experiment = evaluation.experiment
+    parts = [f"**{experiment.id}: {experiment.title}**"]
+    for grid in grids(evaluation):
+        parts += [f"*{grid.title}*"] if grid.title else []
+        parts.append(_markdown_rows(grid))
+    statement = _statement(evaluation)
+    if statement:
+        parts += ["The source says:", _markdown_rows(statement)]
+    parts += [" ".join(notes(evaluation)), "\n".join(provenance(evaluation, redraw_command))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_rows(grid: Grid) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+    numbers = len(grid.headings) - grid.texts
+    rule = "|" + " --- |" * grid.texts + " ---: |" * numbers
+    return "\n".join([line(grid.headings), rule, *(line(row) for row in grid.rows)])
+
+
+def _statement(evaluation: Evaluation) -> Grid | None:
+    """What the source states of a figure in words, where it has no column for the x axis."""
+    table = evaluation.published
+    if table is None or evaluation.experiment.published is not None:
+        return None
+    headings = [f"{c.name}, {c.unit}" if c.unit else c.name for c in table.columns]
+    cells = [
+        ["-" if cell is None else cell if isinstance(cell, str) else f"{cell:.4g}" for cell in row]
+        for row in table.rows
+    ]
+    return Grid("", headings, cells, 1)
+
+
+def latex(evaluation: Evaluation, redraw_command: str) -> str:
+    """A tabular of the package booktabs for each panel, to be read in with \\input."""
+    experiment = evaluation.experiment
+    lines = [f"% {experiment.id}: {experiment.title}"]
+    for note in [*notes(evaluation), *provenance(evaluation, redraw_command)]:
+        lines += textwrap.wrap(
+            note,
+            100,
+            initial_indent="% ",
+            subsequent_indent="%   ",
+            break_long_words=False,  # so that commands can be copied
+            break_on_hyphens=False,
+        )
+    for grid in grids(evaluation):
+        lines += [f"% {grid.title}"] if grid.title else []
+        lines.append(
+            rf"\begin{{tabular}}{{{'l' * grid.texts}{'r' * (len(grid.headings) - grid.texts)}}}"
+        )
+        lines += [r"\toprule", _latex_row(grid.headings), r"\midrule"]
+        lines += [_latex_row(row) for row in grid.rows]
+        lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(cell.translate(LATEX_SPECIAL) for cell in cells) + r" \\"
+
+
+CSV_COLUMNS = (
+    "experiment", "panel", "series", "axis", "x", "measure", "unit", "source",
+    "low", "value", "high", "outcome",
+)  # fmt: skip
+
+
+def csv_text(evaluation: Evaluation, redraw_command: str) -> str:
+    """One line for each value; low and high are the quartiles. Lines that begin with # say more."""
+    experiment = evaluation.experiment
+    out = io.StringIO()
+    for note in [*notes(evaluation), *provenance(evaluation, redraw_command)]:
+        out.write(f"# {note}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for panel in evaluation.panels:
+        for measure in evaluation.measures:
+            unit = MEASURES[measure].unit or ""
+            for series in panel.series:
+                for x in panel.xs:
+                    outcome = series.outcome(x)
+                    if outcome:
+                        value = panel.value(series, x, measure)
+                        writer.writerow(
+                            [experiment.id, panel.title, series.label, experiment.x, x, measure,
+                             unit, "measured", *(value or ("", "", "")), outcome]
+                        )  # fmt: skip
+            for published in panel.published:
+                for x in panel.xs:
+                    printed = panel.published_value(published, x, measure)
+                    if printed is not None:
+                        writer.writerow(
+                            [experiment.id, panel.title, published.label, experiment.x, x, measure,
+                             unit, "published", "", printed, "", ""]
+                        )  # fmt: skip
+    return out.getvalue()
+
+
+FORMATS = {"md": markdown, "csv": csv_text, "tex": latex}

@@ -1,0 +1,623 @@
+// Draws what the page's data block holds: charts, the table of points, and one record at a time.
+// Every text from the data reaches the page as a text node, never as markup.
+"use strict";
+
+const page = JSON.parse(document.getElementById("data").textContent);
+const ROWS_SHOWN = 50;
+const MODES = ["cold", "hot", "graph"];
+// in the order of figures.MARKERS and figures.LINE_STYLES
+const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x",
+                 "triangle-left", "triangle-right", "pentagon", "star"];
+const GLYPHS = ["●", "■", "▲", "◆", "▼", "✚", "✖", "◀", "▶", "⬟", "★"];
+const DASHES = ["solid", "dash", "dashdot", "dot"];
+const SVG_DASHES = ["", "7 3", "7 3 2 3", "2 3"];
+
+// ---- the data: a column is a constant, an index into its distinct values, or one value each ----
+
+function reader(column) {
+  if ("constant" in column) return () => column.constant;
+  if ("index" in column) return (i) => column.values[column.index[i]];
+  return (i) => column.values[i];
+}
+const readers = Object.fromEntries(
+  Object.entries(page.record).map(([path, column]) => [path, reader(column)]));
+const nothing = () => null;
+const field = (path) => readers[path] ?? nothing;
+const derived = Object.fromEntries(
+  Object.entries(page.derived).map(([name, column]) => [name, reader(column)]));
+const everyPoint = Array.from({ length: page.count }, (_, i) => i);
+const paramPaths = Object.keys(readers).filter((path) => path.startsWith("params."));
+const timePaths = Object.fromEntries(MODES.map((mode) => [mode, `timing.${mode}.median_ns`]));
+
+const variantOf = field("variant"), sizeOf = field("n"), bucketsOf = field("buckets");
+const right = (i) => field("status")(i) === "ok" && !field("known_wrong")(i);
+const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
+
+// ---- texts -------------------------------------------------------------------------------------
+
+const digits = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+function timeText(ns) {
+  for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
+    if (ns >= scale) return `${digits(ns / scale)} ${unit}`;
+  return `${digits(ns)} ns`;
+}
+function sizeText(n) {
+  const exponent = Math.log2(n);
+  return n >= 1024 && Number.isInteger(exponent) ? `2^${exponent}` : Number(n).toLocaleString("en");
+}
+const percent = (share) => `${digits(100 * share)} %`;
+const paramsText = (i) => derived.params(i);
+
+const UNITS = {
+  gb_per_s: { label: "GB/s", text: digits, of: (i, ns) => field("bytes")(i) === null ? null : field("bytes")(i) / ns },
+  ns_per_item: { label: "ns per item", text: digits, of: (i, ns) => sizeOf(i) ? ns / sizeOf(i) : null },
+  time: { label: "time, ns", text: timeText, of: (i, ns) => ns },
+  share: {
+    label: "share of ceiling", text: percent,
+    // of the cold median alone: the ceiling was measured cold
+    of: (i, ns, mode) => mode === "cold" && field("ceiling_share")(i) !== null
+      ? field("ceiling_share")(i) * field(timePaths.cold)(i) / ns : null,
+  },
+};
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (typeof value === "boolean") made.toggleAttribute(name, value);
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+const recordLink = (i, text) => element("a", { href: `#point-${i}` }, text);
+
+// ---- charts ------------------------------------------------------------------------------------
+
+const DIMENSIONS = {
+  operation: field("operation"), backend: field("backend"), type: field("type"), op: field("op"),
+  distribution: derived.distribution, labels: derived.labels,
+};
+const NAMES = { op: "operator", distribution: "values", mode: "cache and launch" };
+
+function distinct(points, read) {
+  return [...new Set(points.map(read))].filter((value) => value !== null);
+}
+const byNumber = (a, b) => a - b;
+const numeric = (value) => value !== null && value !== "" && Number.isFinite(Number(value));
+
+/** How the axis `x` reads a point: its size, its buckets, or a parameter with numbers. */
+function axisReader(x) {
+  return x.startsWith("params.") ? (i) => numeric(field(x)(i)) ? Number(field(x)(i)) : null : field(x);
+}
+
+/** The axes that the points vary along within one variant. */
+function axesOf(points) {
+  const params = paramPaths.filter((path) => {
+    const values = distinct(points, field(path));
+    return values.length > 1 && values.every(numeric);
+  });
+  return ["n", ...(distinct(points, bucketsOf).length ? ["buckets"] : []), ...params];
+}
+
+/** Plotly's source waits in the page: it takes longer to evaluate than all the rest. */
+function loadPlotly() {
+  if (window.Plotly) return;
+  document.head.append(element("script", {}, document.getElementById("plotly").textContent));
+  document.getElementById("plotly").remove();
+}
+
+// Charts and figures are drawn as they come near the part in view.
+const nearView = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    nearView.unobserve(target);
+    target.dispatchEvent(new Event("near"));
+  }
+}, { rootMargin: "50%" });
+
+class Explorer {
+  constructor(root, variant) {
+    this.points = everyPoint.filter((i) => derived.current(i) && (!variant || variantOf(i) === variant));
+    this.chosen = { lines: distinct(this.points, derived.family).length > 1 ? "best" : "every", y: "share" };
+    this.logarithmic = { x: true, y: false };
+    if (this.points.every((i) => field("ceiling_share")(i) === null)) this.setUnit("gb_per_s");
+    this.hidden = new Set();
+    this.controls = element("div", { class: "controls" });
+    this.chart = element("div", { class: "chart", role: "img" });
+    this.legend = element("fieldset", { class: "legend" });
+    this.table = element("div", { class: "wide" });
+    this.details = element("details", { ontoggle: () => this.fillTable() },
+                           element("summary", {}, "The same as a table, with links to the records"), this.table);
+    this.note = element("p", { role: "status" });
+    this.chart.addEventListener("near", () => {
+      loadPlotly();
+      this.near = true;
+      this.draw();
+    }, { once: true });
+    nearView.observe(this.chart);
+    root.replaceChildren(this.controls, this.note, this.chart, this.legend, this.details);
+    this.update();
+  }
+
+  setUnit(unit) {
+    this.chosen.y = unit;
+    this.logarithmic.y = unit !== "share";  // the others span decades
+  }
+
+  /** The wanted value where it is offered, else the first; remembered. */
+  choose(name, values, preferred) {
+    if (!values.includes(this.chosen[name]))
+      this.chosen[name] = values.includes(preferred) ? preferred : values[0];
+    return this.chosen[name];
+  }
+
+  /** Narrows the points by one choice after the other; each offers what the ones before leave. */
+  select() {
+    const offered = {};
+    let points = this.points;
+    for (const [name, read] of Object.entries(DIMENSIONS)) {
+      const values = distinct(points, read);
+      if (values.length === 0) continue;
+      offered[name] = values.map((value) => [value, value]);
+      const chosen = this.choose(name, values);
+      points = points.filter((i) => read(i) === chosen);
+    }
+    const modes = MODES.filter((mode) => points.some((i) => field(timePaths[mode])(i) !== null));
+    offered.mode = modes.map((mode) => [mode, mode]);
+    const mode = this.choose("mode", modes.length ? modes : ["cold"]);
+    const axes = axesOf(points);
+    offered.x = axes.map((path) => [path, path.replace("params.", "")]);
+    const longest = axes.reduce((best, axis) => {
+      const lengths = [best, axis].map((each) => distinct(points, axisReader(each)).length);
+      return lengths[1] > lengths[0] ? axis : best;
+    }, axes[0]);
+    const x = this.choose("x", axes, distinct(points, sizeOf).length > 1 ? "n" : longest);
+    const readX = axisReader(x);
+    points = points.filter((i) => readX(i) !== null);
+    for (const [name, read] of [["n", sizeOf], ["buckets", bucketsOf]]) {
+      const values = distinct(points, read).sort(byNumber);
+      if (x === name || values.length === 0) continue;
+      offered[name] = values.map((value) => [value, sizeText(value)]);
+      const chosen = this.choose(name, values, values.at(-1));
+      points = points.filter((i) => read(i) === chosen);
+    }
+    offered.y = Object.entries(UNITS).map(([name, unit]) => [name, unit.label]);
+    return { points, offered, mode, x, readX };
+  }
+
+  /** Lines of one variant and its other parameters, each by ascending x. */
+  lines({ points, x, readX, mode }) {
+    const byKey = new Map();
+    for (const i of points) {
+      const others = paramPaths.filter((path) => path !== x && field(path)(i) !== null)
+        .map((path) => `${path.replace("params.", "")}=${field(path)(i)}`);
+      const key = [variantOf(i), ...others].join(" ");
+      const line = byKey.get(key) ??
+        { key, others, variant: variantOf(i), family: derived.family(i), at: new Map() };
+      byKey.set(key, line);
+      if (!line.at.has(readX(i))) line.at.set(readX(i), i);
+    }
+    const lines = [...byKey.values()];
+    for (const line of lines) {
+      line.x = [...line.at.keys()].sort(byNumber);
+      const same = lines.filter((other) => other.variant === line.variant);
+      const telling = line.others.filter((text) => same.some((other) => !other.others.includes(text)));
+      const host = [...line.at.values()].some((i) => field("finish")(i) === "host");
+      line.label = [line.variant, ...telling].join(" ") + (host ? " (host)" : "");
+      const last = line.x.findLast((value) => ranked(line.at.get(value), mode));
+      line.last = last === undefined ? null : { x: last, ns: field(timePaths[mode])(line.at.get(last)) };
+    }
+    return lines;
+  }
+
+  /** Those to show: every one, or of each family the fastest at the largest x, as the figures do. */
+  shown(lines) {
+    let shown = lines;
+    if (this.chosen.lines === "best") {
+      const best = new Map();
+      for (const line of lines) {
+        const other = best.get(line.family);
+        if (line.last && (!other || line.last.x > other.last.x ||
+                          (line.last.x === other.last.x && line.last.ns < other.last.ns)))
+          best.set(line.family, line);
+      }
+      shown = [...best.values()];
+    }
+    shown.sort((a, b) => a.key.localeCompare(b.key, "en", { numeric: true }));
+    const sameFamily = new Map();
+    for (const line of shown) {
+      // a family keeps its colour in every chart; a second line of it changes the rest
+      const index = page.families.indexOf(line.family);
+      const shift = sameFamily.get(line.family) ?? 0;
+      sameFamily.set(line.family, shift + 1);
+      line.colour = page.colours[index % page.colours.length];
+      line.symbol = (index + 5 * shift) % SYMBOLS.length;
+      line.dash = (index + shift) % DASHES.length;
+    }
+    return shown;
+  }
+
+  update() {
+    if (this.points.length === 0) {
+      this.note.textContent = "There is no point to draw.";
+      this.chart.hidden = this.details.hidden = true;
+      return;
+    }
+    this.selection = this.select();
+    this.all = this.lines(this.selection);
+    this.drawn = this.shown(this.all);
+    this.fillControls();
+    this.fillLegend();
+    this.draw();
+    this.fillTable();
+  }
+
+  fillControls() {
+    const focused = document.activeElement?.dataset?.choice;
+    const labels = { ...NAMES, x: "x axis", y: "y axis" };
+    const select = (name, options) => element("label", {}, labels[name] ?? name,
+      element("select", {
+        "data-choice": name,
+        disabled: options.length < 2,
+        onchange: (event) => {
+          // options carry their place, because a value need not be a string
+          const value = options[event.target.selectedIndex][0];
+          if (name === "y") this.setUnit(value);
+          else this.chosen[name] = value;
+          this.update();
+        },
+      }, ...options.map(([value, text]) =>
+        element("option", { selected: value === this.chosen[name] }, String(text)))));
+    const check = (axis, text) => element("label", { class: "check" },
+      element("input", {
+        type: "checkbox", "data-choice": `log-${axis}`, checked: this.logarithmic[axis],
+        onchange: (event) => { this.logarithmic[axis] = event.target.checked; this.update(); },
+      }), text);
+    this.controls.replaceChildren(
+      ...Object.entries(this.selection.offered).filter(([, options]) => options.length)
+        .map(([name, options]) => select(name, options)),
+      select("lines", [["best", "best of each family"], ["every", "every variant"]]),
+      check("x", "logarithmic x"), check("y", "logarithmic y"));
+    if (focused) this.controls.querySelector(`[data-choice="${focused}"]`)?.focus();
+  }
+
+  fillLegend() {
+    const toggle = (lines, show) => {
+      for (const line of lines) show ? this.hidden.delete(line.key) : this.hidden.add(line.key);
+      this.fillLegend();
+      this.draw();
+    };
+    const check = (lines, name, ...label) => {
+      const visible = lines.filter((line) => !this.hidden.has(line.key)).length;
+      const box = element("input", {
+        type: "checkbox", "data-toggle": name, checked: visible > 0,
+        onchange: (event) => {
+          toggle(lines, event.target.checked);
+          this.legend.querySelector(`[data-toggle="${CSS.escape(name)}"]`)?.focus();
+        },
+      });
+      box.indeterminate = visible > 0 && visible < lines.length;
+      return element("label", {}, box, ...label);
+    };
+    const families = Map.groupBy(this.drawn, (line) => line.family);
+    const items = [...families].map(([family, lines]) => lines.length === 1
+      ? element("li", {}, check(lines, family, swatch(lines[0]), lines[0].label))
+      : element("li", {}, check(lines, family, element("b", {}, family)),
+                element("ul", {}, ...lines.map((line) =>
+                  element("li", {}, check([line], line.key, swatch(line), line.label))))));
+    this.legend.replaceChildren(
+      element("legend", {}, "Families "),
+      element("button", { type: "button", onclick: () => toggle(this.drawn, true) }, "all"), " ",
+      element("button", { type: "button", onclick: () => toggle(this.drawn, false) }, "none"),
+      element("ul", {}, ...items));
+  }
+
+  draw() {
+    const { x, mode, readX, points } = this.selection;
+    const unit = UNITS[this.chosen.y];
+    const visible = this.drawn.filter((line) => !this.hidden.has(line.key));
+    const traces = visible.map((line) => this.trace(line, unit, mode));
+    const ceiling = this.ceiling(points, readX, unit, mode);
+    if (ceiling) traces.unshift(ceiling);
+    const crosses = this.crosses(visible, mode);
+    if (crosses) traces.push(crosses);
+    const drawn = traces.some((trace) => trace.y.some((value) => value !== null));
+    const absent = distinct(this.all, (line) => line.family)
+      .filter((family) => this.all.every((line) => line.family !== family || line.last === null));
+    this.note.textContent = [
+      drawn || visible.length === 0 ? "" : `No point here has ${unit.label} (${mode}).`,
+      this.chosen.lines === "best" && absent.length ? `Without a verified time here: ${absent.join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
+    const title = x === "n" ? "n, elements" : x.replace("params.", "");
+    this.chart.setAttribute("aria-label", `${unit.label} against ${title} of ` +
+      `${visible.map((line) => line.label).join(", ") || "nothing"}; the table below has the numbers`);
+    if (!this.near) return;
+    const narrow = this.chart.clientWidth < 600;
+    const axis = { gridcolor: "#e6e6e6", linecolor: "#888", ticks: "outside", automargin: true, zeroline: false };
+    Plotly.react(this.chart, traces, {
+      font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 13, color: "#1a1a1a" },
+      margin: { l: 55, r: 15, t: 15, b: 45 },
+      showlegend: false, hovermode: "closest", hoverlabel: { align: "left", bgcolor: "#fff" },
+      xaxis: { ...axis, title: { text: title }, ...this.ticks(points.map(readX), narrow) },
+      yaxis: {
+        ...axis, title: { text: unit.label }, type: this.logarithmic.y ? "log" : "linear",
+        rangemode: "tozero", tickformat: this.chosen.y === "share" ? "~%" : "", exponentformat: "power",
+        ...(this.logarithmic.y ? { dtick: "D1" } : {}),
+        ...(this.logarithmic.y && spansDecades(traces, 2) ? { dtick: 1 } : {}),
+      },
+      // a height of its own for the crosses, so that any scale and unit has room for them
+      yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
+    }, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d"] });
+    this.chart.removeAllListeners("plotly_click");
+    this.chart.on("plotly_click", ({ points: clicked }) => {
+      const i = clicked[0].customdata;
+      if (i !== undefined) location.hash = `point-${i}`;
+    });
+    performance.mark("chart-drawn");
+  }
+
+  trace(line, unit, mode) {
+    const at = line.x.map((value) => line.at.get(value));
+    const y = (statistic) => at.map((i) =>
+      ranked(i, mode) ? unit.of(i, field(`timing.${mode}.${statistic}`)(i), mode) : null);
+    const middle = y("median_ns"), ends = [y("p25_ns"), y("p75_ns")];
+    const spread = (sign) => middle.map((value, k) => value === null ? 0
+      : Math.max(0, ...ends.map((end) => sign * (end[k] - value))));
+    return {
+      type: "scatter", mode: "lines+markers", name: line.label, x: line.x, y: middle, customdata: at,
+      connectgaps: false, text: at.map((i) => hoverText(i, mode)), hovertemplate: "%{text}<extra></extra>",
+      error_y: { type: "data", symmetric: false, array: spread(1), arrayminus: spread(-1), thickness: 1, width: 2 },
+      line: { color: line.colour, width: 1.6, dash: DASHES[line.dash] },
+      marker: { color: line.colour, symbol: SYMBOLS[line.symbol], size: 7 },
+    };
+  }
+
+  crosses(lines, mode) {
+    const marks = lines.flatMap((line) => line.x.filter((value) => !ranked(line.at.get(value), mode))
+      .map((value) => ({ value, line, i: line.at.get(value) })));
+    if (marks.length === 0) return null;
+    const stacked = new Map();
+    return {
+      type: "scatter", mode: "markers", name: "no verified time", yaxis: "y2",
+      x: marks.map(({ value }) => value),
+      y: marks.map(({ value }) => {
+        stacked.set(value, (stacked.get(value) ?? -1) + 1);
+        return 0.02 + 0.03 * stacked.get(value);
+      }),
+      customdata: marks.map(({ i }) => i),
+      text: marks.map(({ i }) => hoverText(i, mode)), hovertemplate: "%{text}<extra></extra>",
+      marker: { symbol: "x-thin", size: 8, line: { width: 2, color: marks.map(({ line }) => line.colour) } },
+    };
+  }
+
+  /** The read ceiling in this unit: share x cold median is the time of the stream over one input. */
+  ceiling(points, readX, unit, mode) {
+    const at = new Map();
+    for (const i of points) {
+      if (mode !== "cold" || !ranked(i, mode) || field("ceiling_share")(i) === null) continue;
+      const other = at.get(readX(i));
+      // the input alone is what the stream reads: the variant that moves least comes nearest to it
+      if (other === undefined || field("bytes_read")(i) < field("bytes_read")(other)) at.set(readX(i), i);
+    }
+    if (at.size === 0) return null;
+    const x = [...at.keys()].sort(byNumber);
+    const y = x.map((value) => {
+      const i = at.get(value), ns = field("ceiling_share")(i) * field(timePaths.cold)(i);
+      return unit === UNITS.gb_per_s ? field("bytes_read")(i) / ns : unit.of(i, ns, mode);
+    });
+    return {
+      type: "scatter", mode: x.length > 1 ? "lines" : "markers", name: "read ceiling", x, y,
+      line: { color: "#b3b3b3", width: 6 }, marker: { color: "#b3b3b3", symbol: "line-ew-open", size: 24 },
+      text: y.map((value) => value === null ? "" : `read ceiling<br>${unit.text(value)}`),
+      hovertemplate: "%{text}<extra></extra>",
+    };
+  }
+
+  ticks(values, narrow) {
+    if (!this.logarithmic.x) return { type: "linear", tickmode: "auto", exponentformat: "power" };
+    const positive = values.filter((value) => value > 0);
+    if (positive.length === 0) return { type: "log" };
+    const low = Math.ceil(Math.log2(Math.min(...positive))), high = Math.floor(Math.log2(Math.max(...positive)));
+    const step = Math.max(1, Math.ceil((high - low) / (narrow ? 6 : 11)));
+    const exponents = [];
+    for (let e = low; e <= high; e += step) exponents.push(e);
+    return {
+      type: "log", tickmode: "array", tickvals: exponents.map((e) => 2 ** e),
+      ticktext: exponents.map((e) => e < 10 ? String(2 ** e) : `2<sup>${e}</sup>`),
+    };
+  }
+
+  fillTable() {
+    if (!this.details.open) return;
+    const { x, mode, points, readX } = this.selection;
+    const unit = UNITS[this.chosen.y];
+    const values = distinct(points, readX).sort(byNumber);
+    const cell = (i) => {
+      if (i === undefined) return element("td", { class: "number" }, "–");
+      if (!ranked(i, mode)) return element("td", { class: "bad" }, recordLink(i, derived.outcome(i)));
+      const value = unit.of(i, field(timePaths[mode])(i), mode);
+      return element("td", { class: "number" }, recordLink(i, value === null ? "no value" : unit.text(value)));
+    };
+    this.table.replaceChildren(element("table", {},
+      element("caption", {}, `${unit.label}, ${mode}, by ${x.replace("params.", "")}`),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "variant"),
+        ...values.map((value) => element("th", { scope: "col" }, sizeText(value))))),
+      element("tbody", {}, ...this.drawn.map((line) => element("tr", {},
+        element("td", {}, element("a", { href: `#variant-${line.variant}` }, line.label)),
+        ...values.map((value) => cell(line.at.get(value))))))));
+  }
+}
+
+function spansDecades(traces, decades) {
+  const values = traces.filter((trace) => trace.yaxis !== "y2").flatMap((trace) => trace.y)
+    .filter((value) => value > 0);
+  return Math.max(...values) / Math.min(...values) >= 10 ** decades;
+}
+
+function swatch(line) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [name, value] of [["width", 30], ["height", 14], ["aria-hidden", "true"]]) made.setAttribute(name, value);
+  const part = (tag, attributes, text = "") => {
+    const child = document.createElementNS(made.namespaceURI, tag);
+    for (const [name, value] of Object.entries(attributes)) child.setAttribute(name, value);
+    child.textContent = text;
+    made.append(child);
+  };
+  part("line", { x1: 0, y1: 7, x2: 30, y2: 7, stroke: line.colour, "stroke-width": 1.6, "stroke-dasharray": SVG_DASHES[line.dash] });
+  part("text", { x: 15, y: 11, "text-anchor": "middle", "font-size": 11, fill: line.colour }, GLYPHS[line.symbol]);
+  return made;
+}
+
+/** What Plotly shows when the pointer is over a point; it reads a little markup, so escape. */
+function hoverText(i, mode) {
+  const escape = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+  const lines = [`<b>${escape(variantOf(i))}</b> ${escape(paramsText(i))}`];
+  lines.push(`n = ${sizeText(sizeOf(i))}` + (bucketsOf(i) === null ? "" : `, ${sizeText(bucketsOf(i))} buckets`));
+  if (ranked(i, mode)) {
+    const statistic = (name) => field(`timing.${mode}.${name}`)(i);
+    const values = Object.entries(UNITS).filter(([name]) => name !== "time")
+      .map(([, unit]) => [unit, unit.of(i, statistic("median_ns"), mode)])
+      .filter(([, value]) => value !== null)
+      .map(([unit, value]) => unit === UNITS.share ? `${unit.text(value)} of the ceiling` : `${unit.text(value)} ${unit.label}`);
+    lines.push(`${timeText(statistic("median_ns"))} ${mode} (95 %: ${timeText(statistic("ci_low_ns"))} – ` +
+               `${timeText(statistic("ci_high_ns"))}, ${statistic("samples")} samples)`, values.join(", "));
+  } else {
+    lines.push(escape(derived.outcome(i)), ...wrapped(escape(field("reason")(i) ?? "")));
+  }
+  if (field("launch.grid")(i) !== null)
+    lines.push(`grid ${field("launch.grid")(i).toLocaleString("en")}, block ${field("launch.block")(i)}, ` +
+               `${field("launch.kernels")(i)} kernels`);
+  return lines.join("<br>");
+}
+const wrapped = (text) => text.match(/.{1,60}(?:\s|$)|\S+/g) ?? [];
+
+// ---- the table of points -----------------------------------------------------------------------
+
+const COLUMNS = [
+  ["variant", variantOf], ["params", paramsText], ["operation", field("operation")], ["backend", field("backend")],
+  ["n", sizeOf, sizeText], ["buckets", bucketsOf, sizeText], ["type", field("type")], ["operator", field("op")],
+  ["values", derived.distribution], ["labels", derived.labels], ["mode", field("primary_mode")],
+  ["outcome", derived.outcome],
+  ["median", (i) => field(timePaths[field("primary_mode")(i)])(i), timeText],
+  ["GB/s", field("gb_per_s"), digits], ["share", field("ceiling_share"), percent],
+  ["error, ulp", field("verification.error_ulp"), digits], ["reason", field("reason")],
+  ["run", (i) => page.runs[derived.run(i)]],
+];
+
+function mountPoints(root) {
+  const columns = COLUMNS.filter(([, read]) => everyPoint.some((i) => read(i) !== null && read(i) !== ""));
+  const texts = everyPoint.map((i) => columns.map(([, read]) => read(i) ?? "").join(" ").toLowerCase());
+  let limit = ROWS_SHOWN, order = null;
+  const head = element("tr"), body = element("tbody");
+  const found = element("p", { role: "status" });
+  const more = element("button", { type: "button", onclick: () => { limit *= 4; fill(); } }, "Show more");
+  const search = element("input", { type: "search", id: "search", oninput: () => { limit = ROWS_SHOWN; fill(); } });
+  const sortBy = (read) => {
+    order = { read, descending: order?.read === read && !order.descending };
+    fill();
+  };
+  const compare = (a, b) => {
+    const [left, right] = [order.read(a), order.read(b)];
+    if (left === null || right === null) return (left === null) - (right === null);
+    const difference = typeof left === "number" ? left - right : String(left).localeCompare(right, "en", { numeric: true });
+    return order.descending ? -difference : difference;
+  };
+  const headers = columns.map(([name, read]) => element("th", { scope: "col" },
+    element("button", { type: "button", onclick: () => sortBy(read) }, name)));
+  head.append(...headers);
+  function fill() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const points = everyPoint.filter((i) => words.every((word) => texts[i].includes(word)));
+    if (order) points.sort(compare);
+    headers.forEach((header, column) => header.setAttribute("aria-sort",
+      order?.read !== columns[column][1] ? "none" : order.descending ? "descending" : "ascending"));
+    body.replaceChildren(...points.slice(0, limit).map((i) => element("tr", { class: right(i) ? "" : "bad" },
+      ...columns.map(([, read, text], column) => {
+        const value = read(i);
+        const shown = value === null ? "" : (text ?? String)(value);
+        return element("td", { class: typeof value === "number" ? "number" : "" },
+                       column === 0 ? recordLink(i, shown) : shown);
+      }))));
+    found.textContent = `${points.length.toLocaleString("en")} of ${page.count.toLocaleString("en")} points` +
+      (points.length > limit ? `, the first ${limit} shown` : "");
+    more.hidden = points.length <= limit;
+  }
+  fill();
+  root.replaceChildren(
+    element("div", { class: "controls" }, element("label", { for: "search" }, "words that a row must have", search)),
+    found, element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), body)), more);
+}
+
+// ---- one record --------------------------------------------------------------------------------
+
+function valueText(value) {
+  if (typeof value !== "number") return value === null ? "" : String(value);
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential();
+  return value.toLocaleString("en", { maximumFractionDigits: 9 });
+}
+function recordTable(caption, headings, rows) {
+  return element("div", { class: "wide" }, element("table", {}, element("caption", {}, caption),
+    headings.length ? element("thead", {}, element("tr", {}, ...headings.map((text) => element("th", { scope: "col" }, text)))) : null,
+    element("tbody", {}, ...rows.map(([name, ...values]) => element("tr", {},
+      element("th", { scope: "row" }, name.replaceAll("_", " ").replaceAll(".", ", ")),
+      ...values.map((value) => element("td", {}, valueText(value))))))));
+}
+
+function showRecord(i) {
+  const present = Object.keys(readers).filter((path) => field(path)(i) !== null);
+  const part = (prefix) => present.filter((path) => path.startsWith(prefix))
+    .map((path) => [path.slice(prefix.length), field(path)(i)]);
+  const parts = { Verification: "verification.", Launch: "launch.", Parameters: "params." };
+  const modes = MODES.filter((mode) => field(timePaths[mode])(i) !== null);
+  const statistics = distinct(present.filter((path) => path.startsWith("timing.")),
+                              (path) => path.split(".").slice(2).join("."));
+  const content = [
+    element("p", {}, element("a", { href: `#variant-${variantOf(i)}` }, "About this variant"),
+            `. From ${page.runs[derived.run(i)]}, point ${field("index")(i)}.`),
+    field("reason")(i) === null ? null
+      : element("p", { class: "bad" }, `${derived.outcome(i)}: ${field("reason")(i)}`),
+    modes.length === 0 ? null : recordTable("Timing", ["", ...modes], statistics.map((name) =>
+      [name, ...modes.map((mode) => field(`timing.${mode}.${name}`)(i))])),
+    ...Object.entries(parts).map(([caption, prefix]) =>
+      part(prefix).length ? recordTable(caption, [], part(prefix)) : null),
+    recordTable("Point", [], part("").filter(([path]) =>
+      !["timing.", ...Object.values(parts)].some((prefix) => path.startsWith(prefix)))),
+  ];
+  document.getElementById("record-title").textContent = `${variantOf(i)} ${paramsText(i)}, n = ${sizeText(sizeOf(i))}`;
+  document.getElementById("record-content").replaceChildren(...content.filter((each) => each !== null));
+  const dialog = document.getElementById("record");
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+/** Opens what the address names: a record, or a part of the page inside closed ones. */
+function follow() {
+  const target = decodeURIComponent(location.hash.slice(1));
+  const point = /^point-(\d+)$/.exec(target);
+  const dialog = document.getElementById("record");
+  if (point && Number(point[1]) < page.count) return showRecord(Number(point[1]));
+  dialog.close();
+  const named = document.getElementById(target);
+  for (let outer = named; outer; outer = outer.parentElement) if (outer.tagName === "DETAILS") outer.open = true;
+  named?.scrollIntoView();
+}
+
+document.getElementById("record").addEventListener("close", () => {
+  // so that the same link opens the record again
+  if (location.hash.startsWith("#point-")) history.replaceState(null, "", location.pathname + location.search);
+});
+addEventListener("hashchange", follow);
+
+for (const image of document.querySelectorAll("img[data-source]")) {
+  image.addEventListener("near", () => { image.src = image.dataset.source; }, { once: true });
+  nearView.observe(image);
+}
+for (const root of document.querySelectorAll("[data-explorer]")) {
+  const variant = root.dataset.explorer, details = root.closest("details");
+  if (!details) new Explorer(root, variant);
+  else details.addEventListener("toggle", () => { if (!root.hasChildNodes()) new Explorer(root, variant); });
+}
+mountPoints(document.querySelector("[data-points]"));
+follow();
+performance.mark("report-ready");

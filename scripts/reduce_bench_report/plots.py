@@ -1,0 +1,285 @@
+"""An experiment as a figure for a column of a paper: 3.4 inches wide, 7 with several panels.
+
+A line goes through medians of verified points alone and breaks where one is missing; a point
+without a verified time is a cross on the bottom edge. Whiskers span the 25th to the 75th
+percentile. Published values are drawn where the axis is a ratio, never as times.
+"""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
+
+from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, x_text
+from reduce_bench_report.experiments import Experiment
+from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS
+
+SINGLE_IN = 3.4
+DOUBLE_IN = 7.0
+AXES_HEIGHT_IN = 2.3
+LINE_IN = 0.135  # of the title and the legend
+FONT_POINTS = 7.0
+TITLE_POINTS = 8.0
+TITLE_PER_IN = 15.5  # characters
+LEGEND_POINTS = 6.0
+LEGEND_CHARACTER_IN = 0.041
+HANDLE_IN = 0.42
+TICK_CHARACTER_IN = 0.05
+TICK_ROTATION = 40
+MOST_TICKS = 9
+CHARACTERS_SIDE_BY_SIDE = 40
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+Style = dict[str, Any]
+
+
+def draw(evaluation: Evaluation) -> Figure:
+    """One subplot for each measure and panel, one legend for all."""
+    experiment = evaluation.experiment
+    panels, measures = evaluation.panels, evaluation.measures
+    columns = min(2, len(panels))
+    rows = math.ceil(len(panels) / columns) * len(measures)
+    width_in = DOUBLE_IN if columns == 2 else SINGLE_IN
+    figure = Figure(layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    styles = _styles(panels)
+    cells = [
+        (measure, panel) if panel else None
+        for measure in measures
+        for panel in [*panels, *[None] * (-len(panels) % columns)]
+    ]
+    for axes, cell in zip(grid.flat, cells, strict=True):
+        if cell:
+            _draw_panel(axes, evaluation, cell[1], cell[0], styles)
+        else:
+            axes.set_axis_off()
+    title = textwrap.wrap(f"{experiment.id}: {experiment.title}", int(width_in * TITLE_PER_IN))
+    figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
+    legend_lines = _legend(figure, width_in)
+    lines = legend_lines + len(title)
+    ticks_in = _rotated_ticks_in(panels)
+    figure.set_size_inches(width_in, rows * (AXES_HEIGHT_IN + ticks_in) + LINE_IN * lines)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once for all formats
+    return figure
+
+
+def _legend(figure: Figure, width_in: float) -> int:
+    """Below the subplots, in as many columns as fit; returns its lines."""
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if any(line.get_gid() == "no-result" for axes in figure.axes for line in axes.lines):
+        handles["no verified time"] = Line2D(
+            [], [], color="0.3", marker="x", linestyle="", markersize=4
+        )
+    longest = max(len(label) for label in handles)
+    columns = max(1, int(width_in / (HANDLE_IN + longest * LEGEND_CHARACTER_IN)))
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=columns,
+        fontsize=LEGEND_POINTS,
+        frameon=False,
+        handlelength=3,
+        columnspacing=1,
+        labelspacing=0.3,
+    )
+    return math.ceil(len(handles) / columns)
+
+
+def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
+    """By label, the same in every panel; the cycles' lengths are coprime."""
+    labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
+    return {
+        label: {
+            "color": COLOURS[index % len(COLOURS)],
+            "marker": MARKERS[index % len(MARKERS)],
+            "linestyle": LINE_STYLES[index % len(LINE_STYLES)],
+        }
+        for index, label in enumerate(labels)
+    }
+
+
+def _draw_panel(
+    axes: Axes, evaluation: Evaluation, panel: Panel, measure: str, styles: dict[str, Style]
+) -> None:
+    experiment = evaluation.experiment
+    numeric = all(x.isdecimal() for x in panel.xs)
+    places = {x: float(x) if numeric else float(index) for index, x in enumerate(panel.xs)}
+    crosses: dict[str, int] = {}  # crosses already at this x, stacked to stay apart
+    for index, series in enumerate(panel.series):
+        style = styles[series.label]
+        aside = 0.0 if numeric else _aside(index, len(panel.series))
+        own = [x for x in panel.xs if series.outcome(x)]
+        values = [panel.value(series, x, measure) or (math.nan,) * 3 for x in own]
+        axes.errorbar(
+            [places[x] + aside for x in own],
+            [middle for _, middle, _ in values],
+            yerr=(
+                [middle - low for low, middle, _ in values],
+                [high - middle for _, middle, high in values],
+            ),
+            label=series.label,
+            **(style if numeric else style | {"linestyle": ""}),
+            markersize=3,
+            linewidth=0.9,
+            elinewidth=0.6,
+            capsize=1.5,
+        )
+        for x in own:
+            if series.outcome(x) != "ok":
+                height = 0.02 + 0.035 * crosses.get(x, 0)
+                crosses[x] = crosses.get(x, 0) + 1
+                axes.plot(
+                    [places[x] + aside],
+                    [height],
+                    transform=axes.get_xaxis_transform(),
+                    color=style["color"],
+                    marker="x",
+                    markersize=4,
+                    linestyle="",
+                    clip_on=False,
+                    gid="no-result",
+                )
+    if measure in RATIOS:
+        _draw_published(axes, panel, measure, places, numeric)
+    _draw_ceilings(axes, panel, measure, places)
+    _scale(axes, evaluation, panel, measure, places, numeric)
+    axes.set_title(panel.title, fontsize=FONT_POINTS)
+    axes.set_xlabel(experiment.x_label or _axis_label(experiment.x), fontsize=FONT_POINTS)
+    axes.set_ylabel(_value_label(experiment, measure), fontsize=FONT_POINTS)
+    axes.tick_params(labelsize=FONT_POINTS - 0.5, width=0.6, length=2.5)
+    axes.grid(True, color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _aside(index: int, count: int) -> float:
+    """Keeps the series of one category apart."""
+    return 0.0 if count == 1 else 0.7 * (index / (count - 1) - 0.5)
+
+
+def _axis_label(key: str) -> str:
+    return {"n": "n, elements", "buckets": "m, buckets", "labels": "labels"}.get(key, key)
+
+
+def _value_label(experiment: Experiment, measure: str) -> str:
+    over = f" over {' '.join(experiment.base.values())}" if measure == "speed_up" else ""
+    return MEASURES[measure].heading + over
+
+
+def _draw_published(
+    axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
+) -> None:
+    for index, series in enumerate(panel.published):
+        values = {x: panel.published_value(series, x, measure) for x in panel.xs}
+        known = {x: value for x, value in values.items() if value is not None}
+        if known and not panel.is_base(series):
+            axes.plot(
+                [places[x] for x in known],
+                list(known.values()),
+                label=series.label,
+                color="0.45",
+                marker=MARKERS[index % len(MARKERS)],
+                markerfacecolor="white",
+                linestyle=(0, (1, 1.5)) if numeric else "",
+                markersize=3.5,
+                linewidth=0.8,
+                gid="published",
+            )
+
+
+def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, float]) -> None:
+    ceilings = panel.ceilings(measure)
+    for backend, at in ceilings.items():
+        label = "read ceiling" if len(ceilings) == 1 else f"read ceiling ({backend})"
+        grey = "0.75" if backend == "cuda" else "0.85"
+        if len(at) == 1:
+            axes.axhline(next(iter(at.values())), color=grey, linewidth=3, zorder=1, label=label)
+            continue
+        axes.plot(
+            [places[x] for x in at],
+            list(at.values()),
+            label=label,
+            color=grey,
+            linewidth=3,
+            solid_capstyle="butt",
+            zorder=1,
+            gid="ceiling",
+        )
+
+
+def _scale(
+    axes: Axes,
+    evaluation: Evaluation,
+    panel: Panel,
+    measure: str,
+    places: dict[str, float],
+    numeric: bool,
+) -> None:
+    experiment = evaluation.experiment
+    if numeric and "x" in experiment.log and all(place > 0 for place in places.values()):
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_minor_locator(NullLocator())
+    if "y" in experiment.log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(_decade))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)
+    if measure.endswith("_share"):
+        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+    shown = list(places)[:: math.ceil(len(places) / MOST_TICKS) if numeric else 1]
+    axes.xaxis.set_major_locator(FixedLocator([places[x] for x in shown]))
+    as_powers = numeric and max(places.values()) >= 1024
+    names = {places[x]: _tick(experiment.x, x, as_powers) for x in shown}
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: names.get(place, "")))
+    if not numeric:
+        margin = 0.6
+        axes.set_xlim(min(places.values()) - margin, max(places.values()) + margin)
+        if _rotated_ticks_in([panel]):
+            axes.tick_params(axis="x", labelrotation=TICK_ROTATION)
+            for label in axes.get_xticklabels():
+                label.set_horizontalalignment("right")
+                label.set_rotation_mode("anchor")
+
+
+def _rotated_ticks_in(panels: Sequence[Panel]) -> float:
+    """What tick labels that do not fit side by side need of a subplot's height."""
+    longest = max(len(x) for panel in panels for x in panel.xs)
+    most = max(len(panel.xs) for panel in panels)
+    if longest * most <= CHARACTERS_SIDE_BY_SIDE:
+        return 0.0
+    if all(x.isdecimal() for panel in panels for x in panel.xs):
+        return 0.0
+    return longest * TICK_CHARACTER_IN * math.sin(math.radians(TICK_ROTATION))
+
+
+def _tick(key: str, x: str, as_powers: bool) -> str:
+    if as_powers and (power := int(x)).bit_count() == 1:
+        return _power(2, power.bit_length() - 1)
+    return x_text(key, x)
+
+
+def _power(base: int, exponent: int) -> str:
+    """Without mathtext, which takes longer than all the rest of a figure."""
+    return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def _decade(value: float, _: object) -> str:
+    exponent = round(math.log10(value))
+    return _power(10, exponent) if math.isclose(value, 10.0**exponent) else ""

@@ -1,0 +1,152 @@
+"""Points of runs, and the selections of a claim that they match."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reduce_bench_report.claim_registry import Interval, Json, Value
+from reduce_bench_report.loader import Point, Results
+
+MODE = "cold"
+ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8, "u8": 1, "u32": 4}
+
+Key = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A point and the run that it is of."""
+
+    point: Point
+    run: Results
+
+    @property
+    def noise(self) -> float:
+        """How far identical measurements of this backend lay apart in this run."""
+        pairs = self.run.document["noise_floor"]["aa"]
+        return max(
+            (abs(p["ratio"] - 1) for p in pairs if p["backend"] == self.point.backend), default=0.0
+        )
+
+    @property
+    def counts(self) -> bool:
+        return (
+            self.point.status == "ok" and not self.point.known_wrong and MODE in self.point.timing
+        )
+
+    @property
+    def time_ns(self) -> Interval:
+        timing = self.point.timing[MODE]
+        return Interval(timing["ci_low_ns"], timing["median_ns"], timing["ci_high_ns"])
+
+
+def axis(name: str, measured: Measured) -> Value | None:
+    point = measured.point
+    if name.startswith("params."):
+        text = dict(point.params).get(name.removeprefix("params."))
+        return int(text) if text is not None and text.isdigit() else text
+    return AXES[name](measured)
+
+
+def _segment_length(measured: Measured) -> Value | None:
+    labels = measured.point.labels
+    length = None if labels is None else dict(labels.params).get("length")
+    return None if length is None else int(length)
+
+
+def _bucket_bytes(measured: Measured) -> Value | None:
+    """Of all bucket sets together."""
+    point = measured.point
+    sets = axis("params.sets", measured) or 1
+    if point.buckets is None or not isinstance(sets, int):
+        return None
+    return point.buckets * sets * ELEMENT_BYTES[point.type]
+
+
+def _bucket_bytes_per_l2(measured: Measured) -> Value | None:
+    total = _bucket_bytes(measured)
+    gpu = measured.run.environment["gpu"]
+    if not isinstance(total, int) or not gpu or not gpu["l2_bytes"]:
+        return None
+    return float(total / gpu["l2_bytes"])
+
+
+def _buckets_per_tile(measured: Measured) -> Value | None:
+    """Over the inputs that a block sorts at a time."""
+    threads, items = axis("params.threads", measured), axis("params.items", measured)
+    buckets = measured.point.buckets
+    if buckets is None or not isinstance(threads, int) or not isinstance(items, int):
+        return None
+    return buckets / (threads * items)
+
+
+AXES: dict[str, Callable[[Measured], Value | None]] = {
+    "variant": lambda m: m.point.variant,
+    "operation": lambda m: m.point.operation,
+    "backend": lambda m: m.point.backend,
+    "type": lambda m: m.point.type,
+    "op": lambda m: m.point.op,
+    "n": lambda m: m.point.n,
+    "buckets": lambda m: m.point.buckets,
+    "distribution": lambda m: m.point.distribution.name,
+    "labels": lambda m: None if m.point.labels is None else m.point.labels.name,
+    "segment_length": _segment_length,
+    "bucket_bytes": _bucket_bytes,
+    "bucket_bytes_per_l2": _bucket_bytes_per_l2,
+    "buckets_per_tile": _buckets_per_tile,
+}
+
+
+def matches(selection: Json, measured: Measured) -> bool:
+    return all(_matches_one(wanted, axis(name, measured)) for name, wanted in selection.items())
+
+
+def _matches_one(wanted: Any, value: Value | None) -> bool:
+    if isinstance(wanted, list):
+        return value in wanted
+    if isinstance(wanted, dict):
+        if not isinstance(value, int | float) or value < wanted["from"]:
+            return False
+        return bool(value <= wanted["to"] if "to" in wanted else value < wanted["below"])
+    return bool(value == wanted)
+
+
+def required(selection: Json, name: str) -> list[Value]:
+    """Values of an axis that a selection must have: all of a list, the ends of a range."""
+    wanted = selection.get(name)
+    if isinstance(wanted, list):
+        return [value for value in wanted if value is not None]
+    if isinstance(wanted, dict) and "to" in wanted:
+        return [wanted["from"], wanted["to"]]
+    return []
+
+
+def describe(selection: Json) -> str:
+    return ", ".join(
+        f"{axis_name(name)} {wanted_text(wanted)}" for name, wanted in selection.items()
+    )
+
+
+AXIS_WORDS = {
+    "bucket_bytes": "bytes of all bucket sets",
+    "bucket_bytes_per_l2": "bytes of all bucket sets over L2",
+    "buckets_per_tile": "buckets over threads times items",
+    "segment_length": "segment length",
+}
+
+
+def axis_name(name: str) -> str:
+    return AXIS_WORDS.get(name, name.removeprefix("params."))
+
+
+def wanted_text(wanted: Any) -> str:
+    if isinstance(wanted, list):
+        return " or ".join("none" if value is None else str(value) for value in wanted)
+    if isinstance(wanted, dict):
+        end = f"to {wanted['to']}" if "to" in wanted else f"to below {wanted['below']}"
+        return f"{wanted['from']} {end}"
+    return str(wanted)
+
+
+def sort_key(key: Key) -> tuple[tuple[bool, float, str], ...]:
+    return tuple((isinstance(v, str), 0.0 if isinstance(v, str) else v, str(v)) for v in key)

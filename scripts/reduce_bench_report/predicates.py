@@ -1,0 +1,190 @@
+"""Predicates of claims: each gives the cases of some points by name, for the check's limits."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
+from reduce_bench_report.points import (
+    ELEMENT_BYTES,
+    Key,
+    Measured,
+    axis,
+    axis_name,
+    matches,
+    sort_key,
+)
+
+Cases = dict[str, tuple[Interval, tuple[Measured, ...]]]
+
+
+@dataclass(frozen=True)
+class Context:
+    registry: Registry
+    claim: Json
+    check: Json
+
+    def selection(self, part: Json) -> Json:
+        base: Json = self.claim.get("base", {})
+        return base | part
+
+    @property
+    def match(self) -> list[str]:
+        return list(self.check.get("match", []))
+
+    @property
+    def selections(self) -> list[Json]:
+        check = self.check
+        parts = check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]
+        return [self.selection(part) for part in parts]
+
+
+def _grouped(
+    pool: Iterable[Measured], selection: Json, match: Sequence[str]
+) -> dict[Key, list[Measured]]:
+    groups: dict[Key, list[Measured]] = {}
+    for measured in pool:
+        if measured.counts and matches(selection, measured):
+            key = tuple(axis(name, measured) for name in match)
+            if None not in key:
+                groups.setdefault(tuple(v for v in key if v is not None), []).append(measured)
+    return groups
+
+
+def _fastest(group: Sequence[Measured]) -> Measured:
+    return min(group, key=lambda measured: measured.time_ns.value)
+
+
+def _slowest(group: Sequence[Measured]) -> Measured:
+    return max(group, key=lambda measured: measured.time_ns.value)
+
+
+def _ratio_of(above: Measured, below: Measured) -> Interval:
+    a, b = above.time_ns, below.time_ns
+    noise = 1 + max(above.noise, below.noise)
+    return Interval(a.low / b.high / noise, a.value / b.value, a.high / b.low * noise)
+
+
+def case_name(match: Sequence[str], key: Key) -> str:
+    return ", ".join(f"{axis_name(n)} {v}" for n, v in zip(match, key, strict=True))
+
+
+def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:
+    """Time `of` over time `to`, each the fastest of its points with the same `match`."""
+    check, match = context.check, context.match
+    of = _grouped(pool, context.selection(check["of"]), match)
+    to = _grouped(pool, context.selection(check["to"]), match)
+    pick = _slowest if check.get("to_pick") == "slowest" else _fastest
+    cases: Cases = {}
+    for key in sorted(of.keys() & to.keys(), key=sort_key):
+        above, below = _fastest(of[key]), pick(to[key])
+        cases[case_name(match, key)] = (_ratio_of(above, below), (above, below))
+    return cases
+
+
+def _along(context: Context, pool: Sequence[Measured]) -> dict[Key, list[tuple[Value, Measured]]]:
+    """By match key: (value of the axis, fastest point) in the order of the axis."""
+    check, match = context.check, context.match
+    lines: dict[Key, list[tuple[Value, Measured]]] = {}
+    if "sequence" in check:
+        for part in check["sequence"]:
+            selection = context.selection(part)
+            for key, group in _grouped(pool, selection, match).items():
+                lines.setdefault(key, []).append((str(selection["variant"]), _fastest(group)))
+        whole = [str(context.selection(part)["variant"]) for part in check["sequence"]]
+        return {key: line for key, line in lines.items() if [v for v, _ in line] == whole}
+    selection, name = context.selection(check["select"]), check["along"]
+    groups = _grouped(pool, selection, [*match, name])
+    for key in sorted(groups, key=sort_key):
+        lines.setdefault(key[:-1], []).append((key[-1], _fastest(groups[key])))
+    return {key: line for key, line in lines.items() if len(line) > 1}
+
+
+def _steps(context: Context, pool: Sequence[Measured]) -> Cases:
+    """Time of every step of an axis, or of a sequence of variants, over that of the step before."""
+    cases: Cases = {}
+    for key, line in _along(context, pool).items():
+        for (before, former), (after, latter) in itertools.pairwise(line):
+            ratio = _ratio_of(latter, former)
+            if context.check.get("per_doubling"):
+                power = 1 / math.log2(float(after) / float(before))
+                ratio = Interval(ratio.low**power, ratio.value**power, ratio.high**power)
+            name = ", ".join(filter(None, [case_name(context.match, key), f"{before} to {after}"]))
+            cases[name] = (ratio, (former, latter))
+    return cases
+
+
+def _flat(context: Context, pool: Sequence[Measured]) -> Cases:
+    """The slowest over the fastest along an axis."""
+    cases: Cases = {}
+    for key, line in _along(context, pool).items():
+        points = [measured for _, measured in line]
+        slowest, fastest = _slowest(points), _fastest(points)
+        cases[case_name(context.match, key)] = (_ratio_of(slowest, fastest), (slowest, fastest))
+    return cases
+
+
+def _value(context: Context, pool: Sequence[Measured]) -> Cases:
+    """A quantity of the fastest point with the same `match`."""
+    cases: Cases = {}
+    groups = _grouped(pool, context.selection(context.check["select"]), context.match)
+    for key in sorted(groups, key=sort_key):
+        measured = _fastest(groups[key])
+        quantity = QUANTITIES[context.check["quantity"]](context, measured)
+        if quantity is not None:
+            cases[case_name(context.match, key)] = (quantity, (measured,))
+    return cases
+
+
+def _by_time(measured: Measured, at_median: float | None, power: int) -> Interval | None:
+    """A quantity that grows with the time (power 1) or falls with it (power -1)."""
+    if at_median is None:
+        return None
+    time, noise = measured.time_ns, 1 + measured.noise
+    ends = [
+        at_median * (end / time.value) ** power for end in (time.low / noise, time.high * noise)
+    ]
+    return Interval(min(ends), at_median, max(ends))
+
+
+def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
+    """ns per input if this card had the publication's bandwidth: equal shares of peak are equal."""
+    gpu = measured.run.environment["gpu"]
+    theirs = context.registry.tables[context.check["card"]].peak_gb_per_s
+    if not gpu or not gpu["peak_gb_per_s"] or theirs is None:
+        return None
+    per_item = measured.time_ns.value / measured.point.n
+    return _by_time(measured, per_item * gpu["peak_gb_per_s"] / theirs, 1)
+
+
+def _exact(value: float | None) -> Interval | None:
+    return None if value is None else Interval(value, value, value)
+
+
+def _bytes_per_input_byte(measured: Measured) -> Interval | None:
+    point = measured.point
+    if point.bytes is None or point.n == 0:
+        return None
+    return _exact(point.bytes / (point.n * ELEMENT_BYTES[point.type]))
+
+
+def _error(measured: Measured) -> Interval | None:
+    record = measured.point.raw["verification"]
+    return _exact(record["error_relative"] if record else None)
+
+
+QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
+    "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
+    "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
+    "scaled ns per input": _scaled_ns,
+    "bytes moved per byte of input": lambda _, m: _bytes_per_input_byte(m),
+    "relative error": lambda _, m: _error(m),
+}
+
+PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {
+    "ratio": _ratio,
+    "steps": _steps,
+    "flat": _flat,
+    "value": _value,
+}

@@ -1,0 +1,106 @@
+"""Reads the publications' own tables, `published/<paper>.json`: checked here, trusted elsewhere."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import best_match
+
+from reduce_bench_report.loader import InputError
+
+FOLDER = Path(__file__).parent / "published"
+SCHEMA_PATH = Path(__file__).parent / "published.schema.json"
+
+Cell = float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    unit: str | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A published table: `rows` hold one cell for each of `columns`, as the source prints them."""
+
+    paper: str
+    paper_title: str
+    id: str
+    source: str
+    hardware: str | None
+    peak_gb_per_s: float | None
+    conditions: dict[str, Any]
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str | None
+
+    def column(self, name: str) -> list[Cell]:
+        """The cells of one column, from top to bottom."""
+        names = [column.name for column in self.columns]
+        if name not in names:
+            raise InputError(
+                f"published table '{self.id}' has no column '{name}'; it has {', '.join(names)}"
+            )
+        index = names.index(name)
+        return [row[index] for row in self.rows]
+
+    def unit(self, name: str) -> str | None:
+        return next(column.unit for column in self.columns if column.name == name)
+
+
+def load_all(folder: Path = FOLDER) -> dict[str, Table]:
+    """Every published table by its id."""
+    tables: dict[str, Table] = {}
+    for path in sorted(folder.glob("*.json")):
+        for table in load(path):
+            if table.id in tables:
+                raise InputError(f"published table '{table.id}' stands twice; see '{path}'")
+            tables[table.id] = table
+    return tables
+
+
+def load(path: Path) -> list[Table]:
+    """The tables of one publication; `InputError` where the file is not as its schema says."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read the published tables in '{path}': {error}") from error
+    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    defect = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
+    if defect is not None:
+        pointer = "/" + "/".join(str(part) for part in defect.absolute_path)
+        raise InputError(f"'{path}' breaks its schema at {pointer}: {defect.message}")
+    if document["paper"] != path.stem:
+        raise InputError(f"'{path}' says that it is of paper '{document['paper']}'")
+    return [_table(document, raw, path) for raw in document["tables"]]
+
+
+def _table(document: dict[str, Any], raw: dict[str, Any], path: Path) -> Table:
+    columns = tuple(Column(column["name"], column["unit"]) for column in raw["columns"])
+    names = [column.name for column in columns]
+    if len(set(names)) != len(names):
+        raise InputError(f"'{path}' has two columns of one name in table '{raw['id']}'")
+    if not raw["id"].startswith(document["paper"] + "-"):
+        raise InputError(f"'{path}' has table '{raw['id']}', which is not named after its paper")
+    for number, row in enumerate(raw["rows"], start=1):
+        if len(row) != len(columns):
+            raise InputError(
+                f"'{path}' has {len(row)} cells in row {number} of table '{raw['id']}', which has "
+                f"{len(columns)} columns"
+            )
+    hardware = raw["hardware"] or {"name": None, "peak_gb_per_s": None}
+    return Table(
+        paper=document["paper"],
+        paper_title=document["title"],
+        id=raw["id"],
+        source=raw["source"],
+        hardware=hardware["name"],
+        peak_gb_per_s=hardware["peak_gb_per_s"],
+        conditions=raw["conditions"],
+        columns=columns,
+        rows=tuple(tuple(row) for row in raw["rows"]),
+        note=raw["note"],
+    )

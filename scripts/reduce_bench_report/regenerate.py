@@ -1,0 +1,86 @@
+"""Regenerates the publications' tables and figures from runs of one device."""
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from pathlib import Path
+
+from reduce_bench_report import figures, grids, plots, published
+from reduce_bench_report.evaluate import Absence, Evaluation, evaluate
+from reduce_bench_report.experiments import EXPERIMENTS
+from reduce_bench_report.loader import InputError, Results
+
+DPI = 300
+
+
+def evaluate_all(
+    runs: Sequence[Results], ids: Iterable[str] | None = None
+) -> tuple[list[Evaluation], list[Absence]]:
+    """What the runs hold of these experiments (default: of all), and what they do not."""
+    tables = published.load_all()
+    shown = [evaluate(EXPERIMENTS[name], runs, tables) for name in ids or EXPERIMENTS]
+    return (
+        [each for each in shown if isinstance(each, Evaluation)],
+        [each for each in shown if isinstance(each, Absence)],
+    )
+
+
+def missing_line(each: Evaluation | Absence) -> str | None:
+    """Which points an experiment lacks, and how to get them; None where it has all."""
+    if isinstance(each, Absence):
+        return f"{each.experiment.id}: not drawn: {each.reason}"
+    if each.missing:
+        return (
+            f"{each.experiment.id}: drawn in part: missing {', '.join(each.missing)}: "
+            f"run {each.experiment.config}"
+        )
+    return None
+
+
+def svg(evaluation: Evaluation) -> str:
+    """The figure as an SVG element to stand in an HTML page."""
+    return figures.svg_element(plots.draw(evaluation))
+
+
+def save_all(
+    evaluations: Sequence[Evaluation],
+    folder: Path,
+    formats: Sequence[str],
+    redraw_commands: Sequence[str],
+) -> list[Path]:
+    """Writes each one's table in every format and its figure in those asked for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        workers = min(len(evaluations), os.cpu_count() or 1)
+        arguments = (evaluations, repeat(folder), repeat(formats), redraw_commands)
+        if workers < 2:
+            written = list(map(save, *arguments))
+        else:
+            with ProcessPoolExecutor(workers) as pool:
+                written = list(pool.map(save, *arguments))
+    except OSError as error:
+        raise InputError(
+            f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
+            "with -o"
+        ) from error
+    return [path for paths in written for path in paths]
+
+
+def save(
+    evaluation: Evaluation, folder: Path, formats: Sequence[str], redraw_command: str
+) -> list[Path]:
+    experiment = evaluation.experiment
+    written = []
+    for extension, text in grids.FORMATS.items():
+        path = folder / f"{experiment.id}.{extension}"
+        path.write_text(text(evaluation, redraw_command), encoding="utf-8")
+        written.append(path)
+    if experiment.kind == "figure":
+        figure = plots.draw(evaluation)
+        said = [*grids.notes(evaluation), *grids.provenance(evaluation, redraw_command)]
+        for extension in formats:
+            path = folder / f"{experiment.id}.{extension}"
+            figures.save(figure, path, extension, "\n".join(said), DPI)
+            written.append(path)
+    return written
