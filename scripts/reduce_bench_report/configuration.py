@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ import jsonschema
 from jsonschema.exceptions import best_match
 
 from reduce_bench_report.loader import InputError, Point, distribution
+from reduce_bench_report.select import size_text
 
 ROOT = Path(__file__).parents[2]
 SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
@@ -19,6 +21,7 @@ SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
 # axis or parameter -> the values asked for, as text
 Values = Mapping[str, Sequence[str]]
 
+MOST_VALUES = 8  # told of one axis
 KEYED_AXES = ("buckets", "labels")
 
 
@@ -104,12 +107,12 @@ class Configuration:
         variant and with these facts."""
         names = [name for name, _ in example.params]
         return {
-            combination[key]
+            _value(combination, key)
             for sweep in self.sweeps
             if sweep.operation == example.operation
             and any(fnmatchcase(example.variant, glob) for glob in sweep.variants)
             for combination in sweep.combinations(names)
-            if key in combination
+            if _value(combination, key)
             and _meets(combination, where)
             and all(combination.get(name, value) == value for name, value in facts.items())
         }
@@ -127,7 +130,7 @@ class Configuration:
                 names = sorted({p.variant for p in own if fnmatchcase(p.variant, glob)})
                 combinations = sweep.combinations(sweep.params)
                 if not names and any(_meets(asked, where) for asked in combinations):
-                    absent[glob] = None
+                    absent[glob + _apart(sweep, points, glob)] = None
                 for name in names:
                     of_variant = [point for point in own if point.variant == name]
                     clause = _gap(name, sweep, of_variant, where)
@@ -136,6 +139,32 @@ class Configuration:
         if absent:
             clauses[f"every point of {', '.join(absent)}"] = None
         return list(clauses)
+
+
+def _value(combination: Mapping[str, str], key: str) -> str:
+    if key == "length":
+        found = re.search(r"length=(\d+)", combination.get("labels", ""))
+        return found[1] if found else ""
+    return combination.get(key, "")
+
+
+def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:
+    """What tells the sweep's points of these variants from those that are there."""
+    present = [point for point in points if fnmatchcase(point.variant, glob)]
+    differing = [
+        f"{key} = {_text(key, values)}"
+        for key, values in [*sweep.axes.items(), *sweep.params.items()]
+        if present and not any(fact(point, key) in values for point in present)
+    ]
+    return f" at {'; '.join(differing)}" if differing else ""
+
+
+def _text(key: str, values: Sequence[str]) -> str:
+    """The values of an axis or parameter, not more than a line of them."""
+    texts = [size_text(int(value)) if key in ("n", "buckets") else value for value in values]
+    if len(texts) > MOST_VALUES:
+        return f"{', '.join(texts[: MOST_VALUES // 2])} ... {texts[-1]} ({len(texts)} values)"
+    return ", ".join(texts)
 
 
 def _meets(combination: Mapping[str, str], where: Values) -> bool:
@@ -162,7 +191,7 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
     for key in keys:
         values = list(dict.fromkeys(combination[key] for combination in absent))
         if len(values) < len({combination[key] for combination in asked}):
-            lacking.append(f"{key} = {', '.join(values)}")
+            lacking.append(f"{key} = {_text(key, values)}")
     at = f" at {'; '.join(lacking)}" if lacking else ""
     return f"{len(absent)} of {len(asked)} points of {name}{at}"
 
