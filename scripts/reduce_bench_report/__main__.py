@@ -226,18 +226,11 @@ def _experiments(
         line = regenerate.missing_line(each)
         if line:
             _say(line)
-    return [
-        path
-        for evaluation in evaluations
-        for path in regenerate.save(
-            evaluation,
-            options.output,
-            options.format,
-            _redraw_command(
-                [run.path for run in evaluation.runs], options, evaluation.experiment.id
-            ),
-        )
+    commands = [
+        _redraw_command([run.path for run in each.runs], options, each.experiment.id)
+        for each in evaluations
     ]
+    return regenerate.save_all(evaluations, options.output, options.format, commands)
 
 
 def _say(line: str) -> None:

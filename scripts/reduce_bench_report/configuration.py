@@ -97,9 +97,11 @@ class Configuration:
     def asks_for(self, point: Point) -> bool:
         return any(sweep.asks_for(point) for sweep in self.sweeps)
 
-    def values_of(self, key: str, example: Point, where: Values) -> set[str]:
-        """Every value of one axis or parameter, of the points that are as the example and meet
-        `where`."""
+    def values_of(
+        self, key: str, example: Point, facts: Mapping[str, str], where: Values
+    ) -> set[str]:
+        """Every value of an axis or parameter among the points asked for `where`, of the example's
+        variant and with these facts."""
         names = [name for name, _ in example.params]
         return {
             combination[key]
@@ -107,7 +109,9 @@ class Configuration:
             if sweep.operation == example.operation
             and any(fnmatchcase(example.variant, glob) for glob in sweep.variants)
             for combination in sweep.combinations(names)
-            if key in combination and _meets(combination, where)
+            if key in combination
+            and _meets(combination, where)
+            and all(combination.get(name, value) == value for name, value in facts.items())
         }
 
     def missing(self, points: Sequence[Point], where: Values) -> list[str]:
@@ -121,7 +125,8 @@ class Configuration:
                 if wanted and not any(fnmatchcase(name, glob) for name in wanted):
                     continue
                 names = sorted({p.variant for p in own if fnmatchcase(p.variant, glob)})
-                if not names and any(_meets(asked, where) for asked in sweep.combinations(())):
+                combinations = sweep.combinations(sweep.params)
+                if not names and any(_meets(asked, where) for asked in combinations):
                     absent[glob] = None
                 for name in names:
                     of_variant = [point for point in own if point.variant == name]
@@ -134,7 +139,9 @@ class Configuration:
 
 
 def _meets(combination: Mapping[str, str], where: Values) -> bool:
-    return all(combination[key] in values for key, values in where.items() if key in combination)
+    return all(
+        combination.get(key, "") in values for key, values in where.items() if key != "variant"
+    )
 
 
 def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str | None:

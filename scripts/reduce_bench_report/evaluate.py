@@ -218,10 +218,19 @@ def _published_time(series: PublishedSeries, x: str) -> float | None:
 
 
 @dataclass(frozen=True)
+class Run:
+    """A run that gave points."""
+
+    path: Path
+    provenance: str
+    interrupted: bool
+
+
+@dataclass(frozen=True)
 class Evaluation:
     experiment: Experiment
     panels: Sequence[Panel]
-    runs: Sequence[Results]  # those that gave points, the one that gave most first
+    runs: Sequence[Run]  # the one that gave most points first
     constants: Mapping[str, str]  # what is the same for all points
     missing: Sequence[str]  # clauses
     published: Table | None
@@ -250,8 +259,10 @@ def evaluate(
     asked = configuration.load(Path(experiment.config))
     points, used = _collect(experiment, asked, runs)
     missing = asked.missing(points, experiment.where)
-    if not points:
+    if not points and missing:
         return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
+    if not points:
+        return Absence(experiment, f"{experiment.config} asks for no such points yet")
     chosen: dict[tuple[str, str], str] = {}
     if experiment.best:
         points = _best(experiment, points, chosen)
@@ -262,7 +273,7 @@ def evaluate(
     return Evaluation(
         experiment=experiment,
         panels=_Panels(experiment, asked, points, varying).with_published(published),
-        runs=used,
+        runs=[Run(run.path, run.provenance, run.document["interrupted"]) for run in used],
         constants={
             axis: fact(points[0], axis)
             for axis in ("variant", *AXES)
@@ -386,11 +397,10 @@ class _Panels:
         if self.experiment.x == "length":
             outside.add("labels")
         facts = {axis: fact(point, axis) for axis in self.varying if axis not in outside}
-        if self.experiment.x != "variant":
-            facts["variant"] = point.variant
-            if not self.experiment.best:
-                facts |= _params(self.experiment, point)
-        return facts
+        if self.experiment.x == "variant":
+            return facts
+        params = {} if self.experiment.best else _params(self.experiment, point)
+        return {"variant": point.variant} | facts | params
 
     def _series(self, points: Sequence[Point], panel: dict[str, str]) -> list[Series]:
         groups: dict[tuple[tuple[str, str], ...], dict[str, Point]] = {}
@@ -398,8 +408,10 @@ class _Panels:
             key = tuple(self._facts(point).items())
             groups.setdefault(key, {}).setdefault(self._x(point), point)
         keys = [dict(key) for key in groups]
+        places = _places(keys)
         made = []
-        for facts, by_x in zip(keys, groups.values(), strict=True):
+        for facts in sorted(keys, key=lambda key: [places[pair] for pair in key.items()]):
+            by_x = groups[tuple(facts.items())]
             example = next(iter(by_x.values()))
             label = " ".join([_label(facts, keys), *_finish(by_x.values())])
             gaps = self._asked(example, facts | panel) - set(by_x)
@@ -408,8 +420,20 @@ class _Panels:
 
     def _asked(self, example: Point, facts: Mapping[str, str]) -> set[str]:
         """The x at which the configuration asks for a point of the series."""
-        wanted = {key: (value,) for key, value in facts.items()} | dict(self.experiment.where)
-        return self.asked.values_of(self.experiment.x, example, wanted)
+        return self.asked.values_of(self.experiment.x, example, facts, self.experiment.where)
+
+
+def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
+    """The place of each value of each fact: numbers ascending, others as they appear."""
+    values: dict[str, list[str]] = {}
+    for facts in all_facts:
+        for key, value in facts.items():
+            values.setdefault(key, []).append(value)
+    return {
+        (key, value): place
+        for key, appearing in values.items()
+        for place, value in enumerate(_in_order(appearing))
+    }
 
 
 def _finish(points: Iterable[Point]) -> list[str]:

@@ -87,7 +87,7 @@ REPORT7_T1 = Published(
     ],
 )
 
-_ALL: Sequence[Experiment] = (
+ALL: Sequence[Experiment] = (
     Experiment(
         "jradi-T1",
         "Harris's kernels 1 to 7",
@@ -657,4 +657,4 @@ _ALL: Sequence[Experiment] = (
     ),
 )
 
-EXPERIMENTS = {experiment.id: experiment for experiment in _ALL}
+EXPERIMENTS = {experiment.id: experiment for experiment in ALL}

@@ -18,6 +18,7 @@ from reduce_bench_report.evaluate import (
 from reduce_bench_report.published import Table
 
 MOST_MEASURES = 2  # of several series side by side
+CONSTANT_OF = {"labels": " labels", "distribution": " values"}
 LATEX_SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -126,23 +127,21 @@ def _columns(
     beside: set[int] = set()
     chosen_of: set[str] = set()
     for series in shown:
-        prefix = f"{series.label}: " if len(shown) > 1 else ""
         variant = series.facts.get("variant", "")
         if any(name == variant for name, _ in evaluation.chosen) and variant not in chosen_of:
             chosen_of.add(variant)
             yield f"{variant}: parameters", _Chosen(evaluation, variant)
         for measure in evaluation.measures:
-            yield (
-                prefix + MEASURES[measure].heading,
-                _Measured(evaluation, panel, series, measure),
-            )
+            prefix = f"{series.label}: " if len(shown) > 1 else ""
+            heading = prefix + MEASURES[measure].heading
+            published_heading = f"{prefix}published {_published_heading(measure)}"
+            if cells_are_of_one_measure(evaluation, shown):
+                heading, published_heading = series.label, f"{series.label}, published"
+            yield heading, _Measured(evaluation, panel, series, measure)
             for published in panel.published:
                 if _same(published, series) and panel.measures_published(published, measure):
                     beside.add(id(published))
-                    yield (
-                        f"{prefix}published {_published_heading(measure)}",
-                        _Printed(panel, published, measure),
-                    )
+                    yield published_heading, _Printed(panel, published, measure)
     for published in panel.published if len(shown) == len(panel.series) else ():
         for measure in evaluation.measures:
             if id(published) not in beside and panel.measures_published(published, measure):
@@ -150,6 +149,11 @@ def _columns(
                     f"{published.label}: {_published_heading(measure)}",
                     _Printed(panel, published, measure),
                 )
+
+
+def cells_are_of_one_measure(evaluation: Evaluation, shown: Sequence[Series]) -> bool:
+    """So that a note can say it once, and the columns need not."""
+    return len(evaluation.measures) == 1 and len(shown) > 1
 
 
 def _published_heading(measure: str) -> str:
@@ -167,8 +171,13 @@ def number(value: float, measure: str) -> str:
 def notes(evaluation: Evaluation) -> list[str]:
     """What a reader must know of the numbers, a sentence each."""
     experiment = evaluation.experiment
-    constants = [fact_text(key, value) for key, value in evaluation.constants.items()]
+    constants = [
+        fact_text(key, value) + CONSTANT_OF.get(key, "")
+        for key, value in evaluation.constants.items()
+    ]
     said = [f"{experiment.source}. Measured: {', '.join(constants)}."]
+    if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
+        said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
     if evaluation.published:
         said.append(_published_note(evaluation.published))
     reasons: dict[tuple[str, str, str], list[str]] = {}
@@ -186,7 +195,7 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
     if evaluation.missing:
         said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
-    if any(run.document["interrupted"] for run in evaluation.runs):
+    if any(run.interrupted for run in evaluation.runs):
         said.append("A run was interrupted.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
@@ -253,7 +262,14 @@ def latex(evaluation: Evaluation, redraw_command: str) -> str:
     experiment = evaluation.experiment
     lines = [f"% {experiment.id}: {experiment.title}"]
     for note in [*notes(evaluation), *provenance(evaluation, redraw_command)]:
-        lines += textwrap.wrap(note, 100, initial_indent="% ", subsequent_indent="%   ")
+        lines += textwrap.wrap(
+            note,
+            100,
+            initial_indent="% ",
+            subsequent_indent="%   ",
+            break_long_words=False,  # so that commands can be copied
+            break_on_hyphens=False,
+        )
     for grid in grids(evaluation):
         lines += [f"% {grid.title}"] if grid.title else []
         lines.append(

@@ -220,7 +220,7 @@ def _shorten(text: str, limit: int = 200) -> str:
 
 
 def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def distribution(raw: dict[str, Any]) -> Distribution:

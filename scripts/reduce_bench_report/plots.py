@@ -13,7 +13,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
 
 from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, x_text
 from reduce_bench_report.experiments import Experiment
@@ -27,9 +33,14 @@ FONT_POINTS = 7.0
 TITLE_POINTS = 8.0
 TITLE_PER_IN = 15.5  # characters
 LEGEND_POINTS = 6.0
-LEGEND_CHARACTER_IN = 0.044
-HANDLE_IN = 0.5
+LEGEND_CHARACTER_IN = 0.041
+HANDLE_IN = 0.42
+TICK_CHARACTER_IN = 0.05
+TICK_ROTATION = 40
 MOST_TICKS = 9
+CHARACTERS_SIDE_BY_SIDE = 40
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Style = dict[str, Any]
 
@@ -58,7 +69,10 @@ def draw(evaluation: Evaluation) -> Figure:
     figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
     legend_lines = _legend(figure, width_in)
     lines = legend_lines + len(title)
-    figure.set_size_inches(width_in, rows * AXES_HEIGHT_IN + LINE_IN * lines)
+    ticks_in = _rotated_ticks_in(panels)
+    figure.set_size_inches(width_in, rows * (AXES_HEIGHT_IN + ticks_in) + LINE_IN * lines)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once for all formats
     return figure
 
 
@@ -223,6 +237,8 @@ def _scale(
         axes.xaxis.set_minor_locator(NullLocator())
     if "y" in experiment.log:
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(_decade))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0)
     if measure.endswith("_share"):
@@ -235,14 +251,35 @@ def _scale(
     if not numeric:
         margin = 0.6
         axes.set_xlim(min(places.values()) - margin, max(places.values()) + margin)
-        if max(map(len, names.values())) * len(names) > 40:
-            axes.tick_params(axis="x", labelrotation=40)
+        if _rotated_ticks_in([panel]):
+            axes.tick_params(axis="x", labelrotation=TICK_ROTATION)
             for label in axes.get_xticklabels():
                 label.set_horizontalalignment("right")
                 label.set_rotation_mode("anchor")
 
 
+def _rotated_ticks_in(panels: Sequence[Panel]) -> float:
+    """What tick labels that do not fit side by side need of a subplot's height."""
+    longest = max(len(x) for panel in panels for x in panel.xs)
+    most = max(len(panel.xs) for panel in panels)
+    if longest * most <= CHARACTERS_SIDE_BY_SIDE:
+        return 0.0
+    if all(x.isdecimal() for panel in panels for x in panel.xs):
+        return 0.0
+    return longest * TICK_CHARACTER_IN * math.sin(math.radians(TICK_ROTATION))
+
+
 def _tick(key: str, x: str, as_powers: bool) -> str:
     if as_powers and (power := int(x)).bit_count() == 1:
-        return f"$2^{{{power.bit_length() - 1}}}$"
+        return _power(2, power.bit_length() - 1)
     return x_text(key, x)
+
+
+def _power(base: int, exponent: int) -> str:
+    """Without mathtext, which takes longer than all the rest of a figure."""
+    return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def _decade(value: float, _: object) -> str:
+    exponent = round(math.log10(value))
+    return _power(10, exponent) if math.isclose(value, 10.0**exponent) else ""

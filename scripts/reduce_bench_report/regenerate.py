@@ -1,6 +1,9 @@
 """Regenerates the publications' tables and figures from runs of one device."""
 
+import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 from reduce_bench_report import figures, grids, plots, published
@@ -40,28 +43,44 @@ def svg(evaluation: Evaluation) -> str:
     return figures.svg_element(plots.draw(evaluation))
 
 
+def save_all(
+    evaluations: Sequence[Evaluation],
+    folder: Path,
+    formats: Sequence[str],
+    redraw_commands: Sequence[str],
+) -> list[Path]:
+    """Writes each one's table in every format and its figure in those asked for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        workers = min(len(evaluations), os.cpu_count() or 1)
+        arguments = (evaluations, repeat(folder), repeat(formats), redraw_commands)
+        if workers < 2:
+            written = list(map(save, *arguments))
+        else:
+            with ProcessPoolExecutor(workers) as pool:
+                written = list(pool.map(save, *arguments))
+    except OSError as error:
+        raise InputError(
+            f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
+            "with -o"
+        ) from error
+    return [path for paths in written for path in paths]
+
+
 def save(
     evaluation: Evaluation, folder: Path, formats: Sequence[str], redraw_command: str
 ) -> list[Path]:
-    """Writes the table in every format, and the figure in those asked for; returns the paths."""
     experiment = evaluation.experiment
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for extension, text in grids.FORMATS.items():
+    for extension, text in grids.FORMATS.items():
+        path = folder / f"{experiment.id}.{extension}"
+        path.write_text(text(evaluation, redraw_command), encoding="utf-8")
+        written.append(path)
+    if experiment.kind == "figure":
+        figure = plots.draw(evaluation)
+        said = [*grids.notes(evaluation), *grids.provenance(evaluation, redraw_command)]
+        for extension in formats:
             path = folder / f"{experiment.id}.{extension}"
-            path.write_text(text(evaluation, redraw_command), encoding="utf-8")
+            figures.save(figure, path, extension, "\n".join(said), DPI)
             written.append(path)
-        if experiment.kind == "figure":
-            figure = plots.draw(evaluation)
-            said = [*grids.notes(evaluation), *grids.provenance(evaluation, redraw_command)]
-            for extension in formats:
-                path = folder / f"{experiment.id}.{extension}"
-                figures.save(figure, path, extension, "\n".join(said), DPI)
-                written.append(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write '{experiment.id}' to '{folder}': {error.strerror}; give a folder that "
-            "can be written with -o"
-        ) from error
     return written

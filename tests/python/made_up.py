@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from reduce_bench_report import configuration
+
 Json = dict[str, Any]
 
-ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8}
+ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8, "u8": 1, "u32": 4}
 CEILING_GB_PER_S = 4000.0
 
 
@@ -196,3 +198,36 @@ def results(points: list[Json], *, gpu: bool = True) -> Json:
 def write(document: Json, path: Path) -> Path:
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
+
+
+def points_of(config: str, median_ns: float = 1000.0) -> list[Json]:
+    """A point for everything that a configuration asks for, each variant with all parameters."""
+    made = []
+    for sweep in configuration.load(Path(config)).sweeps:
+        for variant in sweep.variants:
+            for asked in sweep.combinations(sweep.params):
+                labels = asked.get("labels")
+                made.append(
+                    point(
+                        variant.replace("*", "some"),
+                        int(asked["n"]),
+                        median_ns,
+                        type=asked["type"],
+                        op=asked["op"],
+                        operation=sweep.operation,
+                        backend=asked.get("backend", "cuda"),
+                        buckets=int(asked["buckets"]) if labels else None,
+                        labels=spec(labels) if labels else None,
+                        distribution={"name": asked.get("distribution", "uniform")},
+                        params={name: asked[name] for name in sweep.params},
+                        primary_mode=sweep.mode,
+                    )
+                )
+    return made
+
+
+def spec(text: str) -> Json:
+    """`runs(length=4)` as results have it."""
+    name, _, params = text.partition("(")
+    values = dict(pair.split("=") for pair in params.rstrip(")").split(", ") if pair)
+    return {"name": name, **{key: json.loads(value) for key, value in values.items()}}

@@ -1,5 +1,7 @@
 """The commands as a user runs them: output, files, exit codes."""
 
+import hashlib
+import os
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -7,8 +9,10 @@ from pathlib import Path
 
 import made_up
 import pytest
-from made_up import known_wrong, point, unmeasured
+from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
+from reduce_bench_report.experiments import EXPERIMENTS
+from reduce_bench_report.loader import load_runs
 from reduce_bench_report.tables import MARKERS, spread
 
 Save = Callable[..., str]
@@ -124,6 +128,125 @@ def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     names = ["reduce-gbs.svg", "reduce-share.svg", "reduce-time.svg"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
+
+
+JRADI_T1 = [
+    point(f"harris/{number}", 1 << 22, 8000.0 / (number + 1), params={"block": "128"})
+    for number in range(7)
+]
+
+
+def test_experiments_are_written_as_tables_and_figures(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report7 = points_of("configs/papers/report7-T1.json")
+    arguments = [
+        "figures",
+        "--results",
+        save(JRADI_T1),
+        save(report7, "r7.json"),
+        "-o",
+        str(tmp_path),
+    ]
+    assert main([*arguments, "--only", "jradi-T1,report7-F3", "--format", "svg,png,pdf"]) == 0
+    captured = capsys.readouterr()
+    names = [Path(line).name for line in captured.out.splitlines()]
+    assert names == [f"jradi-T1.{e}" for e in ("md", "csv", "tex")] + [
+        f"report7-F3.{e}" for e in ("md", "csv", "tex", "svg", "png", "pdf")
+    ]
+    assert captured.err == ""
+    rows = (tmp_path / "jradi-T1.md").read_text(encoding="utf-8").splitlines()
+    assert rows[4].startswith(
+        "| harris/0 | title of harris/0 | 0.008 | 8.054 | 2097 | 2.083 | - | - |"
+    )
+    digest = hashlib.sha256((tmp_path / "r7.json").read_bytes()).hexdigest()[:12]
+    pdf = (tmp_path / "report7-F3.pdf").read_bytes()
+    assert digest.encode("utf-16-be") in pdf
+    for extension in ("md", "csv", "tex", "svg", "png"):
+        content = (tmp_path / f"report7-F3.{extension}").read_bytes()
+        assert digest.encode() in content, extension
+        words = " ".join(content.decode(errors="replace").replace("\n%", " ").split())
+        assert f"--results {tmp_path / 'r7.json'} --only report7-F3" in words, extension
+        assert "NVIDIA Imaginary 1" in words and "0123456789" in words, extension
+
+
+def test_figures_say_what_is_missing(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["figures", "--results", save(JRADI_T1[:-1]), "-o", str(tmp_path), "--format", "svg"])
+        == 0
+    )
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == (
+        "reduce-gbs, reduce-share, reduce-time: not drawn: no variant has points at several n"
+    )
+    about = dict(line.split(": ", 1) for line in said[1:])
+    assert about.keys() == EXPERIMENTS.keys()
+    assert about["jradi-T1"] == (
+        "drawn in part: missing every point of harris/6: run configs/papers/jradi-T1.json"
+    )
+    assert about["eilers-F4.18"] == (
+        "not drawn: every point of eilers/sort-global: run configs/papers/eilers-F4.18.json"
+    )
+
+
+def test_nothing_drawn_is_exit_2(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["figures", "--results", save(POINTS), "-o", str(tmp_path), "--only", "eilers-F4.9"]
+    assert main(arguments) == 2
+    assert "nothing was drawn" in capsys.readouterr().err
+
+
+def test_runs_of_different_devices_are_refused(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = made_up.results(JRADI_T1)
+    other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+    path = made_up.write(other, tmp_path / "other.json")
+    assert main(["figures", "--results", save(POINTS), str(path), "-o", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "NVIDIA Imaginary 1" in error and "NVIDIA Imaginary 2" in error
+    assert error.count("\n") == 1
+    cpu = made_up.write(
+        made_up.results([point("cpu/x", 8, backend="cpu")], gpu=False), tmp_path / "cpu.json"
+    )
+    assert len(load_runs([Path(save(POINTS)), cpu])) == 2  # the same machine's CPU
+
+
+def test_a_truncated_file_among_several_is_refused(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = Path(save(JRADI_T1, "cut.json"))
+    cut.write_bytes(cut.read_bytes()[:-100])
+    assert main(["figures", "--results", save(POINTS), str(cut), "-o", str(tmp_path / "f")]) == 2
+    assert "cut.json" in capsys.readouterr().err
+    assert not (tmp_path / "f").exists()
+
+
+def test_figures_take_the_newest_local_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["figures", "--only", "jradi-T1"]) == 2
+    assert "run make bench" in capsys.readouterr().err
+    folder = tmp_path / "results" / "local"
+    folder.mkdir(parents=True)
+    made_up.write(made_up.results(JRADI_T1), folder / "new.json")
+    made_up.write(made_up.results(POINTS), folder / "old.json")
+    os.utime(folder / "old.json", (1, 1))
+    assert main(["figures", "--only", "jradi-T1", "-o", "drawn"]) == 0
+    assert "new.json sha256" in Path("drawn/jradi-T1.md").read_text(encoding="utf-8")
+
+
+def test_sweeps_are_of_the_run_with_most_lines(save: Save, tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    results = [save(JRADI_T1), save(POINTS, "sweep.json")]
+    arguments = ["figures", "--results", *results, "-o", str(folder), "--format", "svg"]
+    assert main([*arguments, "--only", "reduce-gbs"]) == 0
+    assert [path.name for path in folder.iterdir()] == ["reduce-gbs.svg"]
+    assert "sweep.json" in (folder / "reduce-gbs.svg").read_text(encoding="utf-8")
 
 
 class Checker(HTMLParser):

@@ -1,0 +1,553 @@
+"""What the experiments show: the data drawn, the tables' cells, and what is said to be missing."""
+
+import csv
+import dataclasses
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import made_up
+import pytest
+from made_up import Json, known_wrong, point, points_of, unmeasured
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from reduce_bench_report import configuration, evaluate, experiments, grids, plots, published
+from reduce_bench_report.evaluate import MEASURES, TIME_NS, Absence, Evaluation
+from reduce_bench_report.experiments import (
+    EXPERIMENTS,
+    Experiment,
+    Published,
+    PublishedColumn,
+)
+from reduce_bench_report.loader import Results, load
+
+ROOT = Path(__file__).parents[2]
+CONFIGS = sorted(path.relative_to(ROOT) for path in (ROOT / "configs" / "papers").glob("*.json"))
+BUCKETS = [16, 64, 256]
+
+Ask = Callable[..., Experiment]
+Shown = Callable[..., Evaluation]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """An experiment on a configuration of one sweep; keywords of either."""
+    monkeypatch.setattr(configuration, "ROOT", tmp_path)
+    monkeypatch.setattr(evaluate, "ROOT", tmp_path)
+    fields = {field.name for field in dataclasses.fields(Experiment)}
+
+    def made(**changes: object) -> Experiment:
+        sweep = {
+            "operation": "multireduce",
+            "variants": ["a/x", "b/y"],
+            "n": [1024],
+            "buckets": BUCKETS,
+        } | {key: value for key, value in changes.items() if key not in fields}
+        document = {"schema": 1, "sweeps": [sweep]}
+        (tmp_path / "config.json").write_text(json.dumps(document), encoding="utf-8")
+        own = {"kind": "figure", "x": "buckets", "y": ("ns_per_input",)} | {
+            key: value for key, value in changes.items() if key in fields
+        }
+        return Experiment("some-T1", "Some title", "some, Table 1", "config.json", **own)
+
+    return made
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Results]:
+    def written(points: list[Json], name: str = "r.json", **changes: object) -> Results:
+        document = made_up.results(points) | changes
+        return load(made_up.write(document, tmp_path / name))
+
+    return written
+
+
+def keyed(variant: str, buckets: int, median_ns: float = 1024.0, **changes: object) -> Json:
+    facts = {"operation": "multireduce", "buckets": buckets, "labels": {"name": "uniform"}}
+    return point(variant, 1024, median_ns, **(facts | changes))
+
+
+def shown(
+    experiment: Experiment, *runs: Results, tables: tuple[published.Table, ...] = ()
+) -> Evaluation:
+    made = evaluate.evaluate(experiment, runs, {table.id: table for table in tables})
+    assert isinstance(made, Evaluation)
+    return made
+
+
+def absent(experiment: Experiment, *runs: Results) -> str:
+    made = evaluate.evaluate(experiment, runs, {})
+    assert isinstance(made, Absence)
+    return made.reason
+
+
+def lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    """x and y of every measured series."""
+    return {
+        str(container.get_label()): (
+            [float(x) for x in container[0].get_xdata()],
+            [float(y) for y in container[0].get_ydata()],
+        )
+        for container in axes.containers
+        if isinstance(container, ErrorbarContainer)
+    }
+
+
+def crosses(axes: Axes) -> list[float]:
+    return [float(line.get_xdata()[0]) for line in axes.lines if line.get_gid() == "no-result"]
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+# the registry
+
+
+def test_every_configuration_of_a_paper_has_an_experiment() -> None:
+    asked = {Path(experiment.config) for experiment in EXPERIMENTS.values()}
+    drawn = {path for path in CONFIGS if not path.stem.endswith("-claims")}
+    assert drawn <= asked
+
+
+def test_ids_are_unique_and_measures_known() -> None:
+    assert len(EXPERIMENTS) == len(experiments.ALL)
+    for experiment in EXPERIMENTS.values():
+        assert set(experiment.y) <= set(MEASURES), experiment.id
+        assert experiment.y or experiment.lacks, experiment.id
+        if "speed_up" in experiment.y:
+            assert experiment.base, experiment.id
+
+
+def test_published_tables_have_the_columns_that_experiments_read() -> None:
+    tables = published.load_all()
+    units = {"us": "µs", "ns_per_input": "ns per input", "gb_per_s": "GB/s", "peak_share": "%"}
+    seen = 0
+    for experiment in EXPERIMENTS.values():
+        table = experiment.published and tables.get(experiment.published.table)
+        if not experiment.published or not table:
+            continue
+        seen += 1
+        table.column(experiment.published.x)
+        for column in experiment.published.columns:
+            unit = units.get(column.measure, column.measure if column.measure in TIME_NS else None)
+            assert table.unit(column.column) == unit, (experiment.id, column)
+    assert seen
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+def test_a_whole_run_of_its_configuration_is_all_that_an_experiment_needs(
+    experiment: Experiment, run: Callable[..., Results]
+) -> None:
+    if experiment.lacks or Path(experiment.config) not in CONFIGS:
+        assert absent(experiment, run([point("a/x", 8)]))
+        return
+    made = evaluate.evaluate(experiment, [run(points_of(experiment.config))], published.load_all())
+    if isinstance(made, Absence):
+        assert made.reason == f"{experiment.config} asks for no such points yet"
+        return
+    assert made.missing == []
+    for panel in made.panels:
+        for series in panel.series:
+            assert not series.gaps
+            for x in series.points:
+                assert panel.value(series, x, experiment.y[0]) is not None
+    assert plots.draw(made).axes
+    for text in grids.FORMATS.values():
+        assert experiment.source in text(made, "Redraw: command")
+
+
+# what is drawn
+
+
+def test_lines_hold_the_medians_by_x(ask: Ask, run: Callable[..., Results]) -> None:
+    points = [keyed("a/x", m, 1024.0 * m) for m in (256, 16, 64)]
+    points += [keyed("b/y", m, 2048.0) for m in BUCKETS]
+    (axes,) = plots.draw(shown(ask(), run(points))).axes
+    assert lines(axes) == {
+        "a/x": ([16, 64, 256], [16, 64, 256]),
+        "b/y": ([16, 64, 256], [2, 2, 2]),
+    }
+
+
+def test_whiskers_span_the_quartiles(ask: Ask, run: Callable[..., Results]) -> None:
+    (axes,) = plots.draw(shown(ask(), run([keyed("a/x", 16, 1024.0)]))).axes
+    container = axes.containers[0]
+    assert isinstance(container, ErrorbarContainer)
+    (segment,) = [each for each in container[2][0].get_segments() if len(each)]
+    assert [y for _, y in segment] == pytest.approx([0.95, 1.1])
+
+
+def test_unverified_and_missing_points_break_the_line_and_are_marked(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    facts = {"operation": "multireduce", "labels": {"name": "uniform"}}
+    points = [
+        keyed("a/x", 16),
+        known_wrong("a/x", 1024, 5.0, buckets=64, **facts),
+        keyed("a/x", 256),
+        keyed("b/y", 16),
+        unmeasured("b/y", 1024, "skipped", "does not fit", buckets=256, **facts),
+    ]
+    made = shown(ask(), run(points))
+    figure = plots.draw(made)
+    drawn = lines(figure.axes[0])
+    assert drawn["a/x"][0] == [16, 64, 256]
+    assert [math.isnan(y) for y in drawn["a/x"][1]] == [False, True, False]
+    assert drawn["b/y"][0] == [16, 64, 256]  # 64 was asked for and is in no run
+    assert [math.isnan(y) for y in drawn["b/y"][1]] == [False, True, True]
+    assert sorted(crosses(figure.axes[0])) == [64, 64, 256]
+    assert "no verified time" in legend(figure)
+    assert made.missing == ["1 of 3 points of b/y at buckets = 64"]
+    text = grids.markdown(made, "Redraw: command")
+    assert "| 64 | wrong (known) | missing |" in text
+    assert "| 256 | 1 | skipped |" in text
+    assert "a/x at m = 64: wrong (known) (races, see errata)." in text
+    assert "b/y at m = 256: skipped (does not fit)." in text
+    assert "Missing: 1 of 3 points of b/y at buckets = 64; run config.json." in text
+
+
+def test_series_are_told_apart_without_colour(ask: Ask, run: Callable[..., Results]) -> None:
+    names = [f"a/v{index:02}" for index in range(20)]
+    made = shown(ask(variants=names), run([keyed(name, 16) for name in names]))
+    styles = plots._styles(made.panels)
+    assert len({(style["marker"], style["linestyle"]) for style in styles.values()}) == 20
+
+
+def test_parameters_make_series_in_ascending_order(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(variants=["a/x"], params={"sets": [8, 16, 2]})
+    points = [
+        keyed("a/x", m, params={"sets": sets, "block": "64"})
+        for sets in ("8", "16", "2")
+        for m in BUCKETS
+    ]
+    made = shown(experiment, run(points))
+    assert [series.label for series in made.panels[0].series] == ["sets=2", "sets=8", "sets=16"]
+    assert made.constants["variant"] == "a/x"
+
+
+def test_panels_and_labels_split_what_differs(ask: Ask, run: Callable[..., Results]) -> None:
+    labels = ["uniform", "degenerate"]
+    points = [keyed("a/x", 16, labels={"name": name}) for name in labels]
+    experiment = ask(variants=["a/x"], labels=labels)
+    assert [s.label for s in shown(experiment, run(points)).panels[0].series] == labels
+    apart = shown(dataclasses.replace(experiment, panels=("labels",)), run(points))
+    assert [panel.title for panel in apart.panels] == labels
+    titles = [axes.get_title() for axes in plots.draw(apart).axes]
+    assert titles == labels
+    assert plots.draw(apart).get_figwidth() == plots.DOUBLE_IN
+    assert plots.draw(shown(experiment, run(points))).get_figwidth() == plots.SINGLE_IN
+
+
+def test_scales_and_axes(ask: Ask, run: Callable[..., Results]) -> None:
+    results = run([keyed("a/x", m) for m in BUCKETS])
+    linear = plots.draw(shown(ask(variants=["a/x"]), results)).axes[0]
+    assert (linear.get_xscale(), linear.get_yscale(), linear.get_ylim()[0]) == (
+        "linear",
+        "linear",
+        0,
+    )
+    log = plots.draw(shown(ask(variants=["a/x"], log="xy"), results)).axes[0]
+    assert (log.get_xscale(), log.get_yscale()) == ("log", "log")
+    assert log.get_xlabel() == "m, buckets"
+    assert log.get_ylabel() == "median time per input, ns"
+
+
+def test_the_ceiling_is_the_share_of_each_median(ask: Ask, run: Callable[..., Results]) -> None:
+    points = [keyed("a/x", m, 1024.0 * m, ceiling_share=0.5) for m in BUCKETS]
+    (axes,) = plots.draw(shown(ask(variants=["a/x"]), run(points))).axes
+    (ceiling,) = [line for line in axes.lines if line.get_gid() == "ceiling"]
+    assert list(ceiling.get_ydata()) == [8, 32, 128]
+    assert ceiling.get_label() == "read ceiling"
+    none = [keyed("a/x", m, ceiling_share=None) for m in BUCKETS]
+    (axes,) = plots.draw(shown(ask(variants=["a/x"]), run(none, "none.json"))).axes
+    assert [line for line in axes.lines if line.get_gid() == "ceiling"] == []
+
+
+def test_categories_stand_apart_and_are_not_joined(ask: Ask, run: Callable[..., Results]) -> None:
+    labels = ["uniform", "degenerate"]
+    experiment = ask(x="labels", labels=labels, buckets=[16])
+    points = [keyed(v, 16, labels={"name": name}) for v in ("a/x", "b/y") for name in labels]
+    (axes,) = plots.draw(shown(experiment, run(points))).axes
+    drawn = lines(axes)
+    assert drawn["a/x"][0][0] < 0 < drawn["b/y"][0][0] < drawn["a/x"][0][1] < 1
+    assert {c[0].get_linestyle() for c in axes.containers if isinstance(c, ErrorbarContainer)} == {
+        "None"
+    }
+    assert [text.get_text() for text in axes.get_xticklabels()] == labels
+
+
+# ratios
+
+
+def test_speed_ups_are_over_the_base_at_the_same_x(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(y=("speed_up",), base={"variant": "a/x"})
+    points = [keyed("a/x", m, 100.0 * m) for m in BUCKETS] + [
+        keyed("b/y", m, 50.0) for m in BUCKETS
+    ]
+    (panel,) = shown(experiment, run(points)).panels
+    base, other = panel.series
+    assert [panel.value(base, x, "speed_up") for x in panel.xs] == [(1, 1, 1)] * 3
+    assert [panel.value(other, x, "speed_up") for x in panel.xs] == [
+        pytest.approx((0.95 / 1.1 * m * 2, m * 2, 1.1 / 0.95 * m * 2)) for m in BUCKETS
+    ]
+
+
+def test_a_base_without_a_time_gives_no_ratio(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(y=("speed_up",), base={"variant": "a/x"})
+    facts = {"operation": "multireduce", "labels": {"name": "uniform"}, "buckets": 16}
+    points = [known_wrong("a/x", 1024, 5.0, **facts), keyed("b/y", 16)]
+    (panel,) = shown(experiment, run(points)).panels
+    assert panel.value(panel.series[1], "16", "speed_up") is None
+
+
+def test_a_base_without_the_parameter_serves_every_x(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(
+        x="F",
+        y=("ns_per_input", "speed_up"),
+        x_of={"a/x": "1"},
+        base={"variant": "a/x"},
+        buckets=[16],
+        params={"F": [1, 2]},
+    )
+    points = [keyed("a/x", 16, 100.0)]
+    points += [keyed("b/y", 16, 100.0 / factor, params={"F": str(factor)}) for factor in (1, 2)]
+    (panel,) = shown(experiment, run(points)).panels
+    assert panel.xs == ["1", "2"]
+    values = [panel.value(panel.series[1], x, "speed_up") for x in panel.xs]
+    assert [value and value[1] for value in values] == [1, 2]
+
+
+def test_steps_are_over_the_row_before(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(
+        x="variant", y=("step_speed_up",), variants=["a/x", "b/y", "c/z"], buckets=[16]
+    )
+    points = [keyed("a/x", 16, 100.0), keyed("b/y", 16, 50.0), keyed("c/z", 16, 10.0)]
+    (panel,) = shown(experiment, run(points)).panels
+    assert panel.xs == ["a/x", "b/y", "c/z"]
+    values = [panel.value(panel.series[0], x, "step_speed_up") for x in panel.xs]
+    assert [value and value[1] for value in values] == [None, 2, 5]
+
+
+# the best parameters, the worst labels
+
+
+def test_the_best_parameters_are_those_whose_slowest_labels_are_fastest(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    labels = ["uniform", "degenerate"]
+    experiment = ask(
+        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2, 4]}, best=True
+    )
+    times = {"1": (10.0, 400.0), "2": (200.0, 300.0), "4": (5.0, None)}
+    points = []
+    for sets, both in times.items():
+        for name, median_ns in zip(labels, both, strict=True):
+            facts = {"labels": {"name": name}, "params": {"sets": sets}}
+            points.append(
+                keyed("a/x", 16, median_ns, **facts)
+                if median_ns
+                else unmeasured(
+                    "a/x", 1024, "failed", "crashed", operation="multireduce", buckets=16, **facts
+                )
+            )
+    made = shown(experiment, run(points))
+    assert made.chosen == {("a/x", "16"): "sets=2"}
+    (panel,) = made.panels
+    assert [panel.value(s, "16", "ns") for s in panel.series] == [
+        pytest.approx((0.95 * ns, ns, 1.1 * ns)) for ns in (200.0, 300.0)
+    ]
+    assert "| 16 | sets=2 | 0.1953 | 0.293 |" in grids.markdown(made, "Redraw: command")
+    worst = shown(dataclasses.replace(experiment, worst=("labels",)), run(points))
+    (series,) = worst.panels[0].series
+    assert worst.panels[0].value(series, "16", "ns") == pytest.approx((285, 300, 330))
+
+
+# published values
+
+
+def table(**changes: object) -> published.Table:
+    made = published.Table(
+        paper="some",
+        paper_title="Someone, Something (2000)",
+        id="some-T1",
+        source="section 1, Table 1",
+        hardware="Some card",
+        peak_gb_per_s=100.0,
+        conditions={},
+        columns=tuple(
+            published.Column(*column) for column in (("log2 m", None), ("one", "ms"), ("two", "ms"))
+        ),
+        rows=((4, 8.0, 4.0), (6, 9.0, 3.0), (8, None, 1.0), (9, 7.0, 7.0)),
+        note="A doubt.",
+    )
+    return dataclasses.replace(made, **changes)
+
+
+PUBLISHED = Published(
+    "some-T1",
+    x="log2 m",
+    x_is_log2=True,
+    columns=[
+        PublishedColumn("one", "ms", {"variant": "a/x"}),
+        PublishedColumn("two", "ms", {"variant": "b/y"}),
+    ],
+)
+
+
+def overlaid(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    return {
+        str(line.get_label()): (list(line.get_xdata()), list(line.get_ydata()))
+        for line in axes.lines
+        if line.get_gid() == "published"
+    }
+
+
+def test_published_times_become_ratios_and_are_never_drawn_as_times(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(y=("ms", "speed_up"), base={"variant": "a/x"}, published=PUBLISHED)
+    points = [keyed(v, m) for v in ("a/x", "b/y") for m in BUCKETS]
+    made = shown(experiment, run(points), tables=(table(),))
+    time, ratio = plots.draw(made).axes
+    assert overlaid(time) == {}
+    assert overlaid(ratio) == {"b/y, published (Some card)": ([16, 64], [2, 3])}
+    assert ratio.get_ylabel() == "speed-up over a/x"
+    rows = [r for r in grids.markdown(made, "Redraw: command").splitlines() if r.startswith("| 64")]
+    assert rows == ["| 64 | 0.001024 | 9 | 1 | 1 | 0.001024 | 3 | 1 | 3 |"]
+    assert "section 1, Table 1, on Some card (100 GB/s by the datasheet)" in " ".join(
+        grids.notes(made)
+    )
+
+
+def test_a_printed_ratio_goes_before_arithmetic() -> None:
+    series = evaluate.PublishedSeries(
+        "p", {}, 100.0, {"gb_per_s": {"1": 50.0}, "speed_up": {"1": 7.0}}
+    )
+    panel = evaluate.Panel(EXPERIMENTS["jradi-T2"], {}, ["1"], [], [series])
+    assert panel.published_value(series, "1", "speed_up") == 7
+    assert panel.published_value(series, "1", "peak_share") == 0.5
+    assert panel.published_value(series, "2", "peak_share") is None
+
+
+def test_what_a_source_says_in_words_stands_below_the_table(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    text = grids.markdown(
+        shown(ask(), run([keyed("a/x", 16)]), tables=(table(),)), "Redraw: command"
+    )
+    assert "The source says:\n\n| log2 m | one, ms | two, ms |" in text
+
+
+# which points
+
+
+def test_points_of_other_configurations_are_left_out(ask: Ask, run: Callable[..., Results]) -> None:
+    own = keyed("a/x", 16)
+    others = [
+        keyed("c/z", 16),
+        keyed("a/x", 32),
+        keyed("a/x", 16, type="f32"),
+        keyed("a/x", 16, op="max"),
+        keyed("a/x", 16, labels={"name": "zipf", "exponent": 1.2}),
+        keyed("a/x", 16, primary_mode="hot"),
+        keyed("a/x", 16, params={"sets": "4"}),
+        keyed("a/x", 16, distribution={"name": "ones"}),
+        point("a/x", 1024),
+    ]
+    experiment = ask(variants=["a/x"], params={"sets": [2]})
+    made = shown(experiment, run([*others, own]))
+    (series,) = made.panels[0].series
+    assert [p.raw for p in series.points.values()] == [load(made.runs[0].path).points[-1].raw]
+
+
+def test_zipped_parameters_vary_together(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(
+        variants=["a/x"], buckets=[16], params={"a": [1, 2], "b": [3, 4]}, zip=[["a", "b"]]
+    )
+    both = [("1", "3"), ("1", "4")]
+    points = [keyed("a/x", 16, params={"a": a, "b": b}) for a, b in both]
+    made = shown(experiment, run(points))
+    assert [series.facts["b"] for series in made.panels[0].series] == ["3"]
+    assert made.missing == ["1 of 2 points of a/x at a = 2; b = 4"]
+
+
+def test_one_run_gives_the_points_wherever_it_can(ask: Ask, run: Callable[..., Results]) -> None:
+    most = run([keyed("a/x", m, 100.0) for m in BUCKETS], "most.json")
+    less = run([keyed("a/x", 16, 999.0), keyed("b/y", 16, 50.0)], "less.json")
+    other = run([keyed("c/z", 16)], "other.json")
+    made = shown(ask(), less, other, most)
+    assert [run.path.name for run in made.runs] == ["most.json", "less.json"]
+    value = made.panels[0].value(made.panels[0].series[0], "16", "ns")
+    assert value and value[1] == 100
+    assert "several runs" in " ".join(grids.notes(made))
+
+
+def test_an_absent_experiment_names_variants_and_configuration(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    assert absent(ask(), run([])) == "every point of a/x, b/y: run config.json"
+    assert absent(ask(where={"variant": ["b/y"]}), run([])) == "every point of b/y: run config.json"
+    assert (
+        absent(ask(where={"fetch": ["slow"]}), run([])) == "config.json asks for no such points yet"
+    )
+    missing = dataclasses.replace(ask(), config="configs/papers/none.json")
+    assert absent(missing, run([])) == "this revision has no configs/papers/none.json yet"
+
+
+def test_older_results_without_labels(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(operation="reduce", variants=["a/x"], buckets=[16])
+    sweep = {"variants": ["a/x"], "n": [1024]}
+    path = configuration.ROOT / "config.json"
+    path.write_text(json.dumps({"schema": 1, "sweeps": [sweep]}), encoding="utf-8")
+    old = point("a/x", 1024)
+    assert "labels" not in old
+    made = shown(dataclasses.replace(experiment, x="n", y=("us",)), run([old]))
+    assert made.panels[0].xs == ["1024"]
+    assert "labels" not in made.constants
+
+
+def test_an_interrupted_run_is_told(ask: Ask, run: Callable[..., Results]) -> None:
+    made = shown(ask(), run([keyed("a/x", 16)], interrupted=True))
+    assert "A run was interrupted." in grids.notes(made)
+
+
+# files
+
+
+def test_host_finishing_variants_are_marked(ask: Ask, run: Callable[..., Results]) -> None:
+    made = shown(ask(), run([keyed("a/x", 16, finish="host"), keyed("b/y", 16)]))
+    assert [series.label for series in made.panels[0].series] == ["a/x (host)", "b/y"]
+    assert "(host): timed until the result is on the host." in grids.notes(made)
+
+
+def test_latex_escapes_and_csv_holds_every_value(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(
+        variants=["a/x"], params={"sort_bits": [2, 4]}, y=("ns_per_input", "ceiling_share")
+    )
+    facts = [{"params": {"sort_bits": bits}} for bits in ("2", "4")]
+    made = shown(experiment, run([keyed("a/x", 16, **each) for each in facts]))
+    tex = grids.latex(made, "Redraw: command")
+    assert r"sort\_bits=2: share of read ceiling" in tex
+    assert r"102.4\%" not in tex and r"\%" in tex
+    text = grids.csv_text(made, "Redraw: command")
+    assert text.startswith("# some, Table 1. ")
+    assert "# Redraw: command\n" in text
+    rows = list(csv.DictReader(line for line in io.StringIO(text) if not line.startswith("#")))
+    measured = [row for row in rows if row["outcome"] == "ok" and row["measure"] == "ns_per_input"]
+    assert [(row["series"], row["x"], float(row["value"])) for row in measured] == [
+        ("sort_bits=2", "16", 1.0),
+        ("sort_bits=4", "16", 1.0),
+    ]
+    assert [float(measured[0][key]) for key in ("low", "high")] == pytest.approx([0.95, 1.1])
+    assert sum(row["outcome"] == "missing" for row in rows) == 8
+
+
+def test_a_table_too_wide_is_one_for_each_series(ask: Ask, run: Callable[..., Results]) -> None:
+    points = [keyed(v, m) for v in ("a/x", "b/y") for m in BUCKETS]
+    wide = ask(y=("ns", "us", "ms"))
+    assert [grid.title for grid in grids.grids(shown(wide, run(points)))] == ["a/x", "b/y"]
+    assert len(grids.grids(shown(ask(y=("ns", "us")), run(points)))) == 1
