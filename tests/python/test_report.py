@@ -10,7 +10,7 @@ from typing import Any
 
 import made_up
 import pytest
-from made_up import known_wrong, point, unmeasured
+from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report import report, variants
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.loader import InputError, load_runs
@@ -244,24 +244,37 @@ def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> N
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = save(tmp_path, "r.json", POINTS)
+    table = [
+        point(f"harris/{number}", 1 << 22, 8000.0 / (number + 1), params={"block": "128"})
+        for number in range(7)
+    ]
+    figure = points_of("configs/papers/report7-T1.json")
+    results = [save(tmp_path, "table.json", table), save(tmp_path, "figure.json", figure)]
     described = tmp_path / "variants.json"
     described.write_text(json.dumps(DESCRIBED), encoding="utf-8")
     output = tmp_path / "report.html"
-    arguments = ["report", str(results), "-o", str(output), "--variants", str(described)]
-    assert main(arguments) == 0
+    files = [str(path) for path in results]
+    assert main(["report", *files, "-o", str(output), "--variants", str(described)]) == 0
     assert capsys.readouterr().out == f"{output}\n"
     page = Page(output)
-    assert page.text("variants").count("Idea: one call <b>.") == 1
-    figures = re.findall(
-        r'<img data-source="data:image/svg\+xml;base64,([^"]+)" alt="[^"]+" width="(\d+)"',
+    assert "Idea: one call <b>." in page.text("variants")
+    assert {"figure-jradi-T1", "figure-report7-F3", "claim-1", "claim-75"} <= set(page.ids)
+    text = page.text("figures")
+    assert "jradi-T1: Harris's kernels 1 to 7" in text
+    assert "harris/0 title of harris/0 0.008 8.054 2097 2.083" in text
+    assert f"figures --results {results[1]} --only report7-F3" in text
+    assert "eilers-F4.4: not drawn: " in text
+    images = re.findall(
+        r'<img data-source="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" width="(\d+)',
         output.read_text(encoding="utf-8"),
     )
-    assert len(figures) == 3
-    for image, width in figures:
-        svg = base64.b64decode(image).decode()
-        assert svg.startswith("<svg ")
+    assert len(images) == 3  # report7-F1 to F3
+    for image, title, width in images:
+        assert base64.b64decode(image).decode().startswith("<svg ")
+        assert title
         assert int(width) > 100
+    assert "Claim 1: " in page.text("claims")
+    assert "harris/1 block=128, 2^22" in page.text("claims")
 
 
 def test_runs_of_several_devices_are_refused(
@@ -298,7 +311,7 @@ def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:
     assert "4 points: 2 ok, 2 wrong." in text
     assert "Largest error: 2 ulp." in text
     assert "Nearest to its error bound: 0.25 of it." in text
-    assert "the same bits at 1 point, and other bits at 1 point." in text
+    assert "the same bits at 3 points, and other bits at 1 point." in text
     assert "wrong at 2 points: it races" in text
     assert {"variant-a/x", "variant-cub/reduce"} <= set(page.ids)
 
@@ -360,7 +373,7 @@ def test_scorecard_links_to_the_records_of_its_numbers(tmp_path: Path) -> None:
     page = made(tmp_path, first, second, scorecard=scorecard)
     text = page.text("claims")
     assert "1 reproduced, 1 not testable here." in text
-    assert "1 jradi T1 kernel 2 is faster <2.33 2 (1.9 to 2.1) reproduced" in text
+    assert "1 reproduced kernel 2 is faster <2.33 2 (1.9 to 2.1) jradi T1" in text
     assert "2 (1.9 to 2.1), limit at least 1.8: holds; of harris/0 block=128, 2^20, b/y, 64" in text
     assert "Missing: no point of a/b." in text
     # the newer run comes first: b/y is point 0 of the report, and harris/0 point 1 of the other
