@@ -14,10 +14,11 @@ struct Latency {
 /// Sizes are measured at so many points in each doubling.
 inline constexpr std::size_t kPointsPerOctave = 4;
 
-/// The plateaus of a curve by ascending extent, each with the largest extent on it and its latency;
-/// the last is what lies beyond all levels. A plateau keeps within a fifth of its latency for at
-/// least an octave; what disturbs a measurement makes it longer, so that a latency counts only as
-/// far as no larger extent has a shorter one.
+/// The levels of a curve by ascending extent, the last being what lies beyond all others. A level
+/// shows as a plateau, an octave or more that keeps within a fifth of its first latency, at half as
+/// much again as the level before or more. It reaches as far as half of the steps still hit it.
+/// What disturbs a measurement makes it longer, so that a latency counts only as far as no larger
+/// extent has a shorter one.
 std::vector<Latency> plateaus(std::vector<Latency> curve);
 
 }  // namespace reduce_bench

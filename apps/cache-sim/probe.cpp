@@ -306,9 +306,11 @@ Hierarchy probe(std::size_t largest_bytes) {
   for (const std::size_t pages : extents(8, largest_bytes / base_bytes)) {
     const std::vector<std::size_t> offsets = one_line_each(pages, base_bytes);
     const double on_huge_ns = has_huge ? chase_ns(huge.data(), offsets) : hit_ns;
-    const double added_ns = chase_ns(base.data(), offsets) - on_huge_ns;
-    base_curve.push_back({static_cast<double>(pages), hit_ns + std::max(0.0, added_ns)});
-    fmt::print(stderr, "{} pages: {:.3g} ns more\n", pages, added_ns);
+    const double on_base_ns = chase_ns(base.data(), offsets);
+    base_curve.push_back(
+        {static_cast<double>(pages), hit_ns + std::max(0.0, on_base_ns - on_huge_ns)});
+    fmt::print(stderr, "a line of each of {} pages: {:.3g} ns, on huge pages {:.3g} ns\n", pages,
+               on_base_ns, on_huge_ns);
   }
   if (!has_huge) notes.push_back("Without huge pages, the TLB's latencies hold cache misses.");
   out.pages.push_back(pages_from(base_bytes, base_curve, hit_ns, notes));
