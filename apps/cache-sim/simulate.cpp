@@ -1,7 +1,5 @@
 // cache-sim simulate: one algorithm on one hierarchy.
 
-#include "simulate.hpp"
-
 #include <fmt/format.h>
 
 #include <charconv>
@@ -9,6 +7,7 @@
 #include "commands.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "simulation.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -20,23 +19,6 @@ struct Options {
 };
 
 constexpr std::uint64_t kMostInputs = std::uint64_t{1} << 32;
-
-Json counts_json(const Memory& memory, const Hierarchy& hierarchy) {
-  Json caches = Json::array(), tlb = Json::array();
-  const std::vector<LevelCounts> levels = memory.caches();
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    caches.push_back({{"name", hierarchy.caches[i].name},
-                      {"hits", levels[i].hits},
-                      {"misses", levels[i].misses},
-                      {"prefetches", levels[i].prefetches},
-                      {"write_backs", levels[i].write_backs}});
-  for (const TlbCounts& level : memory.tlb())
-    tlb.push_back({{"hits", level.hits}, {"misses", level.misses}});
-  return {{"accesses", memory.accesses()},
-          {"caches", caches},
-          {"memory", {{"reads", memory.memory_reads()}, {"writes", memory.memory_writes()}}},
-          {"tlb", tlb}};
-}
 
 Workload workload_of(const Options& options, const Algorithm& algorithm) {
   if (options.n < 1 || options.n > kMostInputs)
@@ -124,34 +106,6 @@ int simulate_command(const Options& options) {
 }
 
 }  // namespace
-
-Json simulate(const Hierarchy& hierarchy, const Pages& pages, const Algorithm& algorithm,
-              const Workload& workload) {
-  Memory memory(hierarchy, pages);
-  algorithm.run(workload, memory, pages.bytes);
-  const auto time = [&](double ns) -> Json {
-    return {{"ns", ns}, {"ns_per_input", ns / static_cast<double>(workload.n)}};
-  };
-  Json params = Json::object();
-  if (!algorithm.default_sort_bits.empty()) params["sort_bits"] = workload.sort_bits;
-  if (algorithm.can_fetch_sequentially)
-    params["fetch"] = workload.sequential_fetch ? "sequential" : "free";
-  Json result{{"schema", 1},
-              {"kind", "cache-sim-simulation"},
-              {"hierarchy", to_json(hierarchy)},
-              {"page_bytes", pages.bytes},
-              {"algorithm", algorithm.id},
-              {"params", params},
-              {"n", workload.n},
-              {"buckets", workload.buckets},
-              {"labels", workload.labels.name()},
-              {"seed", workload.seed}};
-  result.update(counts_json(memory, hierarchy));
-  result["sequential"] = time(memory.sequential_ns());
-  const std::optional<double> pipelined_ns = memory.pipelined_ns();
-  result["pipelined"] = pipelined_ns ? time(*pipelined_ns) : Json(nullptr);
-  return result;
-}
 
 void add_simulate(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("simulate", "Predicts one algorithm's time on a hierarchy");

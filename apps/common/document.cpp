@@ -116,7 +116,8 @@ bool Node::boolean() const {
 }
 
 std::uint64_t Node::integer(std::uint64_t least, std::uint64_t most) const {
-  if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() < least ||
+  // What a program wrote may be signed where what was parsed is not.
+  if (!value_.is_number_integer() || value_ < 0 || value_.get<std::uint64_t>() < least ||
       value_.get<std::uint64_t>() > most)
     expected(fmt::format("an integer from {} to {}", least, most));
   return value_.get<std::uint64_t>();

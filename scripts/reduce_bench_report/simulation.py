@@ -1,0 +1,169 @@
+"""Figure of simulated against measured time per input, over the number of buckets.
+
+Usage: python3 -m reduce_bench_report.simulation RESULTS SIMULATION... [-o FILE]
+
+RESULTS is what `reduce-bench run` measured on the CPU, each SIMULATION what `cache-sim simulate`
+predicted for one of its points. As the thesis's Figures 2.7 and 2.8.
+"""
+
+import argparse
+import json
+import math
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import best_match
+from matplotlib.figure import Figure
+
+from reduce_bench_report.loader import SCHEMA_PATH, InputError, Point, Results, load
+
+MODELS = {"sequential": "--", "pipelined": ":"}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One point, measured and simulated, in ns per input."""
+
+    line: str
+    buckets: int
+    measured: float
+    simulated: dict[str, float]
+
+
+def read_simulation(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"cannot read simulation '{path}': {error}; give a file that `cache-sim simulate "
+            "-o FILE` wrote"
+        ) from error
+    schema = json.loads(SCHEMA_PATH.with_name("simulation.schema.json").read_text(encoding="utf-8"))
+    fault = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
+    if fault is not None:
+        pointer = "/" + "/".join(str(part) for part in fault.absolute_path)
+        raise InputError(
+            f"simulation '{path}' breaks its schema at {pointer}; give a file that "
+            "`cache-sim simulate -o FILE` wrote"
+        )
+    simulation: dict[str, Any] = document
+    return simulation
+
+
+def _is_of(point: Point, simulation: dict[str, Any]) -> bool:
+    return (
+        point.ranked
+        and point.backend == "cpu"
+        and point.type == "i32"
+        and point.op in ("sum", "none")
+        and (point.variant, point.n, point.buckets)
+        == (simulation["algorithm"], simulation["n"], simulation["buckets"])
+        and point.labels is not None
+        and point.labels.name == simulation["labels"]
+        and dict(point.params) == simulation["params"]
+    )
+
+
+def pair(results: Results, simulations: Sequence[dict[str, Any]]) -> list[Pair]:
+    """Each simulation with the point that it predicts; those without one are left out."""
+    pairs = []
+    for simulation in simulations:
+        for point in results.points:
+            if not _is_of(point, simulation):
+                continue
+            params = " ".join(f"{key}={value}" for key, value in point.params)
+            simulated = {
+                model: float(simulation[model]["ns_per_input"])
+                for model in MODELS
+                if simulation[model] is not None
+            }
+            line = f"{point.variant} {params}".strip()
+            pairs.append(Pair(line, simulation["buckets"], point.time_ns() / point.n, simulated))
+            break
+    if not pairs:
+        raise InputError(
+            f"no simulation is of a point of '{results.path}'; simulate the variants, parameters, "
+            "n, buckets and labels that it has"
+        )
+    return sorted(pairs, key=lambda p: (p.line, p.buckets))
+
+
+def error_text(pairs: Sequence[Pair], model: str) -> str:
+    """How far the model is off: simulated over measured."""
+    ratios = [p.simulated[model] / p.measured for p in pairs if model in p.simulated]
+    if not ratios:
+        return f"{model}: not simulated"
+    mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
+    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
+    return (
+        f"{model}: simulated / measured is {mean:.2f} in the geometric mean of {len(ratios)} "
+        f"points, {worst:.2f} at worst"
+    )
+
+
+def draw(pairs: Sequence[Pair], results: Results, hierarchies: Sequence[str]) -> Figure:
+    figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+    axes = figure.subplots()
+    for index, line in enumerate(sorted({p.line for p in pairs})):
+        own = [p for p in pairs if p.line == line]
+        buckets = [p.buckets for p in own]
+        colour = f"C{index}"
+        axes.plot(buckets, [p.measured for p in own], color=colour, marker="o", label=line)
+        for model, style in MODELS.items():
+            axes.plot(
+                buckets,
+                [p.simulated.get(model, math.nan) for p in own],
+                color=colour,
+                linestyle=style,
+                label=f"simulated, {model}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("m, buckets")
+    axes.set_ylabel("ns per input")
+    axes.grid(True, color="0.9", linewidth=0.6)
+    axes.legend(fontsize=8)
+    axes.set_title("Simulated against measured time", fontsize=11)
+    caption = ". ".join(
+        [error_text(pairs, model).capitalize() for model in MODELS]
+        + [f"Hierarchy: {', '.join(hierarchies)}", f"Measured: {results.provenance}"]
+    )
+    figure.supxlabel(
+        "\n".join(textwrap.wrap(caption + ".", 120)), x=0.01, ha="left", fontsize=7
+    ).set_parse_math(False)
+    return figure
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python3 -m reduce_bench_report.simulation", description=__doc__
+    )
+    parser.add_argument("results", type=Path, metavar="RESULTS")
+    parser.add_argument("simulations", type=Path, nargs="+", metavar="SIMULATION")
+    parser.add_argument("-o", "--output", type=Path, default=Path("simulation.svg"), metavar="FILE")
+    options = parser.parse_args(arguments)
+    try:
+        results = load(options.results)
+        simulations = [read_simulation(path) for path in options.simulations]
+        pairs = pair(results, simulations)
+        names = sorted({simulation["hierarchy"]["name"] for simulation in simulations})
+        try:
+            draw(pairs, results, names).savefig(options.output)
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot write '{options.output}': {error}") from error
+    except InputError as error:
+        print(f"reduce_bench_report: {error}.", file=sys.stderr)
+        return 2
+    for model in MODELS:
+        print(error_text(pairs, model))
+    print(options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

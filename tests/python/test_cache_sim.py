@@ -1,0 +1,118 @@
+"""cache-sim as a user runs it: output, files, exit codes."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DRIVER = Path(os.environ.get("REDUCE_BENCH_BINARY", ROOT / "build" / "bin" / "reduce-bench"))
+PROGRAM = DRIVER.with_name("cache-sim")
+CORE2 = str(ROOT / "configs" / "hierarchies" / "core2-t7300.json")
+
+pytestmark = pytest.mark.skipif(
+    not PROGRAM.exists(),
+    reason=f"{PROGRAM} is not built: run make build, or set REDUCE_BENCH_BINARY",
+)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROGRAM), *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def simulate(*arguments: str, algorithm: str = "cpu/multireduce", n: int = 4096) -> list[str]:
+    return ["simulate", "--algorithm", algorithm, "--n", str(n), "--buckets", "64", *arguments]
+
+
+def schema(name: str) -> dict[str, object]:
+    text = (ROOT / "configs" / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, object] = json.loads(text)
+    return loaded
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs" / "hierarchies").iterdir()))
+def test_hierarchies_are_valid_and_simulated(path: Path) -> None:
+    jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema("hierarchy"))
+    done = run(*simulate("--hierarchy", str(path)))
+    assert done.returncode == 0, done.stderr
+    assert "sequential: " in done.stdout
+    assert "pipelined: " in done.stdout
+
+
+def test_json_is_all_there_is_on_stdout() -> None:
+    done = run(*simulate("--hierarchy", CORE2, "--json"))
+    result = json.loads(done.stdout)
+    jsonschema.validate(result, schema("simulation"))
+    jsonschema.validate(result["hierarchy"], schema("hierarchy"))
+    assert result["accesses"] == 64 + 4 * 4096
+    assert run(*simulate("--hierarchy", CORE2, "--json")).stdout == done.stdout
+
+
+def test_result_file(tmp_path: Path) -> None:
+    output = tmp_path / "result.json"
+    assert run(*simulate("--hierarchy", CORE2, "-o", str(output))).returncode == 0
+    jsonschema.validate(json.loads(output.read_text(encoding="utf-8")), schema("simulation"))
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_huge_pages_miss_less() -> None:
+    def walks(*arguments: str) -> int:
+        done = run(*simulate("--hierarchy", CORE2, "--json", *arguments))
+        misses: int = json.loads(done.stdout)["tlb"][-1]["misses"]
+        return misses
+
+    assert walks("--page-bytes", "2097152") < walks()
+
+
+def test_sequential_fetching_takes_longer_when_pipelined() -> None:
+    def ns(fetch: str) -> float:
+        done = run(
+            "simulate", "--algorithm", "cpu/multireduce", "--n", "65536", "--buckets", "1048576",
+            "--hierarchy", CORE2, "--json", "--fetch", fetch,
+        )  # fmt: skip
+        time: float = json.loads(done.stdout)["pipelined"]["ns_per_input"]
+        return time
+
+    assert ns("sequential") > 2 * ns("free")
+
+
+BAD = [
+    (["simulat"], "did you mean 'simulate'?"),
+    (simulate("--hierarchy", "/nowhere/x.json"), "/nowhere/x.json"),
+    (simulate("--hierarchy", CORE2, algorithm="cpu/multireduse"), "did you mean 'cpu/multireduce'"),
+    (simulate("--hierarchy", CORE2, "--labels", "unifrom"), "did you mean 'uniform'?"),
+    (simulate("--hierarchy", CORE2, "--labels", "image"), "no such distribution"),
+    (simulate("--hierarchy", CORE2, "--sort-bits", "4"), "does not sort"),
+    (simulate("--hierarchy", CORE2, "--sort-bits", "x", algorithm="cpu/scatter-sorted"), "1 to 24"),
+    (simulate("--hierarchy", CORE2, "--fetch", "sequential", algorithm="cpu/gather"), "leave it"),
+    (simulate("--hierarchy", CORE2, "--page-bytes", "8192"), "4096, 2097152"),
+    (simulate("--hierarchy", CORE2, n=0), "1 to"),
+    (simulate("--hierarchy", CORE2, "-o", "/nowhere/x.json"), "cannot write"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), BAD)
+def test_bad_usage_is_one_sentence_and_exit_2(arguments: list[str], told: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert told in done.stderr
+
+
+def test_probe_writes_what_simulate_reads(tmp_path: Path) -> None:
+    here = tmp_path / "here.json"
+    done = run("probe", "--largest", str(64 << 20), "-o", str(here))
+    assert done.returncode == 0, done.stderr
+    hierarchy = json.loads(here.read_text(encoding="utf-8"))
+    jsonschema.validate(hierarchy, schema("hierarchy"))
+    assert hierarchy["notes"]
+    latencies = [level["latency_ns"] for level in hierarchy["caches"]]
+    assert latencies == sorted(latencies)
+    assert hierarchy["memory"]["latency_ns"] > 2 * latencies[0]
+    assert run(*simulate("--hierarchy", str(here))).returncode == 0

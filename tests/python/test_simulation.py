@@ -1,0 +1,104 @@
+"""The figure of simulated against measured times: what is paired, and the error it states."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import made_up
+import pytest
+from made_up import known_wrong, point
+from reduce_bench_report import simulation
+from reduce_bench_report.loader import InputError, Results
+
+Loaded = Callable[..., Results]
+
+N = 1000
+FREE = {"fetch": "free"}
+
+
+def measured(buckets: int, median_ns: float, **changes: object) -> made_up.Json:
+    keyed = {
+        "operation": "multireduce",
+        "backend": "cpu",
+        "buckets": buckets,
+        "labels": {"name": "uniform"},
+        "params": FREE,
+    }
+    return point("cpu/multireduce", N, median_ns, **(keyed | changes))
+
+
+def simulated(
+    buckets: int, sequential: float, pipelined: float | None, **changes: object
+) -> made_up.Json:
+    def time(per_input: float | None) -> made_up.Json | None:
+        return None if per_input is None else {"ns": per_input * N, "ns_per_input": per_input}
+
+    document: made_up.Json = {
+        "schema": 1,
+        "kind": "cache-sim-simulation",
+        "hierarchy": {"name": "made up"},
+        "page_bytes": 4096,
+        "algorithm": "cpu/multireduce",
+        "params": FREE,
+        "n": N,
+        "buckets": buckets,
+        "labels": "uniform",
+        "seed": 1,
+        "accesses": 4 * N,
+        "caches": [{"name": "L1", "hits": 0, "misses": 0, "prefetches": 0, "write_backs": 0}],
+        "memory": {"reads": 0, "writes": 0},
+        "tlb": [],
+        "sequential": time(sequential),
+        "pipelined": time(pipelined),
+    }
+    return document | changes
+
+
+def test_each_simulation_is_paired_with_its_point(loaded: Loaded) -> None:
+    results = loaded([measured(16, 2000.0), measured(64, 3000.0)])
+    pairs = simulation.pair(results, [simulated(64, 4.0, 6.0), simulated(16, 4.0, None)])
+    assert [(p.buckets, p.measured) for p in pairs] == [(16, 2.0), (64, 3.0)]
+    assert pairs[0].simulated == {"sequential": 4.0}
+    assert pairs[1].simulated == {"sequential": 4.0, "pipelined": 6.0}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        measured(16, 1.0, params={"fetch": "sequential"}),
+        measured(32, 1.0),
+        measured(16, 1.0, labels={"name": "sorted"}),
+        measured(16, 1.0, backend="cuda"),
+        measured(16, 1.0, op="max"),
+        known_wrong("cpu/multireduce", N, 1.0, **{
+            key: measured(16, 1.0)[key] for key in ("operation", "backend", "buckets", "params")
+        }),
+    ],
+)  # fmt: skip
+def test_other_points_are_not_paired(loaded: Loaded, other: made_up.Json) -> None:
+    with pytest.raises(InputError, match="no simulation is of a point"):
+        simulation.pair(loaded([other]), [simulated(16, 4.0, None)])
+
+
+def test_error_is_the_geometric_mean_and_the_worst(loaded: Loaded) -> None:
+    results = loaded([measured(16, 2000.0), measured(64, 2000.0)])
+    pairs = simulation.pair(results, [simulated(16, 4.0, None), simulated(64, 0.25, None)])
+    # ratios 2 and 1/8: the mean is the root of 1/4
+    text = simulation.error_text(pairs, "sequential")
+    assert "0.50 in the geometric mean of 2 points, 0.12 at worst" in text
+    assert simulation.error_text(pairs, "pipelined") == "pipelined: not simulated"
+
+
+def test_command_draws_and_states_the_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = made_up.write(made_up.results([measured(16, 2000.0)]), tmp_path / "r.json")
+    predicted = tmp_path / "s.json"
+    predicted.write_text(json.dumps(simulated(16, 4.0, 1.0)), encoding="utf-8")
+    output = tmp_path / "f.svg"
+    assert simulation.main([str(results), str(predicted), "-o", str(output)]) == 0
+    assert output.stat().st_size > 0
+    assert "2.00 in the geometric mean of 1 points" in capsys.readouterr().out
+    predicted.write_text("{}", encoding="utf-8")
+    assert simulation.main([str(results), str(predicted)]) == 2
+    assert "breaks its schema" in capsys.readouterr().err
