@@ -115,6 +115,14 @@ template <class Launch, class Ops>
 EnqueueTable instantiate() {
   return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
 }
+/// For variants that preserve order: the types of 4 bytes, and those of 8 for the order-sensitive
+/// operator on them alone.
+template <class Launch>
+EnqueueTable instantiate_ordered() {
+  EnqueueTable table = instantiate_for<Launch, BasicAndOrderedOps, std::int32_t, float>();
+  detail::fill_row<Launch, std::int64_t>(table, OrderedOps{});
+  return table;
+}
 /// Instantiates a histogram, `Launch::enqueue<L, None>`, for both types of labels.
 template <class Launch>
 EnqueueTable instantiate_histogram() {

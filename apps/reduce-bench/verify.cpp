@@ -189,6 +189,9 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
       for (const std::size_t n : {border, border + 1}) add(n, uniform, defaults);
   }
   for (const Params& params : other_settings(variant)) {
+    // First, since a defect that neutral elements or wrapping sums show need not be looked for in
+    // the uniform cases, under one schedule after another.
+    if (variant.defect != nullptr) add(4099, {.kind = Distribution::Kind::kExtremes}, params);
     for (const std::size_t n : awkward) add(n, uniform, params);
     add(1024, uniform, params);  // whole blocks of every size
     if (params.has("block") && params.number("block") > 0)

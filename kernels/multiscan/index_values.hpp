@@ -16,8 +16,33 @@ struct IndexValue {
 };
 
 inline std::size_t index_value_bytes(const Problem& p) {
-  return with_value_type(p.type, []<class T>() { return sizeof(IndexValue<T>); });
+  return with_value_type(p.type, [&]<class T>() { return sizeof(IndexValue<T>); });
 }
+
+#if defined(__CUDACC__) || defined(REDUCE_BENCH_EMU)
+template <class T>
+__global__ void pack_index_values_kernel(const T* values, std::size_t n, IndexValue<T>* pairs) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) pairs[i] = {values[i], static_cast<Count>(i)};
+}
+template <class T>
+__global__ void unpack_values_kernel(const IndexValue<T>* pairs, std::size_t n, T* values) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) values[i] = pairs[i].value;
+}
+/// Each value goes where its pair came from.
+template <class T>
+__global__ void scatter_back_kernel(const IndexValue<T>* pairs, const T* values, std::size_t n,
+                                    T* results) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) results[pairs[i].index] = values[i];
+}
+/// A thread for each of n > 0 elements.
+inline LaunchShape one_thread_each(const Stream& stream, std::size_t n) {
+  constexpr unsigned kBlock = 256;
+  return {static_cast<unsigned>(ceil_div(n, kBlock)), kBlock, 0, stream};
+}
+#endif
 
 /// Positions are counted in 32 bits.
 inline std::string index_restriction(const Problem& p) {

@@ -21,37 +21,11 @@
 //   the listing does, which mixes the order: commutative operators alone.
 
 #include "kernels/multireduce/bucket_sets.hpp"
+#include "kernels/segmented_scan.hpp"
 #include "kernels/sort/block_radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
 namespace {
-
-/// What the threads before this one hold of the segment that is open where it begins: the exclusive
-/// segmented scan of `value`, what a thread holds of the segment open at its end, which began in it
-/// where `began` is set. `values` and `flags` have room for one element per warp.
-template <class Op, class T>
-__device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const T before = __shfl_up_sync(0xffffffffu, value, distance);
-    const int began_before = __shfl_up_sync(0xffffffffu, static_cast<int>(began), distance);
-    if (lane < distance) continue;
-    if (!began) value = Op::combine(before, value);
-    began = began || began_before != 0;
-  }
-  if (lane == 31) {
-    values[warp] = value;
-    flags[warp] = began;
-  }
-  __syncthreads();
-  T carry = Op::template identity<T>();
-  for (unsigned w = 0; w < warp; ++w)
-    carry = flags[w] != 0 ? values[w] : Op::combine(carry, values[w]);
-  const T before = __shfl_up_sync(0xffffffffu, value, 1);
-  const int began_before = __shfl_up_sync(0xffffffffu, static_cast<int>(began), 1);
-  if (lane == 0) return carry;
-  return began_before != 0 ? before : Op::combine(carry, before);
-}
 
 template <class T, class Op, unsigned kItems>
 __global__ void eilers_sort_shared_kernel(const T* values, const Label* labels, std::size_t n,

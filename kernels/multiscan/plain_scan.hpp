@@ -1,0 +1,20 @@
+// What a scan without labels says of problems with labels.
+#pragma once
+
+#include <string>
+
+#include "kernels/variant.hpp"
+
+namespace reduce_bench {
+
+inline std::string plain_scan_restriction(const Problem& p) {
+  if (p.buckets == 1) return {};
+  return "a plain scan reads no labels: one bucket, not " + std::to_string(p.buckets);
+}
+
+/// The labels are not read.
+inline Traffic traffic_of_plain_scan(const Problem& p) {
+  return {.read_bytes = p.shape().values.bytes(), .written_bytes = p.shape().output_bytes()};
+}
+
+}  // namespace reduce_bench

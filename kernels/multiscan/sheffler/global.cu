@@ -1,0 +1,97 @@
+// sheffler/global: spine trees, their records in global memory
+//
+// Source: Sheffler, "Implementing the multiprefix operation on parallel and vector computers"
+//   (1993), as eilers adapts it: sections 5.4 and 5.4.2, Figures 5.3 and 5.4.
+// Idea: a segment of T * T inputs is a square of T rows. From the top row down, the nodes of a row
+//   point to one node of their label in the row above (arbitrary writes choose it), which links the
+//   rows of every label into a spine. Sums of rows go to spine elements column by column, along the
+//   spines row by row, and again column by column to the results: four phases without conflicts,
+//   each of T steps. Segments are joined by the partitioning.
+// Fixes: the sequential algorithm's depth, n, by its square root at O(n) work; it is the only
+//   published parallel multiscan of that work.
+// Launch: a block of T threads for each segment; then a scan of each bucket's totals, and a block
+//   for each segment.
+// Traffic: n labels and n values read, n results written; labels and results read and results
+//   written again; m totals for each segment written and read twice; a record for each input and
+//   for each bucket of each segment written. Not counted: the phases' reads and updates of them, as
+//   far as caches do not hold them.
+// Preconditions: T * T inputs fit into a block's shared memory. Order-preserving.
+// Deviations: as published (form=as-published) a node counts as a spine element where its row sum
+//   differs from the neutral element. That loses what is below a row whose values are neutral, as
+//   the thesis says, and also below one whose values cancel, as +5 and -5 do; the corrected form
+//   sets a flag in the parent. In both, the loop over spine sums ascends (the listing's descends,
+//   its text does not), all records are initialised, spine sums among them, a bucket points to
+//   itself, and records refer to each other by number. The record has four fields, as Listing 5.1
+//   prints, 16 bytes for 4-byte values; the text counts 12.
+
+#include "kernels/multiscan/sheffler/spine_tree.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// The records follow the totals.
+std::size_t records_offset(const Problem& p) {
+  return ceil_div(totals_bytes(p, sheffler_segments(p)), 256) * 256;
+}
+std::size_t all_records_bytes(const Problem& p) {
+  return sheffler_segments(p).count * sheffler_records_bytes(p);
+}
+
+struct ShefflerGlobal {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    if (call.n() == 0) return;
+    const Segments segments = sheffler_segments(call.problem);
+    launch(sheffler_kernel<T, Op, false>,
+           {static_cast<unsigned>(segments.count), call.params().number("threads"),
+            sheffler_inputs_bytes(call.problem), call.stream},
+           call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+           call.params().is("form", "corrected"), call.inclusive(),
+           call.template scratch<Spinerec<T>>(records_offset(call.problem)), call.scratch(),
+           call.out());
+    enqueue_add_totals<Op>(call, segments, call.scratch());
+  }
+};
+
+std::string restriction(const Problem& p) {
+  const std::size_t needed = sheffler_inputs_bytes(p);
+  if (needed > p.device.max_shared_bytes_per_block)
+    return std::to_string(needed) + " bytes of shared memory are needed for a block's inputs, " +
+           "it has " + std::to_string(p.device.max_shared_bytes_per_block);
+  return partition_restriction(p, sheffler_segments(p));
+}
+
+}  // namespace
+
+Variant sheffler_global() {
+  return {
+      .id = "sheffler/global",
+      .title = "spine trees in global memory",
+      .source = "eilers section 5.4.2",
+      .operation = Operation::kMultiscan,
+      .fidelity = Fidelity::kCorrected,
+      .params =
+          {scan_axis(),
+           sheffler_form(),
+           {"threads",
+            "16",
+            {"16", "32", "64", "128"},
+            "threads per block, the side of a segment's square (16 is the publication's fastest)"}},
+      .restriction = restriction,
+      .defect = sheffler_defect,
+      .depth = depth_of_sheffler,
+      .traffic =
+          [](const Problem& p) {
+            Traffic traffic = traffic_of_partition(p, sheffler_segments(p));
+            traffic.written_bytes += all_records_bytes(p);
+            return traffic;
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = records_offset(p) + all_records_bytes(p)};
+          },
+      .enqueue = instantiate_ordered<ShefflerGlobal>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,73 @@
+// sheffler/shared: spine trees, their records in shared memory
+//
+// Source: Sheffler (1993), as eilers adapts it: sections 5.4 and 5.4.3, Figure 5.5.
+// Idea: as sheffler/global, with the records of a block's segment and buckets in shared memory.
+// Fixes: sheffler/global's unpredictable accesses to global memory, for fewer threads per SM.
+// Launch: a block of T threads for each segment of T * T inputs; then a scan of each bucket's
+//   totals, and a block for each segment.
+// Traffic: n labels and n values read, n results written; labels and results read and results
+//   written again; m totals for each segment written and read twice.
+// Preconditions: T * T inputs, as many records and one for each bucket fit into a block's shared
+//   memory. Order-preserving.
+// Deviations: those of sheffler/global, form=as-published among them. The publication fits 62
+//   threads and 256 buckets into 48 KB by 12 bytes a record, which leaves nothing for the inputs.
+
+#include "kernels/multiscan/sheffler/spine_tree.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct ShefflerShared {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    if (call.n() == 0) return;
+    const Segments segments = sheffler_segments(call.problem);
+    launch(
+        sheffler_kernel<T, Op, true>,
+        {static_cast<unsigned>(segments.count), call.params().number("threads"),
+         sheffler_records_bytes(call.problem) + sheffler_inputs_bytes(call.problem), call.stream},
+        call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+        call.params().is("form", "corrected"), call.inclusive(), static_cast<Spinerec<T>*>(nullptr),
+        call.scratch(), call.out());
+    enqueue_add_totals<Op>(call, segments, call.scratch());
+  }
+};
+
+std::string restriction(const Problem& p) {
+  const std::size_t needed = sheffler_records_bytes(p) + sheffler_inputs_bytes(p);
+  if (needed > p.device.max_shared_bytes_per_block)
+    return std::to_string(needed) +
+           " bytes of shared memory are needed for a block's records and inputs, " + "it has " +
+           std::to_string(p.device.max_shared_bytes_per_block);
+  return partition_restriction(p, sheffler_segments(p));
+}
+
+}  // namespace
+
+Variant sheffler_shared() {
+  return {
+      .id = "sheffler/shared",
+      .title = "spine trees in shared memory",
+      .source = "eilers section 5.4.3",
+      .operation = Operation::kMultiscan,
+      .fidelity = Fidelity::kCorrected,
+      .params =
+          {scan_axis(),
+           sheffler_form(),
+           {"threads",
+            "32",
+            {"16", "32", "62"},
+            "threads per block, the side of a segment's square (the publication names 32 and 62)"}},
+      .restriction = restriction,
+      .defect = sheffler_defect,
+      .depth = depth_of_sheffler,
+      .traffic = [](const Problem& p) { return traffic_of_partition(p, sheffler_segments(p)); },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = totals_bytes(p, sheffler_segments(p))};
+          },
+      .enqueue = instantiate_ordered<ShefflerShared>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
