@@ -64,20 +64,20 @@ void enqueue_erased(const Call& call) {
 /// Whether T is the first of `Types` of its size.
 template <class T, class... Types>
 constexpr bool first_of_size() {
-  bool seen = false, first = false;
-  ((sizeof(Types) == sizeof(T) && !seen ? (seen = true, first = std::is_same_v<T, Types>) : false),
-   ...);
-  return first;
+  constexpr std::size_t sizes[] = {sizeof(Types)...};
+  constexpr bool same[] = {std::is_same_v<T, Types>...};
+  for (std::size_t i = 0; i < sizeof...(Types); ++i)
+    if (sizes[i] == sizeof(T)) return same[i];
+  return false;
 }
 /// Whether Operator is the first of `Ops` that commutes, or of those that do not.
 template <class Operator, class... Ops>
 constexpr bool first_of_kind() {
-  bool seen = false, first = false;
-  ((commutes(Ops::kOp) == commutes(Operator::kOp) && !seen
-        ? (seen = true, first = std::is_same_v<Operator, Ops>)
-        : false),
-   ...);
-  return first;
+  constexpr bool kinds[] = {commutes(Ops::kOp)...};
+  constexpr bool same[] = {std::is_same_v<Operator, Ops>...};
+  for (std::size_t i = 0; i < sizeof...(Ops); ++i)
+    if (kinds[i] == commutes(Operator::kOp)) return same[i];
+  return false;
 }
 
 template <class Launch, class T, bool kFew, class... Ops>
@@ -120,7 +120,7 @@ EnqueueTable instantiate() {
 template <class Launch>
 EnqueueTable instantiate_ordered() {
   EnqueueTable table = instantiate_for<Launch, BasicAndOrderedOps, std::int32_t, float>();
-  detail::fill_row<Launch, std::int64_t>(table, OrderedOps{});
+  detail::fill_row<Launch, std::int64_t, kFewInstances>(table, OrderedOps{});
   return table;
 }
 /// Instantiates a histogram, `Launch::enqueue<L, None>`, for both types of labels.
