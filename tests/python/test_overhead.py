@@ -1,0 +1,46 @@
+"""What the harness adds to the time and memory that a sweep asks for."""
+
+import json
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from test_driver import BINARY, GOOD
+
+POINTS = 5000
+DEFAULT_BUDGET_MS = 200  # of a point whose configuration does not say
+MOST_OVERHEAD = 0.02
+MOST_MEMORY_BYTES = 1e9
+TRIES = 3  # a busy neighbour makes anything slow, but not every time
+
+
+def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: Path) -> None:
+    """Points that are hardly measured: all that they take counts as overhead."""
+    config, out = tmp_path / "config.json", tmp_path / "r.json"
+    sweep = {"variants": ["cpu/sequential"], "n": list(range(1000, 1000 + POINTS))}
+    measurement = {"max_time_ms": 0.1, "modes": ["hot"]}
+    config.write_text(
+        json.dumps({"schema": 1, "measurement": measurement, "sweeps": [sweep]}), encoding="utf-8"
+    )
+    overhead = 1.0
+    for _ in range(TRIES):
+        started = time.monotonic()
+        ended = subprocess.run(
+            [BINARY, "run", "--config", config, "--backend", "cpu", "-o", out],
+            capture_output=True,
+            check=False,
+        )
+        wall_s = time.monotonic() - started
+        assert ended.returncode == GOOD, ended.stderr
+        overhead = wall_s / (POINTS * DEFAULT_BUDGET_MS / 1e3)
+        print(f"{POINTS} points take {wall_s:.1f} s: {overhead:.2%}")
+        if overhead < MOST_OVERHEAD:
+            break
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert [point["n"] for point in document["points"]] == sweep["n"]
+    largest_bytes = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert largest_bytes < MOST_MEMORY_BYTES
+    if overhead >= MOST_OVERHEAD:
+        pytest.fail(f"{overhead:.1%} of what {POINTS} points of {DEFAULT_BUDGET_MS} ms ask for")
