@@ -12,6 +12,7 @@ import jsonschema
 from jsonschema.exceptions import best_match
 
 from reduce_bench_report.loader import InputError, Point, distribution
+from reduce_bench_report.select import size_text
 
 ROOT = Path(__file__).parents[2]
 SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
@@ -19,6 +20,7 @@ SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
 # axis or parameter -> the values asked for, as text
 Values = Mapping[str, Sequence[str]]
 
+MOST_VALUES = 8  # told of one axis
 KEYED_AXES = ("buckets", "labels")
 
 
@@ -127,7 +129,7 @@ class Configuration:
                 names = sorted({p.variant for p in own if fnmatchcase(p.variant, glob)})
                 combinations = sweep.combinations(sweep.params)
                 if not names and any(_meets(asked, where) for asked in combinations):
-                    absent[glob] = None
+                    absent[glob + _apart(sweep, points, glob)] = None
                 for name in names:
                     of_variant = [point for point in own if point.variant == name]
                     clause = _gap(name, sweep, of_variant, where)
@@ -136,6 +138,25 @@ class Configuration:
         if absent:
             clauses[f"every point of {', '.join(absent)}"] = None
         return list(clauses)
+
+
+def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:
+    """What tells the sweep's points of these variants from those that are there."""
+    present = [point for point in points if fnmatchcase(point.variant, glob)]
+    differing = [
+        f"{key} = {_text(key, values)}"
+        for key, values in [*sweep.axes.items(), *sweep.params.items()]
+        if present and not any(fact(point, key) in values for point in present)
+    ]
+    return f" at {'; '.join(differing)}" if differing else ""
+
+
+def _text(key: str, values: Sequence[str]) -> str:
+    """The values of an axis or parameter, not more than a line of them."""
+    texts = [size_text(int(value)) if key in ("n", "buckets") else value for value in values]
+    if len(texts) > MOST_VALUES:
+        return f"{', '.join(texts[: MOST_VALUES // 2])} ... {texts[-1]} ({len(texts)} values)"
+    return ", ".join(texts)
 
 
 def _meets(combination: Mapping[str, str], where: Values) -> bool:
@@ -162,7 +183,7 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
     for key in keys:
         values = list(dict.fromkeys(combination[key] for combination in absent))
         if len(values) < len({combination[key] for combination in asked}):
-            lacking.append(f"{key} = {', '.join(values)}")
+            lacking.append(f"{key} = {_text(key, values)}")
     at = f" at {'; '.join(lacking)}" if lacking else ""
     return f"{len(absent)} of {len(asked)} points of {name}{at}"
 

@@ -304,9 +304,10 @@ def _collect(
     points: dict[tuple[object, ...], Point] = {}
     used = []
     for run, own in found:
-        new = {point.identity: point for point in own if point.identity not in points}
-        if new:
-            points |= new
+        known = len(points)
+        for point in own:
+            points.setdefault(point.identity, point)
+        if len(points) > known:
             used.append(run)
     return list(points.values()), used
 

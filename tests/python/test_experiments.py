@@ -366,6 +366,20 @@ def test_the_best_parameters_are_those_whose_slowest_labels_are_fastest(
     assert worst.panels[0].value(series, "16", "ns") == pytest.approx((285, 300, 330))
 
 
+def test_parameters_that_lack_a_point_are_not_the_best(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    labels = ["uniform", "degenerate"]
+    experiment = ask(
+        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2]}, best=True
+    )
+    points = [keyed("a/x", 16, 1.0, params={"sets": "1"})]
+    points += [
+        keyed("a/x", 16, 500.0, labels={"name": name}, params={"sets": "2"}) for name in labels
+    ]
+    assert shown(experiment, run(points)).chosen == {("a/x", "16"): "sets=2"}
+
+
 # published values
 
 
@@ -423,6 +437,17 @@ def test_published_times_become_ratios_and_are_never_drawn_as_times(
     )
 
 
+def test_per_cent_are_shares(ask: Ask, run: Callable[..., Results]) -> None:
+    columns = (published.Column("log2 m", None), published.Column("peak", "%"))
+    of_peak = Published(
+        "some-T1", x="log2 m", x_is_log2=True, columns=[PublishedColumn("peak", "peak_share")]
+    )
+    printed = table(columns=columns, rows=((4, 72.0),))
+    experiment = ask(variants=["a/x"], y=("peak_share",), published=of_peak)
+    (axes,) = plots.draw(shown(experiment, run([keyed("a/x", 16)]), tables=(printed,))).axes
+    assert overlaid(axes) == {"published (Some card)": ([16], [0.72])}
+
+
 def test_a_printed_ratio_goes_before_arithmetic() -> None:
     series = evaluate.PublishedSeries(
         "p", {}, 100.0, {"gb_per_s": {"1": 50.0}, "speed_up": {"1": 7.0}}
@@ -464,6 +489,13 @@ def test_points_of_other_configurations_are_left_out(ask: Ask, run: Callable[...
     assert [p.raw for p in series.points.values()] == [load(made.runs[0].path).points[-1].raw]
 
 
+def test_points_of_another_mode_are_left_out(ask: Ask, run: Callable[..., Results]) -> None:
+    points = [keyed("a/x", 16, primary_mode="hot")]
+    assert absent(ask(variants=["a/x"]), run(points)) == "every point of a/x: run config.json"
+    hot = ask(variants=["a/x"], measurement={"modes": ["hot", "cold"]})
+    assert shown(hot, run(points)).panels[0].xs == ["16", "64", "256"]
+
+
 def test_zipped_parameters_vary_together(ask: Ask, run: Callable[..., Results]) -> None:
     experiment = ask(
         variants=["a/x"], buckets=[16], params={"a": [1, 2], "b": [3, 4]}, zip=[["a", "b"]]
@@ -490,12 +522,31 @@ def test_an_absent_experiment_names_variants_and_configuration(
     ask: Ask, run: Callable[..., Results]
 ) -> None:
     assert absent(ask(), run([])) == "every point of a/x, b/y: run config.json"
+    made = shown(
+        ask(variants=["a/x"], labels=["sorted"]), run([keyed("a/x", 16, labels={"name": "sorted"})])
+    )
+    assert made.missing == ["2 of 3 points of a/x at buckets = 64, 256"]
     assert absent(ask(where={"variant": ["b/y"]}), run([])) == "every point of b/y: run config.json"
     assert (
         absent(ask(where={"fetch": ["slow"]}), run([])) == "config.json asks for no such points yet"
     )
     missing = dataclasses.replace(ask(), config="configs/papers/none.json")
     assert absent(missing, run([])) == "this revision has no configs/papers/none.json yet"
+
+
+def test_a_missing_part_of_a_variant_is_told_from_the_part_that_is_there(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(variants=["a/x"], buckets=[{"pow2": [0, 19]}])
+    path = configuration.ROOT / "config.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["sweeps"].append(document["sweeps"][0] | {"labels": ["sorted"]})
+    path.write_text(json.dumps(document), encoding="utf-8")
+    made = shown(experiment, run([keyed("a/x", 16)]))
+    assert made.missing == [
+        "19 of 20 points of a/x at buckets = 1, 2, 4, 8 ... 2^19 (19 values)",
+        "every point of a/x at labels = sorted",
+    ]
 
 
 def test_older_results_without_labels(ask: Ask, run: Callable[..., Results]) -> None:
