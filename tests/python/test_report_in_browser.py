@@ -278,6 +278,7 @@ def test_axes_and_dimensions(tab: Tab, save: Save) -> None:
     assert tab.traces()["a/x"]["x"] == [128, 256]
     assert "b/y" not in tab.traces()
     tab.choose("operation", "multireduce")
+    assert tab.traces()["m/x F=1"]["x"] == list(SIZES[:2])
     tab.choose("lines", "every variant")
     tab.choose("y", "time, ns")
     offered = [option.text for option in Select(tab.one("#charts [data-choice='x']")).options]
