@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -106,12 +107,12 @@ class Configuration:
         variant and with these facts."""
         names = [name for name, _ in example.params]
         return {
-            combination[key]
+            _value(combination, key)
             for sweep in self.sweeps
             if sweep.operation == example.operation
             and any(fnmatchcase(example.variant, glob) for glob in sweep.variants)
             for combination in sweep.combinations(names)
-            if key in combination
+            if _value(combination, key)
             and _meets(combination, where)
             and all(combination.get(name, value) == value for name, value in facts.items())
         }
@@ -138,6 +139,13 @@ class Configuration:
         if absent:
             clauses[f"every point of {', '.join(absent)}"] = None
         return list(clauses)
+
+
+def _value(combination: Mapping[str, str], key: str) -> str:
+    if key == "length":
+        found = re.search(r"length=(\d+)", combination.get("labels", ""))
+        return found[1] if found else ""
+    return combination.get(key, "")
 
 
 def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:

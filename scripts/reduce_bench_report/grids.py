@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -289,7 +290,11 @@ def latex(evaluation: Evaluation, redraw_command: str) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(cell.translate(LATEX_SPECIAL) for cell in cells) + r" \\"
+    return " & ".join(_latex_text(cell) for cell in cells) + r" \\"
+
+
+def _latex_text(text: str) -> str:
+    return re.sub(r"(\d+)\\textasciicircum{}(\d+)", r"$\1^{\2}$", text.translate(LATEX_SPECIAL))
 
 
 CSV_COLUMNS = (

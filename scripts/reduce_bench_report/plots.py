@@ -235,7 +235,7 @@ def _scale(
     if numeric and "x" in experiment.log and all(place > 0 for place in places.values()):
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
-    if "y" in experiment.log:
+    if "y" in experiment.log and math.isfinite(axes.dataLim.minposy):  # without a value: linear
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(_decade))
         axes.yaxis.set_minor_formatter(NullFormatter())

@@ -229,6 +229,27 @@ def test_parameters_make_series_in_ascending_order(ask: Ask, run: Callable[..., 
     assert made.constants["variant"] == "a/x"
 
 
+def test_lengths_of_runs_are_an_axis(ask: Ask, run: Callable[..., Results]) -> None:
+    runs = [{"name": "runs", "length": length} for length in (1, 1 << 10, 1 << 20)]
+    experiment = ask(variants=["a/x"], x="length", buckets=[16], labels=runs)
+    points = [keyed("a/x", 16, labels=each) for each in (runs[0], runs[2])]
+    made = shown(experiment, run(points))
+    assert made.panels[0].xs == ["1", "1024", "1048576"]
+    x, y = lines(plots.draw(made).axes[0])["a/x"]
+    assert (x, [math.isnan(value) for value in y]) == ([1, 1 << 10, 1 << 20], [False, True, False])
+
+
+def test_no_verified_point_at_all(ask: Ask, run: Callable[..., Results]) -> None:
+    facts = {"operation": "multireduce", "labels": {"name": "uniform"}, "buckets": 16}
+    for log in ("", "xy"):
+        experiment = ask(
+            variants=["a/x"], buckets=[16], y=("ns", "speed_up"), base={"variant": "a/x"}, log=log
+        )
+        made = shown(experiment, run([unmeasured("a/x", 1024, "failed", "crashed", **facts)]))
+        assert [crosses(axes) for axes in plots.draw(made).axes] == [[16], [16]]
+        assert "| 16 | failed | failed |" in grids.markdown(made, "Redraw: command")
+
+
 def test_panels_and_labels_split_what_differs(ask: Ask, run: Callable[..., Results]) -> None:
     labels = ["uniform", "degenerate"]
     points = [keyed("a/x", 16, labels={"name": name}) for name in labels]
@@ -583,6 +604,7 @@ def test_latex_escapes_and_csv_holds_every_value(ask: Ask, run: Callable[..., Re
     made = shown(experiment, run([keyed("a/x", 16, **each) for each in facts]))
     tex = grids.latex(made, "Redraw: command")
     assert r"sort\_bits=2: share of read ceiling" in tex
+    assert grids._latex_text("m = 2^20 & 5 %") == r"m = $2^{20}$ \& 5 \%"
     assert r"102.4\%" not in tex and r"\%" in tex
     text = grids.csv_text(made, "Redraw: command")
     assert text.startswith("# some, Table 1. ")
