@@ -16,6 +16,7 @@ from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import InputError, Results, load, load_runs
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
+LEAST_SIZES = 3  # that make a line over n
 LOCAL_RESULTS = Path("results/local")
 EXIT_STALE = 1
 EXIT_BAD_INPUT = 2
@@ -211,14 +212,21 @@ def _sweeps(
 ) -> list[Path]:
     """Drawn of the run that has most lines over n: points of several runs make no line."""
     shown = [
-        (run, [panel for panel in panels(run.points, options.represent) if len(panel.sizes) > 1])
+        (
+            run,
+            [
+                panel
+                for panel in panels(run.points, options.represent)
+                if len(panel.sizes) >= LEAST_SIZES
+            ],
+        )
         for run in runs
     ]
     run, swept = max(shown, key=lambda pair: sum(len(panel.lines) for panel in pair[1]))
     if not names:
         return []
     if not swept:
-        _say(f"{', '.join(names)}: not drawn: no variant has points at several n")
+        _say(f"{', '.join(names)}: not drawn: no variant has points at {LEAST_SIZES} or more n")
         return []
     command = _redraw_command([run.path], options, *options.only and names)
     return figures.save_all(swept, run, options.output, options.format, command, names)

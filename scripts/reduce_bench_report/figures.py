@@ -7,8 +7,10 @@ percentile.
 
 import io
 import math
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -135,7 +137,14 @@ def draw(name: str, panels: Sequence[Panel], results: Results, redraw_command: s
         fontsize=CAPTION_POINTS,
         parse_math=False,
     )
+    fix_layout(figure)
     return figure
+
+
+def fix_layout(figure: Figure) -> None:
+    """Lays the figure out now, once for all formats."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def _draw_panel(
@@ -282,18 +291,40 @@ def save_all(
     names: Iterable[str] = FIGURES,
 ) -> list[Path]:
     """Writes the figures in every format and returns the paths."""
-    written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            figure = draw(name, panels, results, redraw_command)
-            for extension in formats:
-                path = folder / f"{name}.{extension}"
-                save(figure, path, extension)
-                written.append(path)
+        return in_parallel(
+            _save_sweep,
+            [(name, panels, results, folder, formats, redraw_command) for name in names],
+        )
     except OSError as error:
         raise InputError(
             f"cannot write figures to '{folder}': {error.strerror}; give a folder that can be "
             "written with -o"
         ) from error
+
+
+def _save_sweep(
+    name: str,
+    panels: Sequence[Panel],
+    results: Results,
+    folder: Path,
+    formats: Sequence[str],
+    redraw_command: str,
+) -> list[Path]:
+    figure = draw(name, panels, results, redraw_command)
+    written = [folder / f"{name}.{extension}" for extension in formats]
+    for path, extension in zip(written, formats, strict=True):
+        save(figure, path, extension)
     return written
+
+
+def in_parallel(
+    save_one: Callable[..., list[Path]], arguments: Sequence[tuple[Any, ...]]
+) -> list[Path]:
+    """Everything that the calls write, in order; drawing takes a second a figure."""
+    if len(arguments) < 2:
+        return [path for each in arguments for path in save_one(*each)]
+    with ProcessPoolExecutor(min(len(arguments), os.cpu_count() or 1)) as pool:
+        running = [pool.submit(save_one, *each) for each in arguments]
+        return [path for each in running for path in each.result()]

@@ -23,7 +23,7 @@ from matplotlib.ticker import (
 
 from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, x_text
 from reduce_bench_report.experiments import Experiment
-from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS
+from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS, fix_layout
 
 SINGLE_IN = 3.4
 DOUBLE_IN = 7.0
@@ -71,8 +71,7 @@ def draw(evaluation: Evaluation) -> Figure:
     lines = legend_lines + len(title)
     ticks_in = _rotated_ticks_in(panels)
     figure.set_size_inches(width_in, rows * (AXES_HEIGHT_IN + ticks_in) + LINE_IN * lines)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once for all formats
+    fix_layout(figure)
     return figure
 
 

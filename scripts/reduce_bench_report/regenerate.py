@@ -1,9 +1,6 @@
 """Regenerates the publications' tables and figures from runs of one device."""
 
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
 from pathlib import Path
 
 from reduce_bench_report import figures, grids, plots, published
@@ -52,19 +49,18 @@ def save_all(
     """Writes each one's table in every format and its figure in those asked for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        workers = min(len(evaluations), os.cpu_count() or 1)
-        arguments = (evaluations, repeat(folder), repeat(formats), redraw_commands)
-        if workers < 2:
-            written = list(map(save, *arguments))
-        else:
-            with ProcessPoolExecutor(workers) as pool:
-                written = list(pool.map(save, *arguments))
+        return figures.in_parallel(
+            save,
+            [
+                (evaluation, folder, formats, command)
+                for evaluation, command in zip(evaluations, redraw_commands, strict=True)
+            ],
+        )
     except OSError as error:
         raise InputError(
             f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
             "with -o"
         ) from error
-    return [path for paths in written for path in paths]
 
 
 def save(

@@ -120,7 +120,7 @@ def test_readme_without_its_markers(
 
 def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new" / "figures"
-    results = save(POINTS)
+    results = save([*POINTS, point("cub/reduce", 4096, 60.0)])
     arguments = ["figures", "--results", results, "-o", str(folder), "--format", "svg"]
     assert main([*arguments, "--where", "type=i32"]) == 0
     names = ["reduce-gbs.svg", "reduce-share.svg", "reduce-time.svg"]
@@ -177,7 +177,7 @@ def test_figures_say_what_is_missing(
     )
     said = capsys.readouterr().err.splitlines()
     assert said[0] == (
-        "reduce-gbs, reduce-share, reduce-time: not drawn: no variant has points at several n"
+        "reduce-gbs, reduce-share, reduce-time: not drawn: no variant has points at 3 or more n"
     )
     about = dict(line.split(": ", 1) for line in said[1:])
     assert about.keys() == EXPERIMENTS.keys()
@@ -240,7 +240,8 @@ def test_figures_take_the_newest_local_result(
 
 def test_sweeps_are_of_the_run_with_most_lines(save: Save, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
-    results = [save(JRADI_T1), save(POINTS, "sweep.json")]
+    sweep = [point("harris/0", n, 100.0) for n in (1024, 2048, 4096)]
+    results = [save(JRADI_T1), save(sweep, "sweep.json")]
     arguments = ["figures", "--results", *results, "-o", str(folder), "--format", "svg"]
     assert main([*arguments, "--only", "reduce-gbs"]) == 0
     assert [path.name for path in folder.iterdir()] == ["reduce-gbs.svg"]
@@ -273,7 +274,8 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     assert main(["table", results, "--check"]) == 2
     assert main(["table", results, "--where", "type=f64"]) == 2
     assert main(["table", results, "--readme", str(tmp_path / "none.md")]) == 2
-    assert main(["figures", "--results", results, "-o", str(blocked)]) == 2
+    sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
+    assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
 
 
