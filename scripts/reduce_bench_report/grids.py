@@ -4,8 +4,8 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from reduce_bench_report.evaluate import (
     MEASURES,
@@ -16,6 +16,7 @@ from reduce_bench_report.evaluate import (
     fact_text,
     x_text,
 )
+from reduce_bench_report.loader import Point
 from reduce_bench_report.published import Table
 
 MOST_MEASURES = 2  # of several series side by side
@@ -37,6 +38,7 @@ class Grid:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     texts: int  # columns of text at the left; the others are numbers
+    points: Mapping[tuple[int, int], Point] = field(default_factory=dict)  # of (row, column)
 
 
 def grids(evaluation: Evaluation) -> list[Grid]:
@@ -58,11 +60,15 @@ def _grid(evaluation: Evaluation, panel: Panel, shown: Sequence[Series]) -> Grid
     by_variant = experiment.x == "variant"
     columns = list(_columns(evaluation, panel, shown))
     alone = [shown[0].label] if len(shown) < len(panel.series) else []
-    rows = []
+    rows: list[Sequence[str]] = []
+    points = {}
     for x in panel.xs:
         if alone and not shown[0].outcome(x):
             continue
         title = [_variant_title(panel, x)] if by_variant else []
+        for place, (_, cell) in enumerate(columns, 1 + by_variant):
+            if isinstance(cell, _Measured) and x in cell.series.points:
+                points[len(rows), place] = cell.series.points[x]
         rows.append([x_text(experiment.x, x), *title, *(cell(x) for _, cell in columns)])
     return Grid(
         ", ".join([*([panel.title] if panel.title else []), *alone]),
@@ -73,6 +79,7 @@ def _grid(evaluation: Evaluation, panel: Panel, shown: Sequence[Series]) -> Grid
         ],
         rows,
         1 + by_variant,
+        points,
     )
 
 

@@ -29,6 +29,7 @@ from reduce_bench_report.variants import Variants
 
 PAGE = Path(__file__).parent / "page"
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
+FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
 GOT = re.compile(r" \(got [^()]*\)$")  # ends a reason and differs at each point
 HEADINGS = {
     "summary": "Summary",
@@ -127,6 +128,7 @@ def page(
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
+    by_point = {id(entry.point): entry for entry in entries}
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
     template = Environment(
         loader=FileSystemLoader(PAGE),
@@ -153,6 +155,7 @@ def page(
         absent=absent,
         scorecard=scorecard,
         entry_of=lambda point: by_place[point["file"], point["index"]],
+        entry_with=lambda point: by_point[id(point)],
         variants=_sections(variants, entries),
         no_descriptions=no_variants,
         environment=_environment(runs),
@@ -350,9 +353,7 @@ class VariantSection:
 
     id: str
     title: str
-    operation: str
-    fidelity: str
-    source: str
+    facts: Mapping[str, str]
     description: str | None
     params: Sequence[Mapping[str, Any]]
     entries: Sequence[Entry] = field(repr=False)
@@ -406,19 +407,22 @@ def _sections(variants: Variants, entries: Iterable[Entry]) -> list[VariantSecti
     for name in dict.fromkeys([*variants, *measured]):
         said = variants.get(name, {})
         raw = measured[name][0].point.raw if name in measured else {}
+        known = {"source": raw.get("paper")} | raw | said
         sections.append(
             VariantSection(
                 name,
-                said.get("title") or raw.get("title") or "",
-                said.get("operation") or raw.get("operation") or "",
-                said.get("fidelity") or raw.get("fidelity") or "",
-                said.get("source") or raw.get("paper") or "",
+                str(known.get("title", "")),
+                {fact: _listed(known[fact]) for fact in FACTS if known.get(fact)},
                 said.get("description"),
-                said.get("params") or [],
+                said.get("params", []),
                 measured.get(name, []),
             )
         )
     return sections
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _environment(runs: Sequence[Results]) -> dict[str, list[str]]:

@@ -262,6 +262,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = page.text("figures")
     assert "jradi-T1: Harris's kernels 1 to 7" in text
     assert "harris/0 title of harris/0 0.008 8.054 2097 2.083" in text
+    place = page.column("record", "variant").index("harris/3")
+    assert f'<a href="#point-{place}">0.002</a>' in output.read_text(encoding="utf-8")
     assert f"figures --results {results[1]} --only report7-F3" in text
     assert "eilers-F4.4: not drawn: " in text
     images = re.findall(

@@ -91,13 +91,12 @@ function axisReader(x) {
   return x.startsWith("params.") ? (i) => numeric(field(x)(i)) ? Number(field(x)(i)) : null : field(x);
 }
 
-/** The axes that the points vary along within one variant. */
+/** The axes that the points vary along; n where they vary along none. */
 function axesOf(points) {
-  const params = paramPaths.filter((path) => {
-    const values = distinct(points, field(path));
-    return values.length > 1 && values.every(numeric);
-  });
-  return ["n", ...(distinct(points, bucketsOf).length ? ["buckets"] : []), ...params];
+  const varying = (path) => distinct(points, axisReader(path)).length > 1;
+  const axes = ["n", "buckets"].filter(varying);
+  axes.push(...paramPaths.filter((path) => varying(path) && distinct(points, field(path)).every(numeric)));
+  return axes.length ? axes : ["n"];
 }
 
 /** Plotly's source waits in the page: it takes longer to evaluate than all the rest. */
@@ -168,11 +167,7 @@ class Explorer {
     const mode = this.choose("mode", modes.length ? modes : ["cold"]);
     const axes = axesOf(points);
     offered.x = axes.map((path) => [path, path.replace("params.", "")]);
-    const longest = axes.reduce((best, axis) => {
-      const lengths = [best, axis].map((each) => distinct(points, axisReader(each)).length);
-      return lengths[1] > lengths[0] ? axis : best;
-    }, axes[0]);
-    const x = this.choose("x", axes, distinct(points, sizeOf).length > 1 ? "n" : longest);
+    const x = this.choose("x", axes);
     const readX = axisReader(x);
     points = points.filter((i) => readX(i) !== null);
     for (const [name, read] of [["n", sizeOf], ["buckets", bucketsOf]]) {
