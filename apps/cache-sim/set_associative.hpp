@@ -20,6 +20,7 @@ class SetAssociative {
       : ways_(ways),
         sets_(entries / ways),
         mask_(std::has_single_bit(sets_) ? sets_ - 1 : 0),
+        way_shift_(std::has_single_bit(ways) ? std::countr_zero(ways) : kNoShift),
         replacement_(replacement),
         tags_(entries, 0),
         used_(replacement == Replacement::kLru ? entries : 0, 0),
@@ -49,7 +50,7 @@ class SetAssociative {
     }
     if (used_bits_[i] != 0) return;
     used_bits_[i] = 1;
-    const std::size_t set = i / ways_, first = set * ways_;
+    const std::size_t set = set_at(i), first = set * ways_;
     if (++bits_set_[set] < ways_) return;
     std::fill_n(used_bits_.begin() + static_cast<std::ptrdiff_t>(first), ways_, std::uint8_t{0});
     used_bits_[i] = 1;
@@ -80,7 +81,7 @@ class SetAssociative {
     remember(key, i);
     if (replacement_ == Replacement::kApproximateLru && used_bits_[i] != 0) {
       used_bits_[i] = 0;
-      --bits_set_[i / ways_];
+      --bits_set_[set_at(i)];
     }
     use(i);
   }
@@ -90,11 +91,16 @@ class SetAssociative {
   static constexpr std::uint64_t kWaysWorthAHint = 8;
 
   std::size_t set_of(Key key) const { return mask_ != 0 || sets_ == 1 ? key & mask_ : key % sets_; }
+  // A division takes longer than the rest of an access.
+  std::size_t set_at(std::size_t i) const { return way_shift_ < 0 ? i / ways_ : i >> way_shift_; }
   void remember(Key key, std::size_t i) {
     if (!hints_.empty()) hints_[key & (hints_.size() - 1)] = i;
   }
 
+  static constexpr int kNoShift = -1;
+
   std::uint64_t ways_, sets_, mask_;
+  int way_shift_;
   Replacement replacement_;
   std::uint64_t time_ = 0;
   std::vector<Key> tags_;            ///< key + 1; 0 where empty
