@@ -165,7 +165,11 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
                                              "cub/radix-sort",
                                              "cub/reduce-by-key",
                                              "thrust/reduce-by-key",
-                                             "thrust/sort-reduce-by-key"};
+                                             "thrust/sort-reduce-by-key",
+                                             "cub/sort-scan-by-key-scatter",
+                                             "cub/scan",
+                                             "cub/scan-by-key",
+                                             "thrust/scan-by-key"};
   for (const CatalogEntry& entry : catalog()) {
     if (!entry.declared[index_of(Backend::kCuda)]) continue;
     EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))

@@ -1,0 +1,88 @@
+// cub/scan: CUB's scan
+//
+// Source: what a GPU user would take: cub::DeviceScan of the CUDA Toolkit.
+// Idea: one pass over tiles; a tile learns what is before it from the tiles before it by look-back.
+// Fixes: blelloch/scan's levels, each of which reads and writes again. No labels: one bucket.
+// Launch: chosen by the library for the device, the type and the operator.
+// Traffic: n values read, n results written.
+// Preconditions: m = 1. Order-preserving: the library's operator need not commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
+//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
+//   so float sums differ from run to run.
+
+#include "kernels/library.hpp"
+#include "kernels/multiscan/plain_scan.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+#ifdef __CUDACC__
+template <class T, class Operator>
+void scan(void* temporary, std::size_t& temporary_bytes, const T* values, T* results, Operator op,
+          T neutral, bool inclusive, std::size_t n, cudaStream_t stream) {
+  const auto count = static_cast<std::int64_t>(n);
+  if (inclusive)
+    check(cub::DeviceScan::InclusiveScan(temporary, temporary_bytes, values, results, op, count,
+                                         stream),
+          "cub::DeviceScan::InclusiveScan");
+  else
+    check(cub::DeviceScan::ExclusiveScan(temporary, temporary_bytes, values, results, op, neutral,
+                                         count, stream),
+          "cub::DeviceScan::ExclusiveScan");
+}
+#endif
+
+/// The library's tiles, and with them its storage, depend on whether it knows the operator.
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+  std::size_t known_bytes = 0, other_bytes = 0;
+#ifdef __CUDACC__
+  with_value_type(p.type, [&]<class T>() {
+    const auto bytes_with = [&](auto op, std::size_t& bytes) {
+      scan<T>(nullptr, bytes, nullptr, nullptr, op, T{}, is_inclusive(p.params), p.n, nullptr);
+    };
+    bytes_with(LibraryOperator<Sum>{}, known_bytes);
+    bytes_with(OrderedOperator<Sum>{}, other_bytes);
+  });
+#endif
+  return std::max(known_bytes, other_bytes);
+}
+
+struct CubScan {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    if (call.n() == 0) return;
+    std::size_t bytes = temporary_bytes_of(call.problem);
+    scan<T>(call.workspace, bytes, call.in(), call.out(), library_operator<Op>(),
+            Op::template identity<T>(), call.inclusive(), call.n(), native(call.stream));
+#else
+    throw std::logic_error("cub/scan runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_scan() {
+  return {
+      .id = "cub/scan",
+      .title = "CUB scan (one bucket)",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kMultiscan,
+      .fidelity = Fidelity::kBaseline,
+      .params = {scan_axis()},
+      .restriction = plain_scan_restriction,
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .traffic = traffic_of_plain_scan,
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .enqueue = instantiate_ordered<CubScan>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

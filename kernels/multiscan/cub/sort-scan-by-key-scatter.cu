@@ -1,0 +1,126 @@
+// cub/sort-scan-by-key-scatter: CUB's radix sort and scan by key, and a scatter
+//
+// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs and cub::DeviceScan's scans
+//   by key of the CUDA Toolkit.
+// Idea: as eilers/multiscan-sort-global: sorting values with their positions by label makes every
+//   bucket one run of inputs; a scan by key of these is the multiscan; a last kernel puts the
+//   results where their values came from.
+// Fixes: eilers/multiscan-sort-global's sort and scan, which are not tuned to the card.
+// Launch: a kernel that pairs values with positions; the library's kernels, the sort for as many
+//   bits as labels below m have; the scatter.
+// Traffic: n labels and n values read, n results written; not counted: each sorting pass reads and
+//   writes labels and pairs, 24 bytes per input of 4-byte values; the scan reads labels and pairs
+//   and writes values; the scatter reads pairs and values.
+// Preconditions: n < 2^32. Order-preserving: the sort is stable, and the scan's operator need not
+//   commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
+//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
+//   so float sums differ from run to run.
+
+#include "kernels/multiscan/cub_scan_by_key.hpp"
+#include "kernels/multiscan/index_values.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_radix_sort.cuh>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+#ifdef __CUDACC__
+template <class T>
+struct ValueOf {
+  __host__ __device__ T operator()(const IndexValue<T>& pair) const { return pair.value; }
+};
+template <class T>
+auto values_of(const IndexValue<T>* pairs) {
+  return thrust::make_transform_iterator(pairs, ValueOf<T>{});
+}
+
+template <class T>
+void sort_by_label(void* temporary, std::size_t& temporary_bytes, const Label* labels,
+                   Label* sorted_labels, const IndexValue<T>* pairs, IndexValue<T>* sorted,
+                   const Problem& p, cudaStream_t stream) {
+  // Labels below m differ in these bits alone.
+  const int bits = std::max(1, static_cast<int>(log2_ceil(p.buckets)));
+  check(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, labels, sorted_labels, pairs,
+                                        sorted, static_cast<std::int64_t>(p.n), 0, bits, stream),
+        "cub::DeviceRadixSort::SortPairs");
+}
+#endif
+
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+#ifdef __CUDACC__
+  return with_value_type(p.type, [&]<class T>() {
+    std::size_t sort_bytes = 0;
+    sort_by_label<T>(nullptr, sort_bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
+    return std::max(sort_bytes,
+                    cub_scan_by_key_bytes<T>(values_of<T>(nullptr), is_inclusive(p.params), p.n));
+  });
+#else
+  return 0;
+#endif
+}
+
+/// Where the workspace holds what: the pairs, after the sort the scanned values; what is sorted;
+/// the library's storage.
+struct Places {
+  std::size_t labels, sorted, temporary, end;
+};
+Places places(const Problem& p) {
+  const auto aligned = [](std::size_t bytes) { return ceil_div(bytes, 256) * 256; };
+  const std::size_t pairs_bytes = aligned(p.n * index_value_bytes(p));
+  Places at{};
+  at.labels = pairs_bytes;
+  at.sorted = at.labels + aligned(p.n * sizeof(Label));
+  at.temporary = at.sorted + pairs_bytes;
+  at.end = at.temporary + temporary_bytes_of(p);
+  return at;
+}
+
+struct CubSortScanByKeyScatter {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    if (call.n() == 0) return;
+    const Places at = places(call.problem);
+    const LaunchShape each = one_thread_each(call.stream, call.n());
+    std::byte* temporary = call.workspace + at.temporary;
+    std::size_t bytes = at.end - at.temporary;
+    auto* pairs = call.template scratch<IndexValue<T>>();
+    auto* labels = call.template scratch<Label>(at.labels);
+    auto* sorted = call.template scratch<IndexValue<T>>(at.sorted);
+    T* scanned = call.scratch();
+    launch(pack_index_values_kernel<T>, each, call.in(), call.n(), pairs);
+    sort_by_label<T>(temporary, bytes, call.labels(), labels, pairs, sorted, call.problem,
+                     native(call.stream));
+    run_cub_scan_by_key<T>(temporary, bytes, labels, values_of<T>(sorted), scanned,
+                           library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
+                           call.n(), native(call.stream));
+    launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.out());
+#else
+    throw std::logic_error("cub/sort-scan-by-key-scatter runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_sort_scan_by_key_scatter() {
+  return {
+      .id = "cub/sort-scan-by-key-scatter",
+      .title = "CUB radix sort and scan by key, scatter",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kMultiscan,
+      .fidelity = Fidelity::kBaseline,
+      .params = {scan_axis()},
+      .restriction = index_restriction,
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
+      .enqueue = instantiate_ordered<CubSortScanByKeyScatter>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

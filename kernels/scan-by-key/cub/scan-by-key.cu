@@ -1,0 +1,63 @@
+// cub/scan-by-key: CUB's scan by key
+//
+// Source: what a GPU user would take: cub::DeviceScan's scans by key of the CUDA Toolkit.
+// Idea: one pass over tiles; a tile learns what is open before it from the tiles before it by
+//   look-back.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library for the device, the types and the operator; a kernel before it
+//   copies the last key of every tile.
+// Traffic: n labels and n values read, n results written.
+// Preconditions: none. Order-preserving: the library's operator need not commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
+//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
+//   so float sums differ from run to run.
+
+#include "kernels/multiscan/cub_scan_by_key.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+#ifdef __CUDACC__
+  return with_value_type(p.type, [&]<class T>() {
+    return cub_scan_by_key_bytes<T>(static_cast<const T*>(nullptr), is_inclusive(p.params), p.n);
+  });
+#else
+  return 0;
+#endif
+}
+
+struct CubScanByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    if (call.n() == 0) return;
+    std::size_t bytes = temporary_bytes_of(call.problem);
+    run_cub_scan_by_key<T>(call.workspace, bytes, call.labels(), call.in(), call.out(),
+                           library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
+                           call.n(), native(call.stream));
+#else
+    throw std::logic_error("cub/scan-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant cub_scan_by_key() {
+  return {
+      .id = "cub/scan-by-key",
+      .title = "CUB scan by key",
+      .source = "CUDA Toolkit, CUB",
+      .operation = Operation::kScanByKey,
+      .fidelity = Fidelity::kBaseline,
+      .params = {scan_axis()},
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .enqueue = instantiate_ordered<CubScanByKey>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND

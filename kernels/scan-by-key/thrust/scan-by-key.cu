@@ -1,0 +1,69 @@
+// thrust/scan-by-key: Thrust's scan by key
+//
+// Source: what a GPU user would take: thrust::exclusive_scan_by_key and inclusive_scan_by_key of
+//   the CUDA Toolkit; eilers section 3.3 and Figure 3.6 measure it, which of the two is not stated.
+// Idea: one pass over tiles with look-back behind an interface of iterators.
+// Fixes: nothing, it is the library that the other variants are measured against.
+// Launch: chosen by the library; then a synchronisation.
+// Traffic: n labels and n values read, n results written.
+// Preconditions: none. Order-preserving: the library's operator need not commute.
+// Deviations: the library's own operators for all but the order-sensitive ones. Temporaries come
+//   from memory allocated beforehand, by Thrust's allocator argument; the bare call has cudaMalloc
+//   and cudaFree in it each time. The call returns only when the results are there, so its time
+//   includes the launch latency. Float sums may differ from run to run.
+
+#include "kernels/library.hpp"
+
+#ifdef __CUDACC__
+#include <thrust/execution_policy.h>
+#include <thrust/scan.h>
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <cuda/std/functional>
+#endif
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+struct ThrustScanByKey {
+  template <class T, class Op>
+  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
+#ifdef __CUDACC__
+    WorkspaceAllocator allocator(call.workspace, thrust_keyed_temporary_bytes(call.n()));
+    const auto policy = thrust::cuda::par(allocator).on(native(call.stream));
+    const Label* end = call.labels() + call.n();
+    if (call.inclusive())
+      thrust::inclusive_scan_by_key(policy, call.labels(), end, call.in(), call.out(),
+                                    ::cuda::std::equal_to<Label>{}, library_operator<Op>());
+    else
+      thrust::exclusive_scan_by_key(policy, call.labels(), end, call.in(), call.out(),
+                                    Op::template identity<T>(), ::cuda::std::equal_to<Label>{},
+                                    library_operator<Op>());
+#else
+    throw std::logic_error("thrust/scan-by-key runs on the cuda backend only");
+#endif
+  }
+};
+
+}  // namespace
+
+Variant thrust_scan_by_key() {
+  return {
+      .id = "thrust/scan-by-key",
+      .title = "thrust scans by key",
+      .source = "CUDA Toolkit, Thrust",
+      .operation = Operation::kScanByKey,
+      .fidelity = Fidelity::kBaseline,
+      .synchronous = true,
+      .params = {scan_axis()},
+      // Partial results of tiles are joined along a chain of tiles.
+      .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = thrust_keyed_temporary_bytes(p.n)};
+          },
+      .enqueue = instantiate_ordered<ThrustScanByKey>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
