@@ -93,6 +93,19 @@ TEST(Replacement, ApproximateLruForgetsWhatLruKnows) {
   EXPECT_EQ(approximate.caches()[0], (LevelCounts{.hits = 4, .misses = 6}));
 }
 
+// 70 ways need two words of bits. After one round only line 69 has its bit; the next round sets the
+// others up to 68, whose bit would be the last.
+TEST(Replacement, ApproximateLruOfManyWays) {
+  Memory memory = made(of({cache(70, 70, 1, Replacement::kApproximateLru)}));
+  for (int round = 0; round < 2; ++round)
+    for (std::uint64_t line = 0; line < 70; ++line) read_lines(memory, {line});
+  // Line 68 cleared the others, and 69 set its own: 0 goes, then 1.
+  read_lines(memory, {100, 101, 68, 69, 2});
+  EXPECT_EQ(memory.caches()[0], (LevelCounts{.hits = 73, .misses = 72}));
+  read_lines(memory, {0});
+  EXPECT_EQ(memory.caches()[0].misses, 73U);
+}
+
 TEST(WriteBack, OnlyChangedLinesAreWrittenBack) {
   Memory memory = made(of({cache(2, 1)}));
   write_line(memory, 0);

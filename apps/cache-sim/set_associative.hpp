@@ -23,9 +23,10 @@ class SetAssociative {
         way_shift_(std::has_single_bit(ways) ? std::countr_zero(ways) : kNoShift),
         replacement_(replacement),
         tags_(entries, 0),
+        filled_(sets_, 0),
         used_(replacement == Replacement::kLru ? entries : 0, 0),
-        used_bits_(replacement == Replacement::kLru ? 0 : entries, 0),
-        bits_set_(replacement == Replacement::kLru ? 0 : sets_, 0),
+        words_((ways + 63) / 64),
+        used_bits_(replacement == Replacement::kLru ? 0 : sets_ * words_, 0),
         hints_(ways > kWaysWorthAHint ? std::bit_ceil(2 * entries) : 0, 0) {}
 
   /// Where the entry is, or kNone.
@@ -48,41 +49,34 @@ class SetAssociative {
       used_[i] = ++time_;
       return;
     }
-    if (used_bits_[i] != 0) return;
-    used_bits_[i] = 1;
-    const std::size_t set = set_at(i), first = set * ways_;
-    if (++bits_set_[set] < ways_) return;
-    std::fill_n(used_bits_.begin() + static_cast<std::ptrdiff_t>(first), ways_, std::uint8_t{0});
-    used_bits_[i] = 1;
-    bits_set_[set] = 1;
+    const std::size_t set = set_at(i), way = i - set * ways_;
+    std::uint64_t& word = used_bits_[set * words_ + way / 64];
+    const std::uint64_t bit = std::uint64_t{1} << way % 64;
+    if (word & bit) return;
+    word |= bit;
+    if (first_unused(set) < ways_) return;
+    std::fill_n(&used_bits_[set * words_], words_, std::uint64_t{0});
+    word = bit;
   }
 
   /// Where a key that is not here goes: an empty entry of its set, else the one to replace.
   std::size_t victim(Key key) const {
-    const std::size_t first = set_of(key) * ways_, end = first + ways_;
-    for (std::size_t i = first; i < end; ++i)
-      if (tags_[i] == 0) return i;
+    const std::size_t set = set_of(key), first = set * ways_;
+    if (filled_[set] < ways_) return first + filled_[set];
     if (replacement_ == Replacement::kLru)
-      return static_cast<std::size_t>(
-          std::min_element(used_.begin() + static_cast<std::ptrdiff_t>(first),
-                           used_.begin() + static_cast<std::ptrdiff_t>(end)) -
-          used_.begin());
-    for (std::size_t i = first; i < end; ++i)
-      if (used_bits_[i] == 0) return i;
-    return first;  // the only way of its set
+      return static_cast<std::size_t>(std::min_element(&used_[first], &used_[first] + ways_) -
+                                      used_.data());
+    return ways_ == 1 ? first : first + first_unused(set);
   }
 
   bool holds(std::size_t i) const { return tags_[i] != 0; }
   Key key_at(std::size_t i) const { return tags_[i] - 1; }
 
-  /// Puts a key in, as used.
+  /// Puts a key where `victim` said, as used.
   void place(Key key, std::size_t i) {
+    if (!holds(i)) ++filled_[set_at(i)];
     tags_[i] = key + 1;
     remember(key, i);
-    if (replacement_ == Replacement::kApproximateLru && used_bits_[i] != 0) {
-      used_bits_[i] = 0;
-      --bits_set_[set_at(i)];
-    }
     use(i);
   }
 
@@ -93,6 +87,12 @@ class SetAssociative {
   std::size_t set_of(Key key) const { return mask_ != 0 || sets_ == 1 ? key & mask_ : key % sets_; }
   // A division takes longer than the rest of an access.
   std::size_t set_at(std::size_t i) const { return way_shift_ < 0 ? i / ways_ : i >> way_shift_; }
+  /// The first way whose bit is not set; `ways` or more where all are.
+  std::size_t first_unused(std::size_t set) const {
+    std::size_t word = 0;
+    while (word + 1 < words_ && used_bits_[set * words_ + word] == ~std::uint64_t{0}) ++word;
+    return 64 * word + static_cast<std::size_t>(std::countr_one(used_bits_[set * words_ + word]));
+  }
   void remember(Key key, std::size_t i) {
     if (!hints_.empty()) hints_[key & (hints_.size() - 1)] = i;
   }
@@ -103,10 +103,12 @@ class SetAssociative {
   int way_shift_;
   Replacement replacement_;
   std::uint64_t time_ = 0;
-  std::vector<Key> tags_;            ///< key + 1; 0 where empty
+  std::vector<Key> tags_;  ///< key + 1; 0 where empty
+  std::vector<std::uint64_t>
+      filled_;                       ///< entries of each set, from its first; none is ever emptied
   std::vector<std::uint64_t> used_;  ///< LRU: when
-  std::vector<std::uint8_t> used_bits_;
-  std::vector<std::uint64_t> bits_set_;
+  std::size_t words_;                ///< of 64 bits for each set
+  std::vector<std::uint64_t> used_bits_;
   std::vector<std::size_t> hints_;  ///< where a key with these lower bits was last
 };
 
