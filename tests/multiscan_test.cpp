@@ -14,7 +14,7 @@
 namespace reduce_bench {
 namespace {
 
-constexpr std::size_t kSide = 16, kN = 3 * kSide * kSide;  // three segments
+constexpr std::size_t kSide = 32, kN = 3 * kSide * kSide;  // three segments
 
 /// The exclusive multiscan of one label.
 std::vector<int> scan(const std::string& id, const char* form, Op op,

@@ -201,6 +201,7 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
   }
   if (keyed) {
     for (const LabelDistribution& labels : label_distributions(options.full)) {
+      if (many == 1) break;  // all the same
       for (const std::size_t n : awkward) add(n, uniform, defaults, 0, many, labels);
       // Few buckets, and more than there are inputs.
       if (options.full)

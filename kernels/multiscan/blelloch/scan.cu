@@ -100,7 +100,7 @@ Variant blelloch_scan() {
       .source = "eilers Algorithm 5.1",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kCorrected,
-      .params = {scan_axis(), {"block", "256", {"128", "256", "512"}, "threads per block"}},
+      .params = {scan_axis(), {"block", "256", {"256", "512"}, "threads per block"}},
       .restriction = plain_scan_restriction,
       .depth = [](const Problem& p) -> std::uint64_t {
         const std::uint64_t of_level = 2 * log2_ceil(2 * p.params.number("block")) + 2;

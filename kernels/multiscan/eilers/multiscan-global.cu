@@ -73,10 +73,10 @@ Variant eilers_multiscan_global() {
           {scan_axis(),
            {"sets",
             "auto",
-            {"auto", "1536", "6144", "24576"},
+            {"auto", "1536", "6144"},
             "bucket sets, one per thread, at most one per items inputs (auto: 768 per SM; not "
             "stated, the multireduce's fastest are 6144 on 8 SMs)"},
-           {"items", "8", {"8", "16", "32"}, "inputs that a thread takes at a time"}},
+           {"items", "8", {"8", "16"}, "inputs that a thread takes at a time"}},
       .restriction = restriction,
       .depth = [](const Problem& p) -> std::uint64_t {
         return segments(p).length + depth_of_totals(p, segments(p));

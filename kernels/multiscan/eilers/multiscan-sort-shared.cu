@@ -125,7 +125,7 @@ Variant eilers_multiscan_sort_shared() {
       .params = {scan_axis(),
                  {"threads",
                   "256",
-                  {"64", "128", "256", "512"},
+                  {"128", "256", "512"},
                   "threads per block (the publication varies them)"},
                  {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"}},
       .restriction = [](const Problem& p) { return partition_restriction(p, segments(p)); },

@@ -88,7 +88,7 @@ Variant eilers_multiscan_vector() {
       .fidelity = Fidelity::kAdapted,
       .params =
           {scan_axis(),
-           {"block", "64", {"32", "64", "128"}, "threads, and vectors, per block (not stated)"}},
+           {"block", "32", {"32", "64", "128"}, "threads, and vectors, per block (not stated)"}},
       .restriction = restriction,
       .depth = [](const Problem& p) -> std::uint64_t {
         return 2 * log2_ceil(p.params.number("block")) + 1 + depth_of_totals(p, segments(p));

@@ -75,7 +75,7 @@ Variant sheffler_global() {
            sheffler_form(),
            {"threads",
             "16",
-            {"16", "32", "64", "128"},
+            {"16", "32", "64"},
             "threads per block, the side of a segment's square (16 is the publication's fastest)"}},
       .restriction = restriction,
       .defect = sheffler_defect,

@@ -56,7 +56,7 @@ Variant sheffler_shared() {
            sheffler_form(),
            {"threads",
             "32",
-            {"16", "32", "62"},
+            {"32", "62"},
             "threads per block, the side of a segment's square (the publication names 32 and 62)"}},
       .restriction = restriction,
       .defect = sheffler_defect,
