@@ -107,7 +107,7 @@ def test_bad_usage_is_one_sentence_and_exit_2(arguments: list[str], told: str) -
 
 def test_probe_writes_what_simulate_reads(tmp_path: Path) -> None:
     here = tmp_path / "here.json"
-    done = run("probe", "--largest", str(64 << 20), "-o", str(here))
+    done = run("probe", "--largest", str(8 << 20), "-o", str(here))
     assert done.returncode == 0, done.stderr
     hierarchy = json.loads(here.read_text(encoding="utf-8"))
     jsonschema.validate(hierarchy, schema("hierarchy"))
