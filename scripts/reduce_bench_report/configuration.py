@@ -106,11 +106,22 @@ class Configuration:
         """Every value of an axis or parameter among the points asked for `where`, of the example's
         variant and with these facts."""
         names = [name for name, _ in example.params]
-        return {
-            _value(combination, key)
+        sweeps = [
+            sweep
             for sweep in self.sweeps
             if sweep.operation == example.operation
             and any(fnmatchcase(example.variant, glob) for glob in sweep.variants)
+        ]
+        stated = {
+            name
+            for sweep in sweeps
+            for name in sweep.params
+            if facts.get(name) in sweep.params[name]
+        }
+        return {
+            _value(combination, key)
+            for sweep in sweeps
+            if stated <= set(sweep.params)  # a sweep that leaves a parameter out means its default
             for combination in sweep.combinations(names)
             if _value(combination, key)
             and _meets(combination, where)

@@ -586,8 +586,9 @@ ALL: Sequence[Experiment] = (
         "eilers, section 5.4.2, Figure 5.4",
         "configs/papers/eilers-F5.4.json",
         kind="figure",
-        x="threads",
+        x="buckets",
         y=("ns_per_input",),
+        panels=("labels",),
         log="x",
     ),
     Experiment(
@@ -598,6 +599,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="buckets",
         y=("ns_per_input",),
+        panels=("labels",),
         log="x",
     ),
     Experiment(

@@ -229,6 +229,19 @@ def test_parameters_make_series_in_ascending_order(ask: Ask, run: Callable[..., 
     assert made.constants["variant"] == "a/x"
 
 
+def test_a_parameter_left_out_is_at_its_default(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(variants=["a/x"])
+    path = configuration.ROOT / "config.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    extra = {"buckets": [16], "params": {"form": ["as-published"]}}
+    document["sweeps"].append(document["sweeps"][0] | extra)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    points = [keyed("a/x", m, params={"form": "corrected"}) for m in (16, 64)]
+    points.append(keyed("a/x", 16, params={"form": "as-published"}))
+    default, other = shown(experiment, run(points)).panels[0].series
+    assert (default.gaps, other.gaps) == ({"256"}, frozenset())
+
+
 def test_lengths_of_runs_are_an_axis(ask: Ask, run: Callable[..., Results]) -> None:
     runs = [{"name": "runs", "length": length} for length in (1, 1 << 10, 1 << 20)]
     experiment = ask(variants=["a/x"], x="length", buckets=[16], labels=runs)
