@@ -382,6 +382,11 @@ def test_address_with_a_record_or_a_variant_opens_it(tab: Tab, save: Save) -> No
     tab.until(lambda: tab.all(f"{variant} .chart .main-svg"))
     assert "b/y: what it does" in tab.one(variant).text
     assert list(tab.traces(f"{variant} .chart")) == ["read ceiling", "b/y"]
+    tab.run("location.hash = 'variant-a/x'")
+    other = "[id='variant-a/x'] .chart"
+    tab.until(lambda: tab.all(f"{other} .main-svg"))
+    lines = {name: trace["colour"] for name, trace in tab.traces(other).items()}
+    assert lines["a/x block=128"] != lines["a/x block=256"]
     tab.driver.get("about:blank")
     tab.driver.get(f"{path.as_uri()}#point-99")  # of another report
     assert tab.record() is None

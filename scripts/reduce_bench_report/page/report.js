@@ -220,11 +220,12 @@ class Explorer {
       shown = [...best.values()];
     }
     shown.sort((a, b) => a.key.localeCompare(b.key, "en", { numeric: true }));
+    const alone = distinct(shown, (line) => line.family).length === 1;
     const sameFamily = new Map();
-    for (const line of shown) {
-      // a family keeps its colour in every chart; a second line of it changes the rest
-      const index = page.families.indexOf(line.family);
-      const shift = sameFamily.get(line.family) ?? 0;
+    for (const [place, line] of shown.entries()) {
+      // a family keeps its colour and a second line of it changes the rest, unless it is alone
+      const index = alone ? place : page.families.indexOf(line.family);
+      const shift = alone ? 0 : sameFamily.get(line.family) ?? 0;
       sameFamily.set(line.family, shift + 1);
       line.colour = page.colours[index % page.colours.length];
       line.symbol = (index + 5 * shift) % SYMBOLS.length;
