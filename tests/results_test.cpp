@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "common/error.hpp"
 #include "expect_error.hpp"
@@ -238,6 +239,25 @@ TEST(Ceilings, TakeTheFastestShapeOfEverySize) {
   EXPECT_EQ(ceilings.read_ns(4096), 1000.0);
   EXPECT_EQ(ceilings.read_ns(4097), std::nullopt);
   EXPECT_EQ(ceilings.copy_bytes, 8192u);
+}
+
+TEST(Ceilings, AreMeasuredAtNoMoreSizesThanTell) {
+  EXPECT_EQ(ceiling_sizes({5000, 1, 4096, 4096, 4200, 4609, 5100}),
+            (std::vector<std::size_t>{16, 4096, 4609, 5100}));
+  EXPECT_TRUE(ceiling_sizes({}).empty());
+  std::vector<std::size_t> many(100000);
+  std::iota(many.begin(), many.end(), std::size_t{1000});
+  EXPECT_LT(ceiling_sizes(many).size(), 50u);
+}
+
+TEST(Ceilings, BetweenTwoSizesLieOnTheLine) {
+  const Ceilings ceilings{.reads = {{.size_bytes = 100, .median_ns = 10, .shape = ""},
+                                    {.size_bytes = 200, .median_ns = 30, .shape = ""}}};
+  EXPECT_EQ(ceilings.read_ns(100), 10.0);
+  EXPECT_EQ(ceilings.read_ns(150), 20.0);
+  EXPECT_EQ(ceilings.read_ns(200), 30.0);
+  EXPECT_EQ(ceilings.read_ns(99), std::nullopt);
+  EXPECT_EQ(ceilings.read_ns(201), std::nullopt);
 }
 
 TEST(Ceilings, LeaveOutWhatDoesNotFitTwice) {

@@ -216,11 +216,11 @@ class Run {
       if (ceilings_.contains(backend) || interrupts() > 0) continue;
       Worker* on = worker(backend);
       if (on == nullptr) continue;
+      const auto chosen = ceiling_sizes({bytes.begin(), bytes.end()});
       fmt::print(stderr, "measuring the ceilings of {} at {} sizes\n", name_of(backend),
-                 bytes.size());
+                 chosen.size());
       try {
-        const auto measured =
-            on->measure_ceilings(std::vector<std::size_t>(bytes.begin(), bytes.end()));
+        const auto measured = on->measure_ceilings(chosen);
         if (!measured) return;
         ceilings_[backend] = *measured;
       } catch (const DeviceLost& error) {

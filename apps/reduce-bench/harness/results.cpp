@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <sstream>
 
@@ -85,23 +86,34 @@ constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
 }  // namespace
 
 std::optional<double> Ceilings::read_ns(std::size_t size_bytes) const {
-  const auto found = std::find_if(reads.begin(), reads.end(), [&](const Read& read) {
-    return read.size_bytes == std::max(size_bytes, kLeastStreamBytes);
-  });
-  if (found == reads.end()) return std::nullopt;
-  return found->median_ns;
+  const std::size_t wanted = std::max(size_bytes, kLeastStreamBytes);
+  const auto above = std::find_if(reads.begin(), reads.end(),
+                                  [&](const Read& r) { return r.size_bytes >= wanted; });
+  if (above == reads.end()) return std::nullopt;
+  if (above->size_bytes == wanted) return above->median_ns;
+  if (above == reads.begin()) return std::nullopt;
+  const Read& below = *std::prev(above);
+  const double part = static_cast<double>(wanted - below.size_bytes) /
+                      static_cast<double>(above->size_bytes - below.size_bytes);
+  return below.median_ns + part * (above->median_ns - below.median_ns);
+}
+
+std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes) {
+  for (std::size_t& size : sizes_bytes) size = std::max(size, kLeastStreamBytes);
+  std::sort(sizes_bytes.begin(), sizes_bytes.end());
+  std::vector<std::size_t> kept;
+  for (const std::size_t size : sizes_bytes)
+    if (kept.empty() || size - kept.back() >= kept.back() / 8 + 1) kept.push_back(size);
+  if (!kept.empty() && kept.back() != sizes_bytes.back()) kept.push_back(sizes_bytes.back());
+  return kept;
 }
 
 Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes) {
   Ceilings ceilings;
-  std::vector<std::size_t> sizes;
-  for (const std::size_t size : sizes_bytes) {
-    const std::size_t at_least = std::max(size, kLeastStreamBytes);
-    // Half of the memory, so that the copy fits too.
-    if (2 * at_least <= device.free_bytes()) sizes.push_back(at_least);
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::vector<std::size_t> fitting;
+  for (const std::size_t size : sizes_bytes)  // half of the memory, so that the copy fits too
+    if (2 * size <= device.free_bytes()) fitting.push_back(size);
+  const std::vector<std::size_t> sizes = ceiling_sizes(std::move(fitting));
   if (sizes.empty()) return ceilings;
 
   const std::size_t largest = sizes.back();

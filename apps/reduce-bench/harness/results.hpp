@@ -25,11 +25,17 @@ struct Ceilings {
   double copy_median_ns = 0;
   double empty_launch_ns = 0;
 
-  /// Time of the read stream over exactly this many bytes, where it was measured.
+  /// Time of the read stream over so many bytes; linear between the sizes measured, and none
+  /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;
 };
 
-/// Measures read streams at every size of the plan, a copy of the largest, and the empty launch.
+/// The sizes to measure for these: ascending, each at least an eighth above the one before, and the
+/// largest. So a plan of thousands of sizes does not spend its time on ceilings.
+std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes);
+
+/// Measures read streams at the `ceiling_sizes` of the plan, a copy of the largest, and the empty
+/// launch.
 Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes);
 Json to_json(const Ceilings& ceilings);
 /// Throws UsageError where it is not as `to_json` writes it.
