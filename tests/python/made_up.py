@@ -2,6 +2,7 @@
 
 import copy
 import json
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -200,16 +201,37 @@ def write(document: Json, path: Path) -> Path:
     return path
 
 
-def points_of(config: str, median_ns: float = 1000.0) -> list[Json]:
-    """A point for everything that a configuration asks for, each variant with all parameters."""
+def points_of(*configs: Path | str, median_ns: float = 1000.0) -> list[Json]:
+    """A point for everything that the configurations ask for.
+
+    A variant has every parameter that any of them states for it; the first value is the default.
+    """
+    sweeps = [sweep for path in configs for sweep in configuration.load(Path(path)).sweeps]
+    named = {(each.operation, id) for each in sweeps for id in each.variants if "*" not in id}
+    variants = [
+        {glob.replace("*", "some") for glob in each.variants}
+        | {
+            id
+            for glob in each.variants
+            for operation, id in named
+            if operation == each.operation and fnmatchcase(id, glob)
+        }
+        for each in sweeps
+    ]
+    defaults: dict[str, dict[str, str]] = {}
+    for sweep, ids in zip(sweeps, variants, strict=True):
+        for variant in ids:
+            for name, values in sweep.params.items():
+                defaults.setdefault(variant, {}).setdefault(name, values[0])
     made = []
-    for sweep in configuration.load(Path(config)).sweeps:
-        for variant in sweep.variants:
+    for sweep, ids in zip(sweeps, variants, strict=True):
+        for variant in sorted(ids):
             for asked in sweep.combinations(sweep.params):
                 labels = asked.get("labels")
+                params = {name: asked[name] for name in sweep.params}
                 made.append(
                     point(
-                        variant.replace("*", "some"),
+                        variant,
                         int(asked["n"]),
                         median_ns,
                         type=asked["type"],
@@ -219,7 +241,7 @@ def points_of(config: str, median_ns: float = 1000.0) -> list[Json]:
                         buckets=int(asked["buckets"]) if labels else None,
                         labels=spec(labels) if labels else None,
                         distribution={"name": asked.get("distribution", "uniform")},
-                        params={name: asked[name] for name in sweep.params},
+                        params=defaults.get(variant, {}) | params,
                         primary_mode=sweep.mode,
                     )
                 )
