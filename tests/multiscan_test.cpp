@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/names.hpp"
+#include "common/names.hpp"
 #include "harness/plan.hpp"
 #include "kernels/platform/emu_device.hpp"
 

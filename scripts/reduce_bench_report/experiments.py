@@ -251,6 +251,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="buckets",
         y=("ns_per_input",),
+        where={"fetch": ["", "free"]},
         log="x",
     ),
     Experiment(
