@@ -31,6 +31,8 @@ inline constexpr unsigned kItems = 16;
 inline constexpr unsigned kMostPartitions = 2048;
 /// Enough that whole partitions spread evenly over the blocks of a card.
 inline constexpr unsigned kLog2WantedPartitions = 8;
+/// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
+inline constexpr unsigned kLeastBits = 6;
 inline constexpr unsigned kFoldBlock = 1024;
 
 /// A label within its partition; and where a partition begins within its tile.
@@ -289,8 +291,8 @@ Partitioning partitioning(const Problem& p) {
   Partitioning parts;
   unsigned most_bits = 16;
   while ((std::size_t{1} << most_bits) > most_buckets) --most_bits;
-  parts.shift =
-      std::min(most_bits, bits > kLog2WantedPartitions ? bits - kLog2WantedPartitions : 0u);
+  const unsigned wanted = bits > kLog2WantedPartitions ? bits - kLog2WantedPartitions : 0u;
+  parts.shift = std::min(most_bits, std::max(kLeastBits, wanted));
   parts.count = static_cast<unsigned>(ceil_div(p.buckets, std::size_t{1} << parts.shift));
   parts.tile = p.params.number("block") * kItems;
   parts.tiles = ceil_div(p.n, parts.tile);
