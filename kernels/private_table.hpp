@@ -20,7 +20,7 @@ struct PrivateTable {
 
   __device__ std::size_t size() const { return buckets << log2_copies; }
 
-  /// All threads of the block must call; so for `add_to`.
+  /// All threads of the block must call; so for `add_to` and `store_to`.
   __device__ void clear() const {
     for (std::size_t i = threadIdx.x; i < size(); i += blockDim.x)
       slots[i] = Op::template identity<T>();
@@ -35,14 +35,26 @@ struct PrivateTable {
   __device__ void add_to(T* results) const {
     __syncthreads();
     const std::size_t start = buckets * blockIdx.x / gridDim.x;
-    const unsigned copies = 1u << log2_copies;
     for (std::size_t i = threadIdx.x; i < buckets; i += blockDim.x) {
       const std::size_t bucket = i + start < buckets ? i + start : i + start - buckets;
-      T total = Op::template identity<T>();
-      for (unsigned k = 0; k < copies; ++k)
-        total = Op::combine(total, slots[(bucket << log2_copies) + ((threadIdx.x + k) % copies)]);
+      const T total = total_of(bucket);
       if (total != Op::template identity<T>()) atomic_combine<Op>(&results[bucket], total);
     }
+  }
+  /// Combines every bucket's copies into the global ones, which nobody else writes.
+  __device__ void store_to(T* results) const {
+    __syncthreads();
+    for (std::size_t bucket = threadIdx.x; bucket < buckets; bucket += blockDim.x)
+      results[bucket] = total_of(bucket);
+  }
+
+ private:
+  __device__ T total_of(std::size_t bucket) const {
+    const unsigned copies = 1u << log2_copies;
+    T total = Op::template identity<T>();
+    for (unsigned k = 0; k < copies; ++k)
+      total = Op::combine(total, slots[(bucket << log2_copies) + ((threadIdx.x + k) % copies)]);
+    return total;
   }
 };
 

@@ -206,6 +206,9 @@ TEST_F(ImageFile, ComplaintsNameThePlace) {
   EXPECT_CONTAINS(complaint("P2 2 1 9 8 10"), "the sample is not from 0 to 9");
   EXPECT_CONTAINS(message_of<UsageError>([] { read_image("/no/such.pgm"); }),
                   "cannot read the image '/no/such.pgm': No such file or directory");
+  for (const char* endless : {"/dev/zero", "/"})
+    EXPECT_CONTAINS(message_of<UsageError>([&] { read_image(endless); }),
+                    "': it is not a regular file; name a PGM or PPM file");
 }
 
 TEST_F(ImageFile, LabelsRepeatItAndAreCheckedAgainstTheBuckets) {

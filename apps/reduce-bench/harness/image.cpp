@@ -95,13 +95,17 @@ class Reader {
 }  // namespace
 
 Image read_image(const std::filesystem::path& file) {
+  const auto fail = [&](const std::string& why) {
+    throw UsageError(
+        fmt::format("cannot read the image '{}': {}; name a PGM or PPM file", file.string(), why));
+  };
+  std::error_code error;
+  const auto there = std::filesystem::status(file, error);
+  // A device may never end, and a pipe can be read once: the worker process reads the file again.
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    fail("it is not a regular file");
   std::ifstream stream(file, std::ios::binary);
-  std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
-  if (!stream || folder)
-    throw UsageError(fmt::format("cannot read the image '{}': {}; name a PGM or PPM file",
-                                 file.string(),
-                                 std::generic_category().message(folder ? EISDIR : errno)));
+  if (!stream) fail(std::generic_category().message(errno));
   return Reader(file, {std::istreambuf_iterator<char>(stream), {}}).read();
 }
 
