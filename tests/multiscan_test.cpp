@@ -70,11 +70,11 @@ TEST_P(Sheffler, AsPublishedLosesWhatIsBelowANeutralRow) {
   values[0] = 7;
   expected[0] = 0;
   expect_loss(Op::kSum, values, expected);
-  constexpr int kMost = std::numeric_limits<int>::max();
-  values.assign(kN, kMost);
+  constexpr int kNeutral = std::numeric_limits<int>::min();
+  values.assign(kN, kNeutral);
   values[0] = 7;
-  expected[0] = kMost;
-  expect_loss(Op::kMin, values, expected);
+  expected[0] = kNeutral;
+  expect_loss(Op::kRight, values, expected);
 }
 
 TEST_P(Sheffler, WithoutNeutralRowsBothFormsAreRight) {
