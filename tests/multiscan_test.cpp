@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/names.hpp"
 #include "harness/plan.hpp"
+#include "harness/variants.hpp"
 #include "kernels/platform/emu_device.hpp"
 
 namespace reduce_bench {
