@@ -20,10 +20,9 @@ namespace reduce_bench {
 ///   scatter        m results: r[l[i]] = v[i], the last i winning; the rest is left as it was
 ///   gather         n results: r[i] = v[l[i]], of m values
 ///   sort           n labels in ascending order with their values, equal labels in the order of i
-///   multiscan      n results: r[i] combines the v[j] with l[j] = l[i] and j < i, in the order of
-///   j;
-///                  the neutral element where there is none. j <= i where it is inclusive
-///                  (`scan_axis` in variant.hpp)
+///   multiscan      n results: r[i] combines the v[j] with l[j] = l[i] and j < i, in order; the
+///                  neutral element where there is none. j <= i where it is inclusive (`scan_axis`
+///                  in variant.hpp)
 ///   scan-by-key    the same within each run of equal labels
 enum class Operation {
   kReduce,

@@ -195,14 +195,17 @@ inline std::uint64_t depth_of_totals(const Problem& p, const Segments& segments)
 }
 
 /// The inputs read and results written by the variant's kernel, labels and results read and results
-/// written again by the third step; the totals written twice and read twice.
+/// written again by the third step; the totals written twice and read by the second step, and by
+/// the third: all where a block fetches them, else one for each input at most.
 inline Traffic traffic_of_partition(const Problem& p, const Segments& segments) {
   const Shape shape = p.shape();
   if (segments.count < 2) return {shape.input_bytes(), shape.output_bytes()};
   const std::size_t totals = totals_bytes(p, segments);
-  return {
-      .read_bytes = shape.input_bytes() + shape.labels.bytes() + shape.output_bytes() + 2 * totals,
-      .written_bytes = 2 * shape.output_bytes() + 2 * totals};
+  const std::size_t used =
+      fetches_totals(p.buckets, segments) ? totals : std::min(totals, shape.results.bytes());
+  return {.read_bytes =
+              shape.input_bytes() + shape.labels.bytes() + shape.output_bytes() + totals + used,
+          .written_bytes = 2 * shape.output_bytes() + 2 * totals};
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -4,16 +4,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "kernels/sort/radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
 
+/// CUB's default.
+inline constexpr unsigned kBlockSortBits = 4, kBlockSortDigits = 1u << kBlockSortBits;
+
+/// Bytes of shared memory for a block that sorts `items` values per thread with their labels.
+inline std::size_t block_pairs_bytes(std::size_t value_bytes, unsigned items, unsigned threads) {
+  return threads * ((items + 1) * (value_bytes + sizeof(Label)) +
+                    kBlockSortDigits * sizeof(std::uint16_t)) +
+         threads / 32 * sizeof(Count);
+}
+/// Why a variant with the axes `threads` and `items` cannot sort so; empty where it can.
+inline std::string block_pairs_restriction(const Problem& p, std::size_t value_bytes) {
+  const std::size_t needed =
+      block_pairs_bytes(value_bytes, p.params.number("items"), p.params.number("threads"));
+  if (needed <= p.device.max_shared_bytes_per_block) return {};
+  return std::to_string(needed) + " bytes of shared memory are needed to sort in a block, which " +
+         "gets " + std::to_string(p.device.max_shared_bytes_per_block);
+}
+
 /// Shared memory for blocks of `threads` threads (a multiple of 32) with kItems pairs each.
 template <class T, unsigned kItems>
 struct BlockPairs {
-  /// CUB's default.
-  static constexpr unsigned kBits = 4, kDigits = 1u << kBits;
+  static constexpr unsigned kBits = kBlockSortBits, kDigits = kBlockSortDigits;
 
   T* values;
   Label* labels;
@@ -27,9 +45,7 @@ struct BlockPairs {
         warp_sums(reinterpret_cast<Count*>(counters + kDigits * blockDim.x)) {}
 
   static std::size_t bytes(unsigned threads) {
-    return threads *
-               ((kItems + 1) * (sizeof(T) + sizeof(Label)) + kDigits * sizeof(std::uint16_t)) +
-           threads / 32 * sizeof(Count);
+    return block_pairs_bytes(sizeof(T), kItems, threads);
   }
   /// Rows of kItems pairs are padded by one, so that threads meet no bank twice.
   __device__ static unsigned slot(unsigned place) { return place + place / kItems; }

@@ -28,9 +28,9 @@ namespace reduce_bench::BACKEND {
 namespace {
 
 template <class T, class Op, unsigned kItems>
-__global__ void eilers_sort_shared_kernel(const T* values, const Label* labels, std::size_t n,
-                                          unsigned buckets, unsigned bits, bool transpose,
-                                          T* sets) {
+__global__ void __launch_bounds__(512)
+    eilers_sort_shared_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
+                              unsigned bits, bool transpose, T* sets) {
   using Block = BlockPairs<T, kItems>;
   const Block block(dynamic_shared<T>());
   const unsigned threads = blockDim.x;
@@ -117,7 +117,7 @@ std::string restriction(const Problem& p) {
     return "transpose=off mixes the order of the inputs: the operator must commute";
   if (p.buckets > kMostBucketsToCombine)
     return std::to_string(p.buckets) + " buckets: a grid has no block for each";
-  return {};
+  return block_pairs_restriction(p, p.element_bytes());
 }
 
 }  // namespace

@@ -7,13 +7,11 @@
 //   until another label comes. So runs, sorted labels and one label for all cost fewer updates than
 //   random ones, not more.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
-// 256
-//   buckets, and contention on skewed labels (atomic/global).
+//   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: a fill of the results; then one block of 1024 threads per SM.
 // Traffic: n labels and n values read, m results written. The blocks' tables are combined by
-// atomics
-//   in the L2 cache. For integers device memory binds: on an H200, 2^26 i32 sums take 145 us
-//   into 16 buckets and 152 us into 32768 (88 % and 84 % of the read ceiling), within 3 % for
+//   atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32 sums take 145
+//   us into 16 buckets and 152 us into 32768 (88 % and 84 % of the read ceiling), within 3 % for
 //   skewed or sorted labels. For f32 sums beyond 1024 buckets the compare-and-swap loop on the
 //   hottest bucket binds: Zipf labels over 32768 take 1089 us.
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.

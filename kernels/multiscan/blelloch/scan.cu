@@ -1,8 +1,7 @@
 // blelloch/scan: the work-efficient scan, level by level
 //
-// Source: eilers Algorithm 5.1, adapted from Harris, Sengupta and Owens, "Parallel Prefix Sum
-// (Scan)
-//   with CUDA" (2007), after Blelloch (1990).
+// Source: eilers Algorithm 5.1, adapted from Harris, Sengupta and Owens, "Parallel Prefix Sum with
+//   CUDA" (2007), after Blelloch (1990).
 // Idea: a block scans a tile by a tree in shared memory: an upsweep that reduces, a downsweep that
 //   hands every subtree what is before it. What the tiles combine to is scanned in the same way,
 //   level by level, until one tile is left; then what is before a tile is combined with its
@@ -14,7 +13,8 @@
 //   tiles' totals likewise.
 // Preconditions: m = 1; 2B + 1 elements of shared memory. Order-preserving.
 // Deviations: in the listing's downsweep the step 2i + 1 must be 2^(i+1), and the sum of the left
-//   subtree must come behind what is before, not in front. Shared memory is not padded against bank
+//   subtree must come behind what is before, not in front; it clears the root with 0 instead of the
+//   neutral element, and needs a power of two of elements. Shared memory is not padded against bank
 //   conflicts. A tile beyond n is filled up with neutral elements.
 
 #include <vector>

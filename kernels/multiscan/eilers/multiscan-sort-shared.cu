@@ -29,9 +29,10 @@ namespace reduce_bench::BACKEND {
 namespace {
 
 template <class T, class Op, unsigned kItems>
-__global__ void eilers_multiscan_sort_shared_kernel(const T* values, const Label* labels,
-                                                    std::size_t n, unsigned buckets, unsigned bits,
-                                                    bool inclusive, T* totals, T* results) {
+__global__ void __launch_bounds__(512)
+    eilers_multiscan_sort_shared_kernel(const T* values, const Label* labels, std::size_t n,
+                                        unsigned buckets, unsigned bits, bool inclusive, T* totals,
+                                        T* results) {
   using Pair = IndexValue<T>;
   using Block = BlockPairs<Pair, kItems>;
   const Block block(dynamic_shared<Pair>());
@@ -113,6 +114,12 @@ struct EilersMultiscanSortShared {
   }
 };
 
+std::string restriction(const Problem& p) {
+  const std::size_t pair_bytes = 2 * p.element_bytes();  // an IndexValue
+  if (std::string why = block_pairs_restriction(p, pair_bytes); !why.empty()) return why;
+  return partition_restriction(p, segments(p));
+}
+
 }  // namespace
 
 Variant eilers_multiscan_sort_shared() {
@@ -128,7 +135,7 @@ Variant eilers_multiscan_sort_shared() {
                   {"128", "256", "512"},
                   "threads per block (the publication varies them)"},
                  {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"}},
-      .restriction = [](const Problem& p) { return partition_restriction(p, segments(p)); },
+      .restriction = restriction,
       // A thread's items, a scan over the warp and the warps, the totals.
       .depth = [](const Problem& p) -> std::uint64_t {
         return p.params.number("items") + 5 + p.params.number("threads") / 32 + 3 +

@@ -231,6 +231,13 @@ Variant onepass_multiscan() {
       .depth = [](const Problem& p) -> std::uint64_t {
         return kItems * 7 + threads_of(p) / 32 + tiles_of(p) + 3;
       },
+      // The states: filled, published twice, read at least once.
+      .traffic =
+          [](const Problem& p) {
+            const std::size_t states = words_of(p) * sizeof(std::uint64_t);
+            return Traffic{.read_bytes = p.input_bytes() + states,
+                           .written_bytes = p.shape().output_bytes() + 3 * states};
+          },
       .workspace =
           [](const Problem& p) {
             return Workspace{.device_bytes = words_of(p) * sizeof(std::uint64_t)};

@@ -21,8 +21,10 @@
 //   the thesis says, and also below one whose values cancel, as +5 and -5 do; the corrected form
 //   sets a flag in the parent. In both, the loop over spine sums ascends (the listing's descends,
 //   its text does not), all records are initialised, spine sums among them, a bucket points to
-//   itself, and records refer to each other by number. The record has four fields, as Listing 5.1
-//   prints, 16 bytes for 4-byte values; the text counts 12.
+//   itself, and records refer to each other by number. The record has four fields as Listing 5.1
+//   prints, 16 bytes for 4-byte values where the text counts 12, but a flag in place of its
+//   multisum, which is the result itself. Its `spinesum` is combined by the operator, not by +. The
+//   arbitrary write is a plain store by several threads, one of which lasts: racecheck reports it.
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 

@@ -9,8 +9,9 @@
 //   written again; m totals for each segment written and read twice.
 // Preconditions: T * T inputs, as many records and one for each bucket fit into a block's shared
 //   memory. Order-preserving.
-// Deviations: those of sheffler/global, form=as-published among them. The publication fits 62
-//   threads and 256 buckets into 48 KB by 12 bytes a record, which leaves nothing for the inputs.
+// Deviations: those of sheffler/global, form=as-published among them. The publication puts 62
+//   threads and 256 buckets into 48 KB by 12 bytes a record: 48 bytes more than there are, and
+//   nothing is left for the inputs.
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 
