@@ -40,13 +40,24 @@ class Context:
         return [self.selection(part) for part in parts]
 
 
+def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
+    """The values of `match` that both sides of a ratio have."""
+    of, to = (context.selection(context.check[side]) for side in ("of", "to"))
+    match = context.match
+    return _grouped(pool, of, match).keys() & _grouped(pool, to, match).keys()
+
+
+def key_of(measured: Measured, match: Sequence[str]) -> tuple[Value | None, ...]:
+    return tuple(axis(name, measured) for name in match)
+
+
 def _grouped(
     pool: Iterable[Measured], selection: Json, match: Sequence[str]
 ) -> dict[Key, list[Measured]]:
     groups: dict[Key, list[Measured]] = {}
     for measured in pool:
         if measured.counts and matches(selection, measured):
-            key = tuple(axis(name, measured) for name in match)
+            key = key_of(measured, match)
             if None not in key:
                 groups.setdefault(tuple(v for v in key if v is not None), []).append(measured)
     return groups
