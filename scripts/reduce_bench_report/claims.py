@@ -98,7 +98,8 @@ class Judgement:
 
     @property
     def missing(self) -> list[str]:
-        return list(dict.fromkeys(text for check in self.checks for text in check.missing))
+        deciding = [check for check in self.checks if check.role != "shows"]
+        return list(dict.fromkeys(text for check in deciding for text in check.missing))
 
     @property
     def points(self) -> list[Measured]:
@@ -156,7 +157,8 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
         for name, (measured, points) in cases.items()
     )
     outcome = _outcome([case.outcome for case in judged], missing)
-    return CheckResult(_what(context), "measures", outcome, judged, tuple(missing))
+    role = context.check.get("role", "measures")
+    return CheckResult(_what(context), role, outcome, judged, tuple(missing))
 
 
 def _cases(context: Context, pool: Sequence[Measured]) -> Cases:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
 from reduce_bench_report.points import (
-    ELEMENT_BYTES,
     Key,
     Measured,
     axis,
@@ -169,28 +168,10 @@ def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
     return _by_time(measured, per_item * gpu["peak_gb_per_s"] / theirs, 1)
 
 
-def _exact(value: float | None) -> Interval | None:
-    return None if value is None else Interval(value, value, value)
-
-
-def _bytes_per_input_byte(measured: Measured) -> Interval | None:
-    point = measured.point
-    if point.bytes is None or point.n == 0:
-        return None
-    return _exact(point.bytes / (point.n * ELEMENT_BYTES[point.type]))
-
-
-def _error(measured: Measured) -> Interval | None:
-    record = measured.point.raw["verification"]
-    return _exact(record["error_relative"] if record else None)
-
-
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
     "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
     "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
     "scaled ns per input": _scaled_ns,
-    "bytes moved per byte of input": lambda _, m: _bytes_per_input_byte(m),
-    "relative error": lambda _, m: _error(m),
 }
 
 PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {
