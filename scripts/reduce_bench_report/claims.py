@@ -95,11 +95,13 @@ class Judgement:
     checks: tuple[CheckResult, ...]
     published: tuple[PublishedValue, ...]
     published_conditions: str
+    interrupted: tuple[str, ...]  # names of results files that lack points
 
     @property
     def missing(self) -> list[str]:
         deciding = [check for check in self.checks if check.role != "shows"]
-        return list(dict.fromkeys(text for check in deciding for text in check.missing))
+        clauses = list(dict.fromkeys(text for check in deciding for text in check.missing))
+        return clauses + [f"what {name} lacks, interrupted" for name in self.interrupted if clauses]
 
     @property
     def points(self) -> list[Measured]:
@@ -117,6 +119,7 @@ def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement
         checks,
         tuple(_published(value, registry) for value in claim["published"]),
         _published_conditions(claim, registry),
+        tuple(run.path.name for run in runs if run.document["interrupted"]),
     )
 
 

@@ -947,6 +947,29 @@ def test_the_command_writes_the_scorecard(
     assert sum(written["totals"].values()) == len(written["claims"]) == 75
 
 
+def test_an_interrupted_run_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], jradi_t1: Path
+) -> None:
+    assert main(["claims", "--results", str(jradi_t1), "-o", str(tmp_path / "whole")]) == 0
+    assert "interrupted" not in capsys.readouterr().out
+    points = [
+        made_point({"variant": f"harris/{k}", "n": 4194304, "params.block": 128}, START_NS / 2**k)
+        for k in range(3)
+    ]
+    partial = made_up.results(points) | {"interrupted": True}
+    path = made_up.write(partial, tmp_path / "cut.json")
+    assert main(["claims", "--results", str(path), "-o", str(tmp_path / "out")]) == 0
+    told = "cut.json was interrupted and lacks points."
+    assert capsys.readouterr().out.endswith(f"{told}\n")
+    markdown = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
+    assert told in markdown
+    written = json.loads((tmp_path / "out" / "claims.json").read_text(encoding="utf-8"))
+    assert [result["interrupted"] for result in written["results"]] == [True]
+    claims = {claim["number"]: claim for claim in written["claims"]}
+    assert claims[2]["missing"] == []
+    assert claims[3]["missing"][-1] == "what cut.json lacks, interrupted"
+
+
 def test_results_of_several_devices_are_refused(
     jradi_t1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
