@@ -42,18 +42,18 @@ class Interval:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a number must keep; `part` is the least that still counts as a part of the claim."""
+    """What a number must keep; inside of `part` it is still a part of the claim."""
 
     low: float
     high: float
-    part: float | None = None
+    part: tuple[float, float] | None = None
 
     def outcome(self, measured: Interval) -> Outcome:
         if self.low <= measured.low and measured.high <= self.high:
             return Outcome.HOLDS
         if measured.high >= self.low and measured.low <= self.high:
             return Outcome.OPEN
-        if self.part is not None and measured.low >= self.part:
+        if self.part and self.part[0] <= measured.low and measured.high <= self.part[1]:
             return Outcome.PART
         return Outcome.FAILS
 
@@ -106,16 +106,19 @@ class Registry:
             if check["at_least"] in ("same", "flat"):
                 low = 1 / low
             elif low > 1 and check["kind"] == "ratio":
-                part = 1 + (low - 1) / 2
+                part = (1 + (low - 1) / 2, math.inf)
         high = self.number(check["at_most"]) if "at_most" in check else math.inf
         return Limits(low, high, part)
 
     def _about(self, target: float, within: float | None) -> Limits:
         if within is not None:
             return Limits(target * (1 - within), target * (1 + within))
-        factor = self.number("about")
+        factor, same = self.number("about"), self.number("same")
         gain = target - 1
-        return Limits(1 + gain / factor, 1 + gain * factor, 1 + gain / 2)
+        # what is called the same cannot be told apart, but no gain is not a small one
+        low = min(1 + gain / factor, max(1, target / same))
+        high = max(1 + gain * factor, target * same)
+        return Limits(low, high, (1 + gain / 2, 1 + gain * 2))
 
 
 def load_registry(path: Path = REGISTRY_PATH) -> Registry:

@@ -6,10 +6,12 @@ A/A noise floor of the run and backend; a case in several runs spans them all. O
 of variants that are right count.
 
 * A case holds where its whole interval is inside the limits, fails where it is outside, and is open
-  where it straddles one. A gain of at least half the published one is a part of it.
-* A check holds where all cases do, and fails where fewer than half hold in part at least.
+  where it straddles one. A gain of half to twice the published one is a part of it.
+* A check holds where all cases do and no rival is missing, is open where none holds even in part
+  and half or more are open, and fails where fewer than half hold, hold in part, or are open.
 * A claim is reproduced where all checks hold, not reproduced where all fail, not testable where no
-  check has points, and else reproduced in part.
+  check has points, undecided where none holds even in part and some are open, and else reproduced
+  in part.
 """
 
 import itertools
@@ -40,12 +42,20 @@ from reduce_bench_report.points import (
     sort_key,
     wanted_text,
 )
-from reduce_bench_report.predicates import PREDICATES, Cases, Context, case_name
+from reduce_bench_report.predicates import (
+    PREDICATES,
+    Cases,
+    Context,
+    case_name,
+    compared,
+    key_of,
+)
 
 
 class Verdict(Enum):
     REPRODUCED = "reproduced"
     IN_PART = "reproduced in part"
+    UNDECIDED = "undecided"
     NOT_REPRODUCED = "not reproduced"
     NOT_TESTABLE = "not testable here"
     REFUTED = "refuted by arithmetic"
@@ -85,14 +95,20 @@ class Judgement:
     checks: tuple[CheckResult, ...]
     published: tuple[PublishedValue, ...]
     published_conditions: str
+    interrupted: tuple[str, ...]  # names of results files that lack points
 
     @property
     def missing(self) -> list[str]:
-        return list(dict.fromkeys(text for check in self.checks for text in check.missing))
+        deciding = [check for check in self.checks if check.role != "shows"]
+        clauses = list(dict.fromkeys(text for check in deciding for text in check.missing))
+        return clauses + [f"what {name} lacks, interrupted" for name in self.interrupted if clauses]
 
     @property
     def points(self) -> list[Measured]:
         return [m for check in self.checks for case in check.cases for m in case.points]
+
+
+SUPPORT = {Outcome.HOLDS, Outcome.PART}
 
 
 def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement:
@@ -103,6 +119,7 @@ def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement
         checks,
         tuple(_published(value, registry) for value in claim["published"]),
         _published_conditions(claim, registry),
+        tuple(run.path.name for run in runs if run.document["interrupted"]),
     )
 
 
@@ -116,7 +133,7 @@ def _verdict(checks: Sequence[CheckResult]) -> Verdict:
         return Verdict.REPRODUCED
     if outcomes <= {Outcome.FAILS, Outcome.MISSING}:
         return Verdict.NOT_REPRODUCED
-    return Verdict.IN_PART
+    return Verdict.IN_PART if outcomes & SUPPORT else Verdict.UNDECIDED
 
 
 def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
@@ -143,7 +160,8 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
         for name, (measured, points) in cases.items()
     )
     outcome = _outcome([case.outcome for case in judged], missing)
-    return CheckResult(_what(context), "measures", outcome, judged, tuple(missing))
+    role = context.check.get("role", "measures")
+    return CheckResult(_what(context), role, outcome, judged, tuple(missing))
 
 
 def _cases(context: Context, pool: Sequence[Measured]) -> Cases:
@@ -189,6 +207,8 @@ def _outcome(cases: Sequence[Outcome], missing: Sequence[str]) -> Outcome:
         return Outcome.PART if missing else Outcome.HOLDS
     if len(cases) == 1:
         return cases[0]
+    if not SUPPORT & set(cases):
+        return Outcome.OPEN if 2 * cases.count(Outcome.OPEN) >= len(cases) else Outcome.FAILS
     backing = sum(case is not Outcome.FAILS for case in cases)
     return Outcome.PART if 2 * backing >= len(cases) else Outcome.FAILS
 
@@ -210,6 +230,7 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
             there = [measured for measured in matching if matches(exact, measured)]
             if not any(measured.counts for measured in there):
                 clauses.append(f"no point of {describe(selection | exact)}{_why(there)}")
+    clauses += _missing_rivals(context, pool)
     if not clauses and not _cases(context, pool):
         described = describe(context.selections[0])
         if context.check["kind"] == "value":
@@ -217,6 +238,45 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
         else:
             clauses.append(f"no two points of {described} that differ in what is compared alone")
     return clauses
+
+
+def _missing_rivals(context: Context, pool: Sequence[Measured]) -> list[str]:
+    """Where absent ones of a list could only have broken a limit, all must be there: each
+    somewhere, and wherever the others are compared unless it was skipped there."""
+    check, match = context.check, context.match
+    if check["kind"] != "ratio":
+        return []
+    clauses = []
+    for side in _universal(check):
+        selection = context.selection(check[side])
+        lists = {
+            name: wanted
+            for name, wanted in selection.items()
+            if isinstance(wanted, list) and name not in match and None not in wanted
+        }
+        if not lists:
+            continue
+        keys = sorted(compared(context, pool), key=sort_key)
+        for values in itertools.product(*lists.values()):
+            rival = selection | dict(zip(lists, values, strict=True))
+            there = [measured for measured in pool if matches(rival, measured)]
+            if not any(measured.counts for measured in there):
+                clauses.append(f"no point of {describe(rival)}{_why(there)}")
+                continue
+            told = {key_of(m, match) for m in there if m.counts or m.point.status == "skipped"}
+            clauses += [
+                f"no point of {describe(rival | dict(zip(match, key, strict=True)))}"
+                for key in keys
+                if key not in told
+            ]
+    return clauses
+
+
+def _universal(check: Json) -> list[str]:
+    """The sides of a ratio of which a list means every one of it, not any."""
+    upper, lower = (limit in check or "about" in check for limit in ("at_most", "at_least"))
+    slowest = check.get("to_pick") == "slowest"
+    return [*(["of"] if lower else []), *(["to"] if (lower if slowest else upper) else [])]
 
 
 def _why(uncounted: Sequence[Measured]) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
 from reduce_bench_report.points import (
-    ELEMENT_BYTES,
     Key,
     Measured,
     axis,
@@ -40,13 +39,24 @@ class Context:
         return [self.selection(part) for part in parts]
 
 
+def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
+    """The values of `match` that both sides of a ratio have."""
+    of, to = (context.selection(context.check[side]) for side in ("of", "to"))
+    match = context.match
+    return _grouped(pool, of, match).keys() & _grouped(pool, to, match).keys()
+
+
+def key_of(measured: Measured, match: Sequence[str]) -> tuple[Value | None, ...]:
+    return tuple(axis(name, measured) for name in match)
+
+
 def _grouped(
     pool: Iterable[Measured], selection: Json, match: Sequence[str]
 ) -> dict[Key, list[Measured]]:
     groups: dict[Key, list[Measured]] = {}
     for measured in pool:
         if measured.counts and matches(selection, measured):
-            key = tuple(axis(name, measured) for name in match)
+            key = key_of(measured, match)
             if None not in key:
                 groups.setdefault(tuple(v for v in key if v is not None), []).append(measured)
     return groups
@@ -158,28 +168,10 @@ def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
     return _by_time(measured, per_item * gpu["peak_gb_per_s"] / theirs, 1)
 
 
-def _exact(value: float | None) -> Interval | None:
-    return None if value is None else Interval(value, value, value)
-
-
-def _bytes_per_input_byte(measured: Measured) -> Interval | None:
-    point = measured.point
-    if point.bytes is None or point.n == 0:
-        return None
-    return _exact(point.bytes / (point.n * ELEMENT_BYTES[point.type]))
-
-
-def _error(measured: Measured) -> Interval | None:
-    record = measured.point.raw["verification"]
-    return _exact(record["error_relative"] if record else None)
-
-
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
     "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
     "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
     "scaled ns per input": _scaled_ns,
-    "bytes moved per byte of input": lambda _, m: _bytes_per_input_byte(m),
-    "relative error": lambda _, m: _error(m),
 }
 
 PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {

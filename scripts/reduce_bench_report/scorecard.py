@@ -41,13 +41,13 @@ def text(judgements: Sequence[Judgement]) -> str:
         f"    published: {_published(j)}; here: {_here(j)}"
         for j in judgements
     ]
-    return "\n".join([*lines, "", _totals(judgements)]) + "\n"
+    return "\n".join([*lines, "", _totals(judgements) + _interrupted(judgements)]) + "\n"
 
 
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:
     parts = [
         "# Published claims, put to the test",
-        _totals(judgements) + f" On {_device(runs)}, from:",
+        _totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
         "run's A/A noise floor, over all runs that have the points. A check holds where every "
@@ -70,7 +70,13 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
         "kind": "reduce-bench-claims",
         "device": _device(runs),
         "results": [
-            {"file": _file(run), "sha256": run.sha256, "revision": run.revision} for run in runs
+            {
+                "file": _file(run),
+                "sha256": run.sha256,
+                "revision": run.revision,
+                "interrupted": run.document["interrupted"],
+            }
+            for run in runs
         ],
         "totals": {verdict.value: count for verdict, count in _counts(judgements)},
         "claims": [_claim(judgement) for judgement in judgements],
@@ -98,6 +104,11 @@ def _totals(judgements: Sequence[Judgement]) -> str:
     return f"{len(judgements)} claims: {counts}."
 
 
+def _interrupted(judgements: Sequence[Judgement]) -> str:
+    names = dict.fromkeys(name for judgement in judgements for name in judgement.interrupted)
+    return "".join(f" {name} was interrupted and lacks points." for name in names)
+
+
 def _published(judgement: Judgement) -> str:
     return ", ".join(value.text for value in judgement.published)
 
@@ -105,7 +116,8 @@ def _published(judgement: Judgement) -> str:
 def _here(judgement: Judgement) -> str:
     """The numbers of all checks that decide, in a line."""
     shown = [_summary(check) for check in judgement.checks if check.cases and check.role != "shows"]
-    return "; ".join(shown) or "no points"
+    needs = (clause for clause in judgement.missing if clause.startswith("needs "))
+    return "; ".join(shown) or next(needs, "no points")
 
 
 def _summary(check: CheckResult) -> str:
