@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import claims, figures, regenerate, report, scorecard, tables, variants
+from reduce_bench_report import claims, figures, regenerate, scorecard, tables, variants
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import Absence, Evaluation
 from reduce_bench_report.experiments import EXPERIMENTS
@@ -281,6 +281,13 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    try:  # here, as the other commands do without the packages of the page
+        from reduce_bench_report import report
+    except ImportError as error:
+        raise InputError(
+            f"the page needs the Python packages of requirements.txt ({error}); make report "
+            "installs them"
+        ) from error
     runs = load_runs(options.results)
     known: variants.Variants = {}
     no_variants = None

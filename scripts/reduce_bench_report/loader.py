@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
-SCHEMA_PATH = Path(__file__).parents[2] / "configs" / "schema" / "results.schema.json"
+ROOT = Path(__file__).parents[2]
+SCHEMAS = ROOT / "configs" / "schema"
+SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
+ELEMENT_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4}
 
 
 class InputError(Exception):
@@ -147,7 +151,7 @@ def load(path: Path) -> Results:
             "`reduce-bench run` wrote"
         ) from error
     try:
-        document = json.loads(content, parse_constant=_reject_constant)
+        document = _parsed(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"results file '{path}' is not valid JSON ({error}), perhaps cut short; run again or "
@@ -174,14 +178,49 @@ def load_runs(paths: Sequence[Path]) -> list[Results]:
     return runs
 
 
+def checked_json(path: Path, schema_path: Path, what: str) -> Any:
+    """The document in `path`; `InputError` where it is not one that the schema allows.
+
+    `what` names the file in messages.
+    """
+    try:
+        document = _parsed(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot read {what} '{path}': {error}") from error
+    defect = _defect(document, schema_path)
+    if defect is not None:
+        raise InputError(f"{what} '{path}' breaks its schema {defect}")
+    return document
+
+
+def _parsed(content: bytes) -> Any:
+    return json.loads(content, parse_constant=_reject_constant, parse_float=_finite)
+
+
 def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is beyond the numbers that a file can have")
+    return number
+
+
+def _defect(document: Any, schema_path: Path) -> str | None:
+    """The worst fault, and where it is."""
+    error = best_match(_validator(schema_path).iter_errors(document))
+    if error is None:
+        return None
+    pointer = "/" + "/".join(str(part) for part in error.absolute_path)
+    return f"at {pointer}: {_shorten(error.message)}"
+
+
 @functools.cache
-def _validator() -> jsonschema.Draft7Validator:
+def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
     """Its references filled in, with which it takes less than half the time."""
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema = json.loads(schema_path.read_text(encoding="utf-8"))
 
     def inlined(node: Any) -> Any:
         if isinstance(node, list):
@@ -206,12 +245,11 @@ def _check(document: Any, path: Path) -> None:
             f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
             f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
         )
-    error = best_match(_validator().iter_errors(document))
-    if error is not None:
-        pointer = "/" + "/".join(str(part) for part in error.absolute_path)
+    defect = _defect(document, SCHEMA_PATH)
+    if defect is not None:
         raise InputError(
-            f"results file '{path}' breaks its schema at {pointer}: {_shorten(error.message)}; "
-            "it was altered or written by another revision"
+            f"results file '{path}' breaks its schema {defect}; it was altered or written by "
+            "another revision"
         )
 
 

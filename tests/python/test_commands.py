@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import load_runs
+from reduce_bench_report.loader import ROOT, load_runs
 from reduce_bench_report.tables import MARKERS, spread
 
 Save = Callable[..., str]
@@ -277,6 +279,25 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
     assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
+
+
+def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        without = "import sys; sys.modules.update(jinja2=None, plotly=None)"
+        program = f"{without}; from reduce_bench_report.__main__ import main; sys.exit(main())"
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "scripts")},
+            check=False,
+        )
+
+    results = save(POINTS)
+    assert run("table", results).returncode == 0
+    done = run("report", results, "-o", str(tmp_path / "r.html"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "jinja2" in done.stderr and "make report" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What the loader says of files that it cannot use."""
 
+import json
 from pathlib import Path
 
 import made_up
@@ -72,6 +73,15 @@ def test_other_content(tmp_path: Path, content: bytes) -> None:
 def test_numbers_that_json_has_not(tmp_path: Path, value: float) -> None:
     document = made_up.results([made_up.point("a/b", 8, gb_per_s=value)])
     assert "is not JSON" in message(made_up.write(document, tmp_path / "r.json"))
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_numbers_beyond_a_double(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "r.json"
+    text = json.dumps(made_up.results([made_up.point("a/b", 8, gb_per_s=0.125)]))
+    assert text.count('"gb_per_s": 0.125') == 1
+    path.write_text(text.replace('"gb_per_s": 0.125', f'"gb_per_s": {number}'), encoding="utf-8")
+    assert f"{number} is beyond the numbers" in message(path)
 
 
 @pytest.mark.parametrize("document", [{"schema": 1, "sweeps": []}, [], 3])
