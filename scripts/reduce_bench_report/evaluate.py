@@ -225,7 +225,6 @@ class Run:
 
     path: Path
     provenance: str
-    interrupted: bool
 
 
 @dataclass(frozen=True)
@@ -275,7 +274,7 @@ def evaluate(
     return Evaluation(
         experiment=experiment,
         panels=_Panels(experiment, asked, points, varying).with_published(published),
-        runs=[Run(run.path, run.provenance, run.document["interrupted"]) for run in used],
+        runs=[Run(run.path, run.provenance) for run in used],
         constants={
             axis: fact(points[0], axis)
             for axis in ("variant", *AXES)

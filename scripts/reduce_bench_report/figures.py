@@ -245,7 +245,6 @@ def _caption(
             if any(line.label.endswith("(host)") for panel in panels for line in panel.shown)
             else ""
         )
-        + (" The run was interrupted." if results.document["interrupted"] else "")
     ]
     panels_with: dict[str, list[str]] = {}
     for panel in panels:

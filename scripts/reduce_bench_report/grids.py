@@ -203,8 +203,6 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
     if evaluation.missing:
         said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
-    if any(run.interrupted for run in evaluation.runs):
-        said.append("A run was interrupted.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
     if len(evaluation.runs) > 1:

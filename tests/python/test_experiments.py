@@ -681,7 +681,8 @@ def test_older_results_without_labels(ask: Ask, run: Callable[..., Results]) -> 
 
 def test_an_interrupted_run_is_told(ask: Ask, run: Callable[..., Results]) -> None:
     made = shown(ask(), run([keyed("a/x", 16)], interrupted=True))
-    assert "A run was interrupted." in grids.notes(made)
+    (source, _) = grids.provenance(made, "Redraw: command")
+    assert source.endswith(", interrupted.")
 
 
 # files

@@ -178,7 +178,7 @@ def test_caption_says_where_the_numbers_come_from(loaded: Loaded) -> None:
 def test_caption_tells_of_an_interrupted_run(tmp_path: Path) -> None:
     document = results([point("a/x", 8)]) | {"interrupted": True}
     made = load(write(document, tmp_path / "r.json"))
-    assert "interrupted" in caption(drawn("reduce-gbs", made))
+    assert f"sha256 {made.sha256[:12]}, interrupted" in caption(drawn("reduce-gbs", made))
 
 
 def test_cpu_results(loaded: Loaded) -> None:
