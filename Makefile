@@ -2,10 +2,11 @@
 # make test      set up, build, and run every test that this machine can run
 # make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
-#                (default: the newest in results/local), into results/local/figures; ONLY=jradi-T1,...
+#                (default, here and below: the newest in results/local, else the committed ones), into
+#                results/local/figures; ONLY=jradi-T1,...
 # make readme    the README's table and figure anew from the committed results
-# make claims    the published claims put to the test by RESULTS="file.json ..." (default: all in
-#                results/local, else the committed ones); the scorecard goes to results/local/claims
+# make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
+#                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
 #                that opens offline, results/local/report.html
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
@@ -21,7 +22,6 @@ SHELL := bash
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
 newest_result := ls -t results/local/*.json 2>/dev/null | head -n 1
-RESULTS ?= $(shell $(newest_result))
 
 configure := cmake --preset default$(if $(CUDA_ARCHS), "-DCUDA_ARCHS=$(CUDA_ARCHS)")
 reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
@@ -65,16 +65,12 @@ figures:
 	$(draw_figures) $(if $(RESULTS),--results $(RESULTS)) $(if $(ONLY),--only $(ONLY))
 
 report:
-	@[[ -n "$(RESULTS)" ]] || { echo "make $@: no result in results/local: run make bench, or" \
-	  "name files with RESULTS=file.json" >&2; exit 2; }
 	@scripts/setup.sh python requirements.txt
 	$(reports) report --output results/local/report.html $(RESULTS)
 
-# RESULTS defaults to the newest file for figures; claims need all, which they find themselves.
 claims:
 	@scripts/setup.sh python requirements.txt
-	$(reports) claims $(if $(filter command line environment,$(origin RESULTS)),--results $(RESULTS)) \
-	  --output results/local/claims
+	$(reports) claims $(if $(RESULTS),--results $(RESULTS)) --output results/local/claims
 
 readme_results := results/nvidia-h200/full.json
 readme_selection := --where type=i32 --where op=sum --where distribution=uniform --where mode=cold

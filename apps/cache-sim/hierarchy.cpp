@@ -135,6 +135,11 @@ Hierarchy parse_hierarchy(const Json& document, const std::string& name) {
         node.at("bytes").fail(fmt::format("pages of {} bytes are listed twice", pages.bytes));
       out.pages.push_back(std::move(pages));
     }
+  } else if (const CacheLevel& last = out.caches.back(); last.line_bytes > Pages{}.bytes) {
+    root.fail(
+        fmt::format("{} has lines of {} bytes, more than the pages of {} where no 'pages' "
+                    "are given: give 'pages' of at least a line",
+                    last.name, last.line_bytes, Pages{}.bytes));
   }
   if (root.has("overlap")) {
     const Node node = root.at("overlap");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 #include "commands.hpp"
 #include "common/error.hpp"
@@ -14,11 +15,12 @@ namespace {
 
 struct Options {
   std::string hierarchy, algorithm, labels = "uniform", sort_bits, fetch = "free", output;
-  std::uint64_t n = 0, buckets = 0, page_bytes = 0, seed = 1;
+  // signed, as CLI11 reads -5 into what has no sign as 2^64 - 5
+  std::int64_t n = 0, buckets = 0, page_bytes = 0, seed = 1;
   bool as_json = false;
 };
 
-constexpr std::uint64_t kMostInputs = std::uint64_t{1} << 32;
+constexpr std::int64_t kMostInputs = std::int64_t{1} << 32;
 
 Workload workload_of(const Options& options, const Algorithm& algorithm) {
   if (options.n < 1 || options.n > kMostInputs)
@@ -26,7 +28,11 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   if (options.buckets < 1 || options.buckets > kMostInputs)
     throw UsageError(
         fmt::format("--buckets {}: expected 1 to {} buckets", options.buckets, kMostInputs));
-  Workload workload{.n = options.n, .buckets = options.buckets, .seed = options.seed};
+  if (options.seed < 0)
+    throw UsageError(fmt::format("--seed {}: expected a whole number from 0", options.seed));
+  Workload workload{.n = static_cast<std::uint64_t>(options.n),
+                    .buckets = static_cast<std::uint64_t>(options.buckets),
+                    .seed = static_cast<std::uint64_t>(options.seed)};
   const auto kind = find_name(LabelDistribution::kNames, options.labels);
   if (!kind || options.labels == "image") {
     const std::span<const std::string_view> drawn(LabelDistribution::kNames.data(),
@@ -58,11 +64,11 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   return workload;
 }
 
-const Pages& pages_of(const Hierarchy& hierarchy, std::uint64_t page_bytes) {
+const Pages& pages_of(const Hierarchy& hierarchy, std::int64_t page_bytes) {
   if (page_bytes == 0) return hierarchy.pages.front();
   std::vector<std::string> sizes;
   for (const Pages& pages : hierarchy.pages) {
-    if (pages.bytes == page_bytes) return pages;
+    if (std::cmp_equal(pages.bytes, page_bytes)) return pages;
     sizes.push_back(std::to_string(pages.bytes));
   }
   throw UsageError(fmt::format("--page-bytes {}: the hierarchy '{}' has pages of {} bytes",

@@ -1,23 +1,22 @@
-"""Command line: `python3 -m reduce_bench_report {figures,table,report,claims} ...`."""
+"""Command line: `python3 -m reduce_bench_report {figures,table,report,simulation,claims} ...`."""
 
 import argparse
 import dataclasses
 import difflib
 import json
-import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reduce_bench_report import claims, figures, regenerate, report, scorecard, tables, variants
+from reduce_bench_report import claims, figures, regenerate, scorecard, simulation, tables, variants
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import Absence, Evaluation
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import InputError, Results, load, load_runs
+from reduce_bench_report.loader import InputError, Point, Results, default_results, load, load_runs
 from reduce_bench_report.select import FILTER_KEYS, Panel, filter_points, panels
 
 LEAST_SIZES = 3  # that make a line over n
-LOCAL_RESULTS = Path("results/local")
+DEFAULT_RESULTS = "default: the newest in results/local, else the committed ones"
 EXIT_STALE = 1
 EXIT_BAD_INPUT = 2
 
@@ -67,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help=f"results of one device (default: the newest in {LOCAL_RESULTS})",
+        help=f"results of one device ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "--only",
@@ -105,7 +104,11 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("report", help="write one HTML page that opens offline")
     command.add_argument(
-        "results", type=Path, nargs="+", metavar="RESULTS", help="results files of one device"
+        "results",
+        type=Path,
+        nargs="*",
+        metavar="RESULTS",
+        help=f"results files of one device ({DEFAULT_RESULTS})",
     )
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
     command.add_argument(
@@ -116,13 +119,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_report)
 
+    command = commands.add_parser(
+        "simulation", parents=[one_run], help="draw what cache-sim predicted beside the measured"
+    )
+    command.add_argument(
+        "simulations",
+        type=Path,
+        nargs="+",
+        metavar="SIMULATION",
+        help="output of `cache-sim simulate` for a point of RESULTS",
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, default=Path("simulation.svg"), metavar="FILE"
+    )
+    command.set_defaults(run=_simulation)
+
     command = commands.add_parser("claims", help="put the published claims to the test")
     command.add_argument(
         "--results",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="results of one device (default: all in results/local, else the committed ones)",
+        help=f"results of one device ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
@@ -161,7 +179,19 @@ def _sizes(text: str) -> list[int]:
 def _selected(options: argparse.Namespace) -> tuple[Results, list[Panel]]:
     results = load(options.results)
     _require_points([results])
-    return results, panels(filter_points(results.points, options.where), options.represent)
+    points = filter_points(results.points, options.where)
+    _require_variants(points, options.represent)
+    return results, panels(points, options.represent)
+
+
+def _runs(options: argparse.Namespace) -> list[Results]:
+    """Those named, or the default; an interrupted one is told."""
+    runs = load_runs(options.results or default_results())
+    _require_points(runs)
+    for run in runs:
+        if run.shortfall:
+            _say(f"{run.shortfall}.")
+    return runs
 
 
 def _require_points(runs: Sequence[Results]) -> None:
@@ -170,18 +200,17 @@ def _require_points(runs: Sequence[Results]) -> None:
         raise InputError(f"results file {names} has no points; run a configuration")
 
 
-def _redraw_command(paths: Sequence[Path], options: argparse.Namespace, *ids: str) -> str:
-    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *map(str, paths)]
-    words += ["--only", ",".join(ids)] if ids else []
-    words += [word for condition in options.where for word in ("--where", condition)]
-    words += ["--represent", ",".join(options.represent)] if options.represent else []
-    return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
+def _require_variants(points: Iterable[Point], names: Sequence[str]) -> None:
+    present = {point.variant for point in points}
+    for name in names:
+        if name not in present:
+            near = difflib.get_close_matches(name, sorted(present), 1)
+            hint = f"; the nearest is '{near[0]}'" if near else ""
+            raise InputError(f"--represent {name}: no point is of this variant{hint}")
 
 
 def _figures(options: argparse.Namespace) -> int:
-    paths = options.results or [_newest_local_result()]
-    runs = load_runs(paths)
-    _require_points(runs)
+    runs = _runs(options)
     ids = options.only or [*figures.FIGURES, *EXPERIMENTS]
     kept = [
         dataclasses.replace(run, points=tuple(filter_points(run.points, options.where)))
@@ -189,6 +218,7 @@ def _figures(options: argparse.Namespace) -> int:
         else run
         for run in runs
     ]
+    _require_variants((point for run in kept for point in run.points), options.represent)
     written = _sweeps([name for name in ids if name in figures.FIGURES], kept, options)
     written += _experiments([name for name in ids if name in EXPERIMENTS], kept, options)
     for path in written:
@@ -196,15 +226,6 @@ def _figures(options: argparse.Namespace) -> int:
     if not written:
         raise InputError("nothing was drawn, for the reasons above")
     return 0
-
-
-def _newest_local_result() -> Path:
-    newest = max(LOCAL_RESULTS.glob("*.json"), key=lambda path: path.stat().st_mtime, default=None)
-    if newest is None:
-        raise InputError(
-            f"no result in {LOCAL_RESULTS}; run make bench, or name files with --results"
-        )
-    return newest
 
 
 def _sweeps(
@@ -228,7 +249,9 @@ def _sweeps(
     if not swept:
         _say(f"{', '.join(names)}: not drawn: no variant has points at {LEAST_SIZES} or more n")
         return []
-    command = _redraw_command([run.path], options, *options.only and names)
+    command = regenerate.redraw_command(
+        [run.path], options.only and names, options.where, options.represent
+    )
     return figures.save_all(swept, run, options.output, options.format, command, names)
 
 
@@ -244,8 +267,7 @@ def _experiments(
         if line:
             _say(line)
     commands = [
-        _redraw_command([run.path for run in each.runs], options, each.experiment.id)
-        for each in evaluations
+        regenerate.redraw_command_of(each, options.where, options.represent) for each in evaluations
     ]
     return regenerate.save_all(evaluations, options.output, options.format, commands)
 
@@ -281,7 +303,14 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    runs = load_runs(options.results)
+    try:  # here, as the other commands do without the packages of the page
+        from reduce_bench_report import report
+    except ImportError as error:
+        raise InputError(
+            f"the page needs the Python packages of requirements.txt ({error}); make report "
+            "installs them"
+        ) from error
+    runs = _runs(options)
     known: variants.Variants = {}
     no_variants = None
     try:
@@ -306,8 +335,15 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
+def _simulation(options: argparse.Namespace) -> int:
+    for line in simulation.save(load(options.results), options.simulations, options.output):
+        print(line)
+    print(options.output)
+    return 0
+
+
 def _claims(options: argparse.Namespace) -> int:
-    runs = load_runs(options.results or scorecard.default_results())
+    runs = _runs(options)
     registry = load_registry()
     judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
     print(scorecard.text(judgements), end="")

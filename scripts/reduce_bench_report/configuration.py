@@ -1,7 +1,6 @@
 """What a configuration asks for: which points of a run are its own, and which are missing."""
 
 import itertools
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-from jsonschema.exceptions import best_match
-
-from reduce_bench_report.loader import InputError, Point, distribution
+from reduce_bench_report.loader import ROOT, SCHEMAS, Point, checked_json, distribution
 from reduce_bench_report.select import size_text
-
-ROOT = Path(__file__).parents[2]
-SCHEMA_PATH = ROOT / "configs" / "schema" / "config.schema.json"
 
 # axis or parameter -> the values asked for, as text
 Values = Mapping[str, Sequence[str]]
@@ -99,6 +92,10 @@ class Configuration:
 
     def asks_for(self, point: Point) -> bool:
         return any(sweep.asks_for(point) for sweep in self.sweeps)
+
+    def names(self, variant: str) -> bool:
+        """Whether a sweep asks for exactly this variant, which a glob does not say."""
+        return any(variant in sweep.variants for sweep in self.sweeps)
 
     def values_of(
         self, key: str, example: Point, facts: Mapping[str, str], where: Values
@@ -209,15 +206,7 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
 
 def load(path: Path) -> Configuration:
     """The configuration in `path`, a path from the repository's root."""
-    try:
-        document = json.loads((ROOT / path).read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read configuration '{path}': {error}") from error
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-    defect = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
-    if defect is not None:
-        pointer = "/" + "/".join(str(part) for part in defect.absolute_path)
-        raise InputError(f"configuration '{path}' breaks its schema at {pointer}")
+    document = checked_json(ROOT / path, SCHEMAS / "config.schema.json", "configuration")
     settings = document.get("measurement", {})
     return Configuration(path, tuple(_sweep(raw, settings) for raw in document["sweeps"]))
 

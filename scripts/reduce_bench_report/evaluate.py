@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reduce_bench_report import configuration
-from reduce_bench_report.configuration import ROOT, Configuration, fact
+from reduce_bench_report.configuration import Configuration, fact
 from reduce_bench_report.experiments import Experiment, Published
-from reduce_bench_report.loader import Point, Results
+from reduce_bench_report.loader import ROOT, Point, Results
 from reduce_bench_report.published import Table
 from reduce_bench_report.select import size_text
 
@@ -107,6 +107,10 @@ class PublishedSeries:
     peak_gb_per_s: float | None
     values: Mapping[str, Mapping[str, float]]  # measure -> x -> value
 
+    def is_of(self, series: Series) -> bool:
+        """Whether the series measures what this one printed."""
+        return all(series.facts.get(key, value) == value for key, value in self.facts.items())
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -149,25 +153,23 @@ class Panel:
         return next(iter(candidates.values())) if len(candidates) == 1 else candidates.get(x)
 
     def _before(self, series: Series, x: str) -> Point | None:
-        index = self.xs.index(x)
-        return series.points.get(self.xs[index - 1]) if index else None
+        order = self.experiment.order
+        index = order.index(x) if x in order else 0  # the first has none before it
+        return series.points.get(order[index - 1]) if index else None
 
     def published_value(self, series: PublishedSeries, x: str, measure: str) -> float | None:
-        """As printed, or by arithmetic from what is printed: on that hardware's own terms."""
+        """As printed, or by arithmetic from what is printed: on that hardware's own terms.
+
+        A step is as printed alone.
+        """
         printed = series.values.get(measure, {}).get(x)
         if printed is not None:
             return printed
         if measure == "peak_share" and series.peak_gb_per_s:
             bandwidth = series.values.get("gb_per_s", {}).get(x)
             return None if bandwidth is None else bandwidth / series.peak_gb_per_s
-        if measure in ("speed_up", "step_speed_up"):
-            own = _published_time(series, x)
-            before = self.xs[self.xs.index(x) - 1] if x in self.xs[1:] else None
-            base = (
-                self._published_base(x)
-                if measure == "speed_up"
-                else before and _published_time(series, before)
-            )
+        if measure == "speed_up":
+            own, base = _published_time(series, x), self._published_base(x)
             return base / own if base and own else None
         return None
 
@@ -223,7 +225,6 @@ class Run:
 
     path: Path
     provenance: str
-    interrupted: bool
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def evaluate(
     return Evaluation(
         experiment=experiment,
         panels=_Panels(experiment, asked, points, varying).with_published(published),
-        runs=[Run(run.path, run.provenance, run.document["interrupted"]) for run in used],
+        runs=[Run(run.path, run.provenance) for run in used],
         constants={
             axis: fact(points[0], axis)
             for axis in ("variant", *AXES)
@@ -381,7 +382,9 @@ class _Panels:
         for values, own in by_panel.items():
             facts = dict(zip(self.experiment.panels, values, strict=True))
             series = self._series(own, facts)
-            xs = _in_order(x for each in series for x in (*each.points, *each.gaps))
+            own_xs = {x: None for each in series for x in (*each.points, *each.gaps)}
+            ordered = [x for x in self.experiment.order if x in own_xs]
+            xs = [*ordered, *_in_order(x for x in own_xs if x not in ordered)]
             published = _published(self.experiment, table, facts)
             panels.append(Panel(self.experiment, facts, xs, series, published))
         return panels
@@ -415,9 +418,18 @@ class _Panels:
             by_x = groups[tuple(facts.items())]
             example = next(iter(by_x.values()))
             label = " ".join([_label(facts, keys), *_finish(by_x.values())])
-            gaps = self._asked(example, facts | panel) - set(by_x)
+            gaps = {*self._asked(example, facts | panel), *self._rows_without(by_x)} - set(by_x)
             made.append(Series(label, facts | panel, by_x, frozenset(gaps)))
         return made
+
+    def _rows_without(self, xs: Iterable[str]) -> list[str]:
+        """The rows that the configuration asks for and these x are not, whatever follows them."""
+        present = tuple(f"{x} " for x in xs)
+        return [
+            row
+            for row in self.experiment.order
+            if self.asked.names(row) and not any(x.startswith(f"{row} ") for x in present)
+        ]
 
     def _asked(self, example: Point, facts: Mapping[str, str]) -> set[str]:
         """The x at which the configuration asks for a point of the series."""

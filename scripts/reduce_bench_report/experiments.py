@@ -60,6 +60,13 @@ class Experiment:
     published: Published | None = None
     lacks: str | None = None  # why no results file can have it
 
+    @property
+    def order(self) -> Sequence[str]:
+        """The rows of a table by variant, as the publication has them; a step is from the last."""
+        if self.x != "variant" or self.published is None:
+            return ()
+        return list(self.published.x_values.values())
+
 
 RANDOM = {"labels": "uniform"}
 DEGENERATE = {"labels": "degenerate"}

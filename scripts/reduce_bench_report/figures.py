@@ -21,12 +21,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, PercentFormatter
 
-from reduce_bench_report.loader import InputError, Point, Results
+from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
 from reduce_bench_report.select import Panel, size_text
 
 FORMATS = ("svg", "png", "pdf")
 DATES = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that files can be compared
-ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8}
 
 # Okabe and Ito's palette without yellow, which is too faint on white. The cycle lengths are
 # coprime, so that families that share a colour differ in marker and line style.
@@ -246,7 +245,6 @@ def _caption(
             if any(line.label.endswith("(host)") for panel in panels for line in panel.shown)
             else ""
         )
-        + (" The run was interrupted." if results.document["interrupted"] else "")
     ]
     panels_with: dict[str, list[str]] = {}
     for panel in panels:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from reduce_bench_report.evaluate import (
     MEASURES,
+    RATIOS,
     Evaluation,
     Panel,
     PublishedSeries,
@@ -88,7 +89,8 @@ def _axis_heading(evaluation: Evaluation) -> str:
 
 
 def _variant_title(panel: Panel, x: str) -> str:
-    return next(str(series.points[x].raw["title"]) for series in panel.series if x in series.points)
+    titles = (str(each.points[x].raw["title"]) for each in panel.series if x in each.points)
+    return next(titles, "-")
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _columns(
                 heading, published_heading = series.label, f"{series.label}, published"
             yield heading, _Measured(evaluation, panel, series, measure)
             for published in panel.published:
-                if _same(published, series) and panel.measures_published(published, measure):
+                if published.is_of(series) and panel.measures_published(published, measure):
                     beside.add(id(published))
                     yield published_heading, _Printed(panel, published, measure)
     for published in panel.published if len(shown) == len(panel.series) else ():
@@ -168,10 +170,6 @@ def _published_heading(measure: str) -> str:
     return MEASURES[measure].heading.removeprefix("median ")
 
 
-def _same(published: PublishedSeries, series: Series) -> bool:
-    return all(series.facts.get(key, value) == value for key, value in published.facts.items())
-
-
 def number(value: float, measure: str) -> str:
     return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
 
@@ -188,6 +186,8 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
     if evaluation.published:
         said.append(_published_note(evaluation.published))
+    if experiment.kind == "figure" and experiment.published and not _is_overlaid(evaluation):
+        said.append("Published times stand in the table and are not drawn.")
     reasons: dict[tuple[str, str, str], list[str]] = {}
     for panel in evaluation.panels:
         for series in panel.series:
@@ -203,13 +203,25 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
     if evaluation.missing:
         said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
-    if any(run.interrupted for run in evaluation.runs):
-        said.append("A run was interrupted.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
     if len(evaluation.runs) > 1:
         said.append("The points are of several runs, whose times may have drifted apart.")
-    return said
+    return [_one_line(sentence) for sentence in said]
+
+
+def _is_overlaid(evaluation: Evaluation) -> bool:
+    return any(
+        measure in RATIOS and panel.measures_published(published, measure)
+        for panel in evaluation.panels
+        for published in panel.published
+        for measure in evaluation.measures
+    )
+
+
+def _one_line(text: str) -> str:
+    """Reasons and names come from files, with whatever they hold."""
+    return " ".join(text.splitlines())
 
 
 def _labels(panel: Panel) -> list[str]:
@@ -227,25 +239,36 @@ def _published_note(table: Table) -> str:
 
 
 def provenance(evaluation: Evaluation, redraw_command: str) -> list[str]:
-    return [*(f"From {run.provenance}." for run in evaluation.runs), redraw_command]
+    return [_one_line(f"From {run.provenance}.") for run in evaluation.runs] + [
+        _one_line(redraw_command)
+    ]
 
 
 def markdown(evaluation: Evaluation, redraw_command: str) -> str:
     experiment = evaluation.experiment
     parts = [f"**{experiment.id}: {experiment.title}**"]
     for grid in grids(evaluation):
-        parts += [f"*{grid.title}*"] if grid.title else []
+        parts += [f"*{_markdown_text(grid.title)}*"] if grid.title else []
         parts.append(_markdown_rows(grid))
     statement = _statement(evaluation)
     if statement:
         parts += ["The source says:", _markdown_rows(statement)]
-    parts += [" ".join(notes(evaluation)), "\n".join(provenance(evaluation, redraw_command))]
+    parts.append(_markdown_text(" ".join(notes(evaluation))))
+    parts.append(_markdown_text("\n".join(provenance(evaluation, redraw_command))))
     return "\n\n".join(parts) + "\n"
+
+
+def _markdown_text(text: str) -> str:
+    """Without elements of HTML, which Markdown passes on."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _markdown_rows(grid: Grid) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(cell_text, cells)) + " |"
+
+    def cell_text(cell: str) -> str:
+        return _markdown_text(_one_line(cell)).replace("|", r"\|")
 
     numbers = len(grid.headings) - grid.texts
     rule = "|" + " --- |" * grid.texts + " ---: |" * numbers

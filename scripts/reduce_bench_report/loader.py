@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,12 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
-SCHEMA_PATH = Path(__file__).parents[2] / "configs" / "schema" / "results.schema.json"
+ROOT = Path(__file__).parents[2]
+SCHEMAS = ROOT / "configs" / "schema"
+SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
+ELEMENT_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4}
 
 
 class InputError(Exception):
@@ -113,11 +117,23 @@ class Results:
         gpu = self.environment["gpu"]
         return str(gpu["name"] if gpu else self.environment["cpu"]["model"])
 
-    def device_of(self, backend: str) -> str:
-        environment = self.environment
-        if backend == "cpu":
-            return str(environment["cpu"]["model"])
-        return str(environment["gpu"]["name"] if environment["gpu"] else "no GPU")
+    def hardware_of(self, backend: str) -> tuple[str, str]:
+        """The device's name, and what else tells devices apart."""
+        if backend != "cuda":
+            return str(self.environment["cpu"]["model"]), ""
+        gpu = self.environment["gpu"]
+        peak = f"{gpu['peak_gb_per_s']:g} GB/s" if gpu["peak_gb_per_s"] else "unknown GB/s"
+        return str(gpu["name"]), f" with {gpu['l2_bytes']} bytes of L2 and {peak}"
+
+    @property
+    def shortfall(self) -> str | None:
+        """What an interrupt left out."""
+        if not self.document["interrupted"]:
+            return None
+        return (
+            f"{self.path.name} was interrupted and holds only {len(self.points)} of its points; "
+            "run the same command with --resume to measure the rest"
+        )
 
     @property
     def revision(self) -> str:
@@ -131,9 +147,10 @@ class Results:
         """Where the numbers come from, in one line."""
         gpu = self.environment["gpu"]
         driver = f"driver {gpu['driver'] or 'unknown'}, " if gpu else ""
+        interrupted = ", interrupted" if self.document["interrupted"] else ""
         return (
             f"{self.device}, {driver}revision {self.revision}, {self.environment['date_utc']}, "
-            f"{self.path.name} sha256 {self.sha256[:12]}"
+            f"{self.path.name} sha256 {self.sha256[:12]}{interrupted}"
         )
 
 
@@ -147,7 +164,7 @@ def load(path: Path) -> Results:
             "`reduce-bench run` wrote"
         ) from error
     try:
-        document = json.loads(content, parse_constant=_reject_constant)
+        document = _parsed(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"results file '{path}' is not valid JSON ({error}), perhaps cut short; run again or "
@@ -155,33 +172,100 @@ def load(path: Path) -> Results:
         ) from error
     _check(document, path)
     points = tuple(_point(raw) for raw in document["points"])
+    if document["environment"]["gpu"] is None and any(p.backend == "cuda" for p in points):
+        raise InputError(
+            f"results file '{path}' has points of cuda and no GPU in its environment; it was "
+            "altered, so run the configuration again"
+        )
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
 
 
 def load_runs(paths: Sequence[Path]) -> list[Results]:
     """Several runs of one device."""
     runs = [load(path) for path in paths]
-    first: dict[str, tuple[str, Path]] = {}
+    first: dict[str, Results] = {}
     for run in runs:
         for backend in sorted({point.backend for point in run.points}):
-            device = run.device_of(backend)
-            known, path = first.setdefault(backend, (device, run.path))
-            if known != device:
+            other = first.setdefault(backend, run)
+            (known, known_facts), (device, facts) = map(
+                lambda each: each.hardware_of(backend), (other, run)
+            )
+            if (known, known_facts) != (device, facts):
+                alike = known == device
                 raise InputError(
-                    f"'{path}' is of {known} and '{run.path}' of {device}; give results of one "
-                    "device"
+                    f"'{other.path}' is of {known}{known_facts if alike else ''} and '{run.path}' "
+                    f"of {device}{facts if alike else ''}; give results of one device"
                 )
     return runs
+
+
+def default_results(root: Path = ROOT) -> list[Path]:
+    """The newest local result; without any, the committed ones of the one device that has some."""
+    folder = root / "results"
+    local = max(
+        (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
+    )
+    if local is not None:
+        return [_from_here(local)]
+    committed = {each.name: sorted(each.rglob("*.json")) for each in sorted(folder.glob("*/"))}
+    with_files = {name: files for name, files in committed.items() if files}
+    if len(with_files) != 1:
+        raise InputError(
+            f"no result is in {_from_here(folder / 'local')}, and results of {len(with_files)} "
+            f"devices are committed ({', '.join(with_files) or 'none'}); run make bench, or name "
+            "the results of one device"
+        )
+    return [_from_here(path) for path in next(iter(with_files.values()))]
+
+
+def _from_here(path: Path) -> Path:
+    """As short as it can be given from the current folder."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def checked_json(path: Path, schema_path: Path, what: str) -> Any:
+    """The document in `path`; `InputError` where it is not one that the schema allows.
+
+    `what` names the file in messages.
+    """
+    try:
+        document = _parsed(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot read {what} '{path}': {error}") from error
+    defect = _defect(document, schema_path)
+    if defect is not None:
+        raise InputError(f"{what} '{path}' breaks its schema {defect}")
+    return document
+
+
+def _parsed(content: bytes) -> Any:
+    return json.loads(content, parse_constant=_reject_constant, parse_float=_finite)
 
 
 def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is beyond the numbers that a file can have")
+    return number
+
+
+def _defect(document: Any, schema_path: Path) -> str | None:
+    """The worst fault, and where it is."""
+    error = best_match(_validator(schema_path).iter_errors(document))
+    if error is None:
+        return None
+    pointer = "/" + "/".join(str(part) for part in error.absolute_path)
+    return f"at {pointer}: {_shorten(error.message)}"
+
+
 @functools.cache
-def _validator() -> jsonschema.Draft7Validator:
+def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
     """Its references filled in, with which it takes less than half the time."""
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema = json.loads(schema_path.read_text(encoding="utf-8"))
 
     def inlined(node: Any) -> Any:
         if isinstance(node, list):
@@ -206,12 +290,11 @@ def _check(document: Any, path: Path) -> None:
             f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
             f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
         )
-    error = best_match(_validator().iter_errors(document))
-    if error is not None:
-        pointer = "/" + "/".join(str(part) for part in error.absolute_path)
+    defect = _defect(document, SCHEMA_PATH)
+    if defect is not None:
         raise InputError(
-            f"results file '{path}' breaks its schema at {pointer}: {_shorten(error.message)}; "
-            "it was altered or written by another revision"
+            f"results file '{path}' breaks its schema {defect}; it was altered or written by "
+            "another revision"
         )
 
 

@@ -40,6 +40,8 @@ TICK_ROTATION = 40
 MOST_TICKS = 9
 CHARACTERS_SIDE_BY_SIDE = 40
 
+UNMEASURED_MARKER = "h"  # none of MARKERS
+
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Style = dict[str, Any]
@@ -156,7 +158,7 @@ def _draw_panel(
                     gid="no-result",
                 )
     if measure in RATIOS:
-        _draw_published(axes, panel, measure, places, numeric)
+        _draw_published(axes, panel, measure, places, numeric, styles)
     _draw_ceilings(axes, panel, measure, places)
     _scale(axes, evaluation, panel, measure, places, numeric)
     axes.set_title(panel.title, fontsize=FONT_POINTS)
@@ -182,9 +184,16 @@ def _value_label(experiment: Experiment, measure: str) -> str:
 
 
 def _draw_published(
-    axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
+    axes: Axes,
+    panel: Panel,
+    measure: str,
+    places: dict[str, float],
+    numeric: bool,
+    styles: dict[str, Style],
 ) -> None:
-    for index, series in enumerate(panel.published):
+    """Hollow, with the marker of the series that measures the same."""
+    for series in panel.published:
+        measured = next((each for each in panel.series if series.is_of(each)), None)
         values = {x: panel.published_value(series, x, measure) for x in panel.xs}
         known = {x: value for x, value in values.items() if value is not None}
         if known and not panel.is_base(series):
@@ -193,7 +202,7 @@ def _draw_published(
                 list(known.values()),
                 label=series.label,
                 color="0.45",
-                marker=MARKERS[index % len(MARKERS)],
+                marker=styles[measured.label]["marker"] if measured else UNMEASURED_MARKER,
                 markerfacecolor="white",
                 linestyle=(0, (1, 1.5)) if numeric else "",
                 markersize=3.5,

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from reduce_bench_report.claim_registry import Interval, Json, Value
-from reduce_bench_report.loader import Point, Results
+from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
 
 MODE = "cold"
-ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8, "u8": 1, "u32": 4}
 
 Key = tuple[Value, ...]
 

@@ -1,14 +1,10 @@
 """Reads the publications' own tables, `published/<paper>.json`: checked here, trusted elsewhere."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-from jsonschema.exceptions import best_match
-
-from reduce_bench_report.loader import InputError
+from reduce_bench_report.loader import InputError, checked_json
 
 FOLDER = Path(__file__).parent / "published"
 SCHEMA_PATH = Path(__file__).parent / "published.schema.json"
@@ -64,15 +60,7 @@ def load_all(folder: Path = FOLDER) -> dict[str, Table]:
 
 def load(path: Path) -> list[Table]:
     """The tables of one publication; `InputError` where the file is not as its schema says."""
-    try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read the published tables in '{path}': {error}") from error
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-    defect = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
-    if defect is not None:
-        pointer = "/" + "/".join(str(part) for part in defect.absolute_path)
-        raise InputError(f"'{path}' breaks its schema at {pointer}: {defect.message}")
+    document = checked_json(path, SCHEMA_PATH, "published file")
     if document["paper"] != path.stem:
         raise InputError(f"'{path}' says that it is of paper '{document['paper']}'")
     return [_table(document, raw, path) for raw in document["tables"]]

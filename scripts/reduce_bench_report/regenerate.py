@@ -1,5 +1,6 @@
 """Regenerates the publications' tables and figures from runs of one device."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -33,6 +34,26 @@ def missing_line(each: Evaluation | Absence) -> str | None:
             f"run {each.experiment.config}"
         )
     return None
+
+
+def redraw_command(
+    paths: Iterable[Path],
+    ids: Sequence[str] = (),
+    where: Iterable[str] = (),
+    represent: Sequence[str] = (),
+) -> str:
+    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *map(str, paths)]
+    words += ["--only", ",".join(ids)] if ids else []
+    words += [word for condition in where for word in ("--where", condition)]
+    words += ["--represent", ",".join(represent)] if represent else []
+    return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
+
+
+def redraw_command_of(
+    evaluation: Evaluation, where: Iterable[str] = (), represent: Sequence[str] = ()
+) -> str:
+    paths = [run.path for run in evaluation.runs]
+    return redraw_command(paths, [evaluation.experiment.id], where, represent)
 
 
 def svg(evaluation: Evaluation) -> str:

@@ -7,7 +7,6 @@ from the page's data block, which holds every field of every point as columns.
 import base64
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from reduce_bench_report import figures, grids, regenerate
-from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.loader import Point, Results
 from reduce_bench_report.select import TYPE_ORDER, size_text, time_text
@@ -172,17 +170,11 @@ def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
             each.experiment.title,
             regenerate.svg(each) if each.experiment.kind == "figure" else None,
             grids.grids(each),
-            [*grids.notes(each), *grids.provenance(each, _redraw_command(each))],
+            [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command_of(each))],
         )
         for each in evaluations
     ]
     return drawn, [line for line in map(regenerate.missing_line, absences) if line]
-
-
-def _redraw_command(evaluation: Evaluation) -> str:
-    files = [str(run.path) for run in evaluation.runs]
-    words = ["figures", "--results", *files, "--only", evaluation.experiment.id]
-    return "Redraw: PYTHONPATH=scripts python3 -m reduce_bench_report " + shlex.join(words)
 
 
 def _entries(runs: Sequence[Results]) -> list[Entry]:
@@ -211,12 +203,7 @@ def _missing(
     scorecard: Mapping[str, Any] | None,
 ) -> list[str]:
     """A sentence for each thing that a whole report has and this one has not."""
-    sentences = [
-        f"{run.path.name} was interrupted and holds only {len(run.points)} of its points; run the "
-        "same command with --resume to measure the rest."
-        for run in runs
-        if run.document["interrupted"]
-    ]
+    sentences = [f"{run.shortfall}." for run in runs if run.shortfall]
     sentences += [f"{run.path.name} has no points." for run in runs if not run.points]
     if all(run.environment["gpu"] is None for run in runs):
         sentences.append("GPU measurements: these runs had no GPU, so only the CPU was timed.")

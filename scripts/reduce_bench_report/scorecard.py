@@ -8,31 +8,12 @@ from typing import Any
 
 from reduce_bench_report.claim_registry import Outcome, Registry
 from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
-from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.loader import ROOT, Results
 from reduce_bench_report.points import Measured
 
-ROOT = Path(__file__).parents[2]
 MISSING_SHOWN = 6
 
 Json = dict[str, Any]
-
-
-def default_results(root: Path = ROOT) -> list[Path]:
-    """The local results; without any, the committed ones of the one device that has some."""
-    local = sorted((root / "results" / "local").glob("*.json"))
-    if local:
-        return local
-    committed = {
-        folder.name: sorted(folder.rglob("*.json"))
-        for folder in sorted((root / "results").glob("*/"))
-    }
-    with_files = {name: files for name, files in committed.items() if files}
-    if len(with_files) != 1:
-        raise InputError(
-            f"results of {len(with_files)} devices are committed "
-            f"({', '.join(with_files) or 'none'}); name those of one with --results"
-        )
-    return next(iter(with_files.values()))
 
 
 def text(judgements: Sequence[Judgement]) -> str:

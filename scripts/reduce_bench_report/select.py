@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from reduce_bench_report.loader import InputError, Point
+from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point
 
 ALWAYS_SHOWN = ("cub/reduce", "onepass/reduce")
-TYPE_ORDER = ("i32", "i64", "f32", "f64", "u8", "u32")
+TYPE_ORDER = tuple(ELEMENT_BYTES)
 FILTER_KEYS: dict[str, Callable[[Point], str]] = {
     "backend": lambda point: point.backend,
     "type": lambda point: point.type,

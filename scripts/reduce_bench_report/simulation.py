@@ -1,26 +1,19 @@
 """Figure of simulated against measured time per input, over the number of buckets.
 
-Usage: python3 -m reduce_bench_report.simulation RESULTS SIMULATION... [-o FILE]
-
-RESULTS is what `reduce-bench run` measured on the CPU, each SIMULATION what `cache-sim simulate`
-predicted for one of its points. As the thesis's Figures 2.7 and 2.8.
+Measured is what `reduce-bench run` timed on the CPU, simulated what `cache-sim simulate` predicted
+for its points. As the thesis's Figures 2.7 and 2.8.
 """
 
-import argparse
-import json
 import math
-import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-from jsonschema.exceptions import best_match
 from matplotlib.figure import Figure
 
-from reduce_bench_report.loader import SCHEMA_PATH, InputError, Point, Results, load
+from reduce_bench_report.loader import SCHEMAS, InputError, Point, Results, checked_json
 
 MODELS = {"sequential": "--", "pipelined": ":"}
 
@@ -37,21 +30,11 @@ class Pair:
 
 def read_simulation(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"cannot read simulation '{path}': {error}; give a file that `cache-sim simulate "
-            "-o FILE` wrote"
-        ) from error
-    schema = json.loads(SCHEMA_PATH.with_name("simulation.schema.json").read_text(encoding="utf-8"))
-    fault = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
-    if fault is not None:
-        pointer = "/" + "/".join(str(part) for part in fault.absolute_path)
-        raise InputError(
-            f"simulation '{path}' breaks its schema at {pointer}; give a file that "
-            "`cache-sim simulate -o FILE` wrote"
+        simulation: dict[str, Any] = checked_json(
+            path, SCHEMAS / "simulation.schema.json", "simulation"
         )
-    simulation: dict[str, Any] = document
+    except InputError as error:
+        raise InputError(f"{error}; give a file that `cache-sim simulate -o FILE` wrote") from error
     return simulation
 
 
@@ -139,31 +122,13 @@ def draw(pairs: Sequence[Pair], results: Results, hierarchies: Sequence[str]) ->
     return figure
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python3 -m reduce_bench_report.simulation", description=__doc__
-    )
-    parser.add_argument("results", type=Path, metavar="RESULTS")
-    parser.add_argument("simulations", type=Path, nargs="+", metavar="SIMULATION")
-    parser.add_argument("-o", "--output", type=Path, default=Path("simulation.svg"), metavar="FILE")
-    options = parser.parse_args(arguments)
+def save(results: Results, paths: Sequence[Path], output: Path) -> list[str]:
+    """Writes the figure; a line for each model says how far it is off."""
+    simulations = [read_simulation(path) for path in paths]
+    pairs = pair(results, simulations)
+    names = sorted({simulation["hierarchy"]["name"] for simulation in simulations})
     try:
-        results = load(options.results)
-        simulations = [read_simulation(path) for path in options.simulations]
-        pairs = pair(results, simulations)
-        names = sorted({simulation["hierarchy"]["name"] for simulation in simulations})
-        try:
-            draw(pairs, results, names).savefig(options.output)
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot write '{options.output}': {error}") from error
-    except InputError as error:
-        print(f"reduce_bench_report: {error}.", file=sys.stderr)
-        return 2
-    for model in MODELS:
-        print(error_text(pairs, model))
-    print(options.output)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        draw(pairs, results, names).savefig(output)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write '{output}': {error}") from error
+    return [error_text(pairs, model) for model in MODELS]

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.loader import InputError
+from reduce_bench_report.loader import ROOT, InputError
 
-DRIVER = Path(__file__).parents[2] / "build" / "bin" / "reduce-bench"
+DRIVER = ROOT / "build" / "bin" / "reduce-bench"
 TIMEOUT_S = 60
 
 Variants = dict[str, dict[str, Any]]

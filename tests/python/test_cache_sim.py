@@ -92,6 +92,9 @@ BAD = [
     (simulate("--hierarchy", CORE2, "--fetch", "sequential", algorithm="cpu/gather"), "leave it"),
     (simulate("--hierarchy", CORE2, "--page-bytes", "8192"), "4096, 2097152"),
     (simulate("--hierarchy", CORE2, n=0), "1 to"),
+    (simulate("--hierarchy", CORE2, n=-5), "--n -5: expected 1 to"),
+    (simulate("--hierarchy", CORE2, "--seed", "-5"), "--seed -5: expected"),
+    (simulate("--hierarchy", CORE2, "--page-bytes", "-5"), "--page-bytes -5: the hierarchy"),
     (simulate("--hierarchy", CORE2, "-o", "/nowhere/x.json"), "cannot write"),
 ]
 

@@ -28,8 +28,8 @@ from reduce_bench_report.claim_registry import (
 from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import ROOT, Sweep
 from reduce_bench_report.configuration import load as load_configuration
-from reduce_bench_report.loader import InputError, Results
-from reduce_bench_report.scorecard import default_results, document
+from reduce_bench_report.loader import InputError, Results, default_results
+from reduce_bench_report.scorecard import document
 
 Json = dict[str, Any]
 Spec = dict[str, Any]  # axis -> value of one point

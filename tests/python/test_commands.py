@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import load_runs
+from reduce_bench_report.loader import ROOT, load_runs
 from reduce_bench_report.tables import MARKERS, spread
 
 Save = Callable[..., str]
@@ -223,19 +225,49 @@ def test_a_truncated_file_among_several_is_refused(
     assert not (tmp_path / "f").exists()
 
 
-def test_figures_take_the_newest_local_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["figures", "claims", "report"])
+def test_commands_share_one_default(
+    command: str,
+    save: Save,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    nothing = Path(save([], "nothing.json"))
+    monkeypatch.setattr("reduce_bench_report.__main__.default_results", lambda: [nothing])
+    assert main([command, "-o", str(tmp_path / "out")]) == 2
+    assert "nothing.json' has no points; run a configuration" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_run_is_told_by_claims(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = made_up.results(JRADI_T1)
+    path = made_up.write(document, tmp_path / "r.json")
+    assert main(["claims", "--results", str(path), "-o", str(tmp_path)]) == 0
+    assert "interrupted" not in capsys.readouterr().err
+    path = made_up.write(document | {"interrupted": True}, tmp_path / "r.json")
+    assert main(["claims", "--results", str(path), "-o", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == (
+        "r.json was interrupted and holds only 7 of its points; run the same command with "
+        "--resume to measure the rest.\n"
+    )
+    provenance = load_runs([path])[0].provenance
+    assert provenance.endswith(", interrupted")
+    assert f"* {provenance}\n" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [["table"], ["figures", "--results"]])
+def test_a_representative_that_no_point_has(
+    command: list[str], save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    assert main(["figures", "--only", "jradi-T1"]) == 2
-    assert "run make bench" in capsys.readouterr().err
-    folder = tmp_path / "results" / "local"
-    folder.mkdir(parents=True)
-    made_up.write(made_up.results(JRADI_T1), folder / "new.json")
-    made_up.write(made_up.results(POINTS), folder / "old.json")
-    os.utime(folder / "old.json", (1, 1))
-    assert main(["figures", "--only", "jradi-T1", "-o", "drawn"]) == 0
-    assert "new.json sha256" in Path("drawn/jradi-T1.md").read_text(encoding="utf-8")
+    assert main([*command, save(POINTS), "--represent", "harris/O"]) == 2
+    assert "--represent harris/O: no point is of this variant; the nearest is 'harris/0'" in (
+        capsys.readouterr().err
+    )
 
 
 def test_sweeps_are_of_the_run_with_most_lines(save: Save, tmp_path: Path) -> None:
@@ -277,6 +309,25 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
     assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
+
+
+def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        without = "import sys; sys.modules.update(jinja2=None, plotly=None)"
+        program = f"{without}; from reduce_bench_report.__main__ import main; sys.exit(main())"
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "scripts")},
+            check=False,
+        )
+
+    results = save(POINTS)
+    assert run("table", results).returncode == 0
+    done = run("report", results, "-o", str(tmp_path / "r.html"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "jinja2" in done.stderr and "make report" in done.stderr
 
 
 @pytest.mark.parametrize(

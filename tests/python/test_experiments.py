@@ -364,14 +364,58 @@ def test_a_base_without_the_parameter_serves_every_x(ask: Ask, run: Callable[...
 
 
 def test_steps_are_over_the_row_before(ask: Ask, run: Callable[..., Results]) -> None:
-    experiment = ask(
-        x="variant", y=("step_speed_up",), variants=["a/x", "b/y", "c/z"], buckets=[16]
+    experiment, table_of_steps = steps(ask)
+    points = [keyed("c/z", 16, 10.0), keyed("a/x", 16, 100.0), keyed("b/y", 16, 50.0)]
+    (panel,) = shown(experiment, run(points), tables=(table_of_steps,)).panels
+    assert panel.xs == ["a/x", "b/y", "c/z"]  # as printed, whatever came first
+    assert step_values(panel) == ([None, 2, 5], [None, 2.5, None])
+
+
+def test_a_step_over_a_row_without_a_point_has_no_value(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment, table_of_steps = steps(ask)
+    made = shown(
+        experiment,
+        run([keyed("c/z", 16, 10.0)], "first.json"),
+        run([keyed("a/x", 16, 100.0)], "second.json"),
+        tables=(table_of_steps,),
     )
-    points = [keyed("a/x", 16, 100.0), keyed("b/y", 16, 50.0), keyed("c/z", 16, 10.0)]
-    (panel,) = shown(experiment, run(points)).panels
+    (panel,) = made.panels
     assert panel.xs == ["a/x", "b/y", "c/z"]
-    values = [panel.value(panel.series[0], x, "step_speed_up") for x in panel.xs]
-    assert [value and value[1] for value in values] == [None, 2, 5]
+    assert step_values(panel) == ([None, None, None], [None, 2.5, None])
+    assert "| b/y | - | missing | 2.5 |" in grids.markdown(made, "Redraw: command")
+
+
+def steps(ask: Ask) -> tuple[Experiment, published.Table]:
+    """Three rows; the publication prints one step, and the times of all."""
+    columns = (("kernel", None), ("step", None), ("time", "ms"))
+    printed = table(
+        columns=tuple(published.Column(*column) for column in columns),
+        rows=((1, None, 10.0), (2, 2.5, 4.0), (3, None, 1.0)),
+    )
+    experiment = ask(
+        x="variant",
+        y=("step_speed_up",),
+        variants=["a/x", "b/y", "c/z"],
+        buckets=[16],
+        published=Published(
+            "some-T1",
+            x="kernel",
+            x_values={"1": "a/x", "2": "b/y", "3": "c/z"},
+            columns=[PublishedColumn("step", "step_speed_up"), PublishedColumn("time", "ms")],
+        ),
+    )
+    return experiment, printed
+
+
+def step_values(panel: evaluate.Panel) -> tuple[list[float | None], list[float | None]]:
+    """Measured and published."""
+    measured = [panel.value(panel.series[0], x, "step_speed_up") for x in panel.xs]
+    return (
+        [value and value[1] for value in measured],
+        [panel.published_value(panel.published[0], x, "step_speed_up") for x in panel.xs],
+    )
 
 
 # the best parameters, the worst labels
@@ -477,6 +521,38 @@ def test_published_times_become_ratios_and_are_never_drawn_as_times(
     assert "section 1, Table 1, on Some card (100 GB/s by the datasheet)" in " ".join(
         grids.notes(made)
     )
+
+
+def test_published_markers_are_those_of_the_series_that_measure_the_same(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    swapped = dataclasses.replace(PUBLISHED, columns=PUBLISHED.columns[::-1])
+    variants = ["c/w", "a/x", "b/y"]
+    experiment = ask(variants=variants, y=("speed_up",), base={"variant": "a/x"}, published=swapped)
+    points = [keyed(v, m) for v in variants for m in BUCKETS]
+    made = shown(experiment, run(points), tables=(table(),))
+    (axes,) = plots.draw(made).axes
+    (line,) = [line for line in axes.lines if line.get_gid() == "published"]
+    assert str(line.get_label()).startswith("b/y")
+    assert line.get_marker() == plots._styles(made.panels)["b/y"]["marker"]
+    assert line.get_markerfacecolor() == "white"
+    gone = shown(experiment, run([p for p in points if p["variant"] != "b/y"], "less.json"),
+                 tables=(table(),))  # fmt: skip
+    (line,) = [line for line in plots.draw(gone).axes[0].lines if line.get_gid() == "published"]
+    assert line.get_marker() not in plots.MARKERS
+
+
+def test_a_figure_says_that_published_times_are_not_drawn(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    said = "Published times stand in the table and are not drawn."
+    results = run([keyed(v, m) for v in ("a/x", "b/y") for m in BUCKETS])
+    times = ask(y=("ms",), base={"variant": "a/x"}, published=PUBLISHED)
+    assert said in grids.notes(shown(times, results, tables=(table(),)))
+    ratios = dataclasses.replace(times, y=("speed_up",))
+    assert said not in grids.notes(shown(ratios, results, tables=(table(),)))
+    alone = dataclasses.replace(times, kind="table")
+    assert said not in grids.notes(shown(alone, results, tables=(table(),)))
 
 
 def test_per_cent_are_shares(ask: Ask, run: Callable[..., Results]) -> None:
@@ -605,7 +681,8 @@ def test_older_results_without_labels(ask: Ask, run: Callable[..., Results]) -> 
 
 def test_an_interrupted_run_is_told(ask: Ask, run: Callable[..., Results]) -> None:
     made = shown(ask(), run([keyed("a/x", 16)], interrupted=True))
-    assert "A run was interrupted." in grids.notes(made)
+    (source, _) = grids.provenance(made, "Redraw: command")
+    assert source.endswith(", interrupted.")
 
 
 # files
@@ -638,6 +715,21 @@ def test_latex_escapes_and_csv_holds_every_value(ask: Ask, run: Callable[..., Re
     ]
     assert [float(measured[0][key]) for key in ("low", "high")] == pytest.approx([0.95, 1.1])
     assert sum(row["outcome"] == "missing" for row in rows) == 8
+
+
+def test_hostile_reasons_break_no_table(ask: Ask, run: Callable[..., Results]) -> None:
+    facts = {"operation": "multireduce", "labels": {"name": "uniform"}, "buckets": 16}
+    reason = "first\r\nsecond\u2028third <img src=x onerror=hacked()> & more"
+    wrong = unmeasured("a/x", 1024, "failed", reason, **facts)
+    made = shown(ask(variants=["a/x"]), run([wrong]))
+    text = grids.csv_text(made, "Redraw: command")
+    rows = [line for line in text.splitlines() if not line.startswith("#")]
+    assert rows[0].split(",")[0] == "experiment"
+    assert all(row.startswith("some-T1,") for row in rows[1:])
+    assert "first second third <img" in text
+    markdown = grids.markdown(made, "Redraw: command")
+    assert "<" not in markdown
+    assert "first second third &lt;img src=x onerror=hacked()> &amp; more" in markdown
 
 
 def test_a_table_too_wide_is_one_for_each_series(ask: Ask, run: Callable[..., Results]) -> None:

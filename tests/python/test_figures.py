@@ -135,6 +135,14 @@ def test_ceiling_is_the_best_shape_of_each_size(loaded: Loaded) -> None:
     assert any(line.get_label() == "datasheet peak" for line in axes.lines)
 
 
+@pytest.mark.parametrize(("name", "size"), [("u8", 1), ("u32", 4)])
+def test_ceiling_of_counted_types(loaded: Loaded, name: str, size: int) -> None:
+    sizes = [point("a/x", n, type=name, op="none", operation="histogram") for n in (8, 16, 32)]
+    axes = drawn("reduce-gbs", loaded(sizes)).axes[0]
+    ceiling = next(line for line in axes.lines if line.get_label() == "read ceiling")
+    assert data(ceiling)[0] == [(1 << bits) / size for bits in (22, 26, 30)]
+
+
 def test_one_subplot_for_each_type(loaded: Loaded) -> None:
     made = loaded([point("a/x", 8, type=name) for name in ("f64", "i32", "f32")])
     titles = [axes.get_title() for axes in drawn("reduce-gbs", made).axes if axes.axison]
@@ -170,7 +178,7 @@ def test_caption_says_where_the_numbers_come_from(loaded: Loaded) -> None:
 def test_caption_tells_of_an_interrupted_run(tmp_path: Path) -> None:
     document = results([point("a/x", 8)]) | {"interrupted": True}
     made = load(write(document, tmp_path / "r.json"))
-    assert "interrupted" in caption(drawn("reduce-gbs", made))
+    assert f"sha256 {made.sha256[:12]}, interrupted" in caption(drawn("reduce-gbs", made))
 
 
 def test_cpu_results(loaded: Loaded) -> None:

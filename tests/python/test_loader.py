@@ -1,10 +1,12 @@
 """What the loader says of files that it cannot use."""
 
+import json
+import os
 from pathlib import Path
 
 import made_up
 import pytest
-from reduce_bench_report.loader import InputError, load
+from reduce_bench_report.loader import ROOT, InputError, default_results, load, load_runs
 
 
 def message(path: Path) -> str:
@@ -74,6 +76,15 @@ def test_numbers_that_json_has_not(tmp_path: Path, value: float) -> None:
     assert "is not JSON" in message(made_up.write(document, tmp_path / "r.json"))
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_numbers_beyond_a_double(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "r.json"
+    text = json.dumps(made_up.results([made_up.point("a/b", 8, gb_per_s=0.125)]))
+    assert text.count('"gb_per_s": 0.125') == 1
+    path.write_text(text.replace('"gb_per_s": 0.125', f'"gb_per_s": {number}'), encoding="utf-8")
+    assert f"{number} is beyond the numbers" in message(path)
+
+
 @pytest.mark.parametrize("document", [{"schema": 1, "sweeps": []}, [], 3])
 def test_other_documents(tmp_path: Path, document: made_up.Json) -> None:
     text = message(made_up.write(document, tmp_path / "r.json"))
@@ -101,3 +112,52 @@ def test_time_of_an_unverified_result_is_refused(tmp_path: Path) -> None:
     assert "/points/0/timing" in message(
         made_up.write(made_up.results([wrong]), tmp_path / "r.json")
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"name": "NVIDIA Imaginary 2"}, "of NVIDIA Imaginary 2; give"),
+        ({"l2_bytes": 1 << 20}, "of NVIDIA Imaginary 1 with 1048576 bytes of L2 and 4800 GB/s"),
+        ({"peak_gb_per_s": 1000.0}, "with 52428800 bytes of L2 and 1000 GB/s"),
+        ({"peak_gb_per_s": None}, "and unknown GB/s"),
+    ],
+)
+def test_runs_of_other_hardware_are_refused(tmp_path: Path, facts: made_up.Json, told: str) -> None:
+    one, other = (made_up.results([made_up.point("a/b", 8)]) for _ in range(2))
+    other["environment"]["gpu"] |= facts
+    paths = [
+        made_up.write(document, tmp_path / name)
+        for document, name in ((one, "1.json"), (other, "2.json"))
+    ]
+    assert len(load_runs([paths[0], paths[0]])) == 2
+    with pytest.raises(InputError) as caught:
+        load_runs(paths)
+    assert told in str(caught.value)
+    assert "1.json" in str(caught.value) and "2.json" in str(caught.value)
+
+
+def test_points_of_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+    document = made_up.results([made_up.point("a/b", 8)])
+    document["environment"]["gpu"] = None
+    text = message(made_up.write(document, tmp_path / "r.json"))
+    assert "points of cuda and no GPU" in text
+
+
+def test_the_newest_local_result_is_the_default(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "local"
+    folder.mkdir(parents=True)
+    for name, seconds in (("a.json", 1), ("b.json", 3), ("c.json", 2)):
+        (folder / name).touch()
+        os.utime(folder / name, (seconds, seconds))
+    assert default_results(tmp_path) == [folder / "b.json"]
+
+
+def test_the_default_does_not_depend_on_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    here = default_results()
+    assert not any(path.is_absolute() for path in here)
+    monkeypatch.chdir(tmp_path)
+    assert default_results() == [ROOT / path for path in here]

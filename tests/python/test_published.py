@@ -79,7 +79,7 @@ def test_a_bad_table_is_refused(tmp_path: Path, document: Json, message: str) ->
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, DOCUMENT)
     path.write_text(path.read_text(encoding="utf-8")[:-5], encoding="utf-8")
-    with pytest.raises(InputError, match="cannot read the published tables"):
+    with pytest.raises(InputError, match="cannot read published file"):
         load(path)
 
 

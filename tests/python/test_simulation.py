@@ -8,6 +8,7 @@ import made_up
 import pytest
 from made_up import known_wrong, point
 from reduce_bench_report import simulation
+from reduce_bench_report.__main__ import main
 from reduce_bench_report.loader import InputError, Results
 
 Loaded = Callable[..., Results]
@@ -96,9 +97,11 @@ def test_command_draws_and_states_the_error(
     predicted = tmp_path / "s.json"
     predicted.write_text(json.dumps(simulated(16, 4.0, 1.0)), encoding="utf-8")
     output = tmp_path / "f.svg"
-    assert simulation.main([str(results), str(predicted), "-o", str(output)]) == 0
+    assert main(["simulation", str(results), str(predicted), "-o", str(output)]) == 0
     assert output.stat().st_size > 0
     assert "2.00 in the geometric mean of 1 points" in capsys.readouterr().out
     predicted.write_text("{}", encoding="utf-8")
-    assert simulation.main([str(results), str(predicted)]) == 2
-    assert "breaks its schema" in capsys.readouterr().err
+    assert main(["simulation", str(results), str(predicted)]) == 2
+    error = capsys.readouterr().err
+    assert "breaks its schema" in error and "cache-sim simulate -o FILE" in error
+    assert error.count("\n") == 1
