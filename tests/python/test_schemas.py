@@ -22,6 +22,7 @@ def validator(name: str) -> jsonschema.Draft7Validator:
 CONFIG = validator("config.schema.json")
 RESULTS = validator("results.schema.json")
 THRESHOLDS = validator("thresholds.schema.json")
+HIERARCHY = validator("hierarchy.schema.json")
 
 
 def sweep(**changes: Any) -> Json:
@@ -226,4 +227,5 @@ def test_every_committed_configuration_is_valid() -> None:
     for path in SCHEMAS.parent.rglob("*.json"):
         if path.parent != SCHEMAS:
             schema = THRESHOLDS if path.name == "thresholds.json" else CONFIG
+            schema = HIERARCHY if path.parent.name == "hierarchies" else schema
             schema.validate(json.loads(path.read_text(encoding="utf-8")))
