@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
-from reduce_bench_report.loader import ELEMENT_BYTES
 from reduce_bench_report.points import (
     Key,
     Measured,
