@@ -172,7 +172,8 @@ def load(path: Path) -> Results:
         ) from error
     _check(document, path)
     points = tuple(_point(raw) for raw in document["points"])
-    if document["environment"]["gpu"] is None and any(p.backend == "cuda" for p in points):
+    timed = (p for p in points if p.timing)  # skipped ones need no GPU
+    if document["environment"]["gpu"] is None and any(p.backend == "cuda" for p in timed):
         raise InputError(
             f"results file '{path}' has points of cuda and no GPU in its environment; it was "
             "altered, so run the configuration again"
