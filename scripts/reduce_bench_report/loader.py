@@ -119,9 +119,9 @@ class Results:
 
     def hardware_of(self, backend: str) -> tuple[str, str]:
         """The device's name, and what else tells devices apart."""
-        if backend != "cuda":
-            return str(self.environment["cpu"]["model"]), ""
         gpu = self.environment["gpu"]
+        if backend != "cuda" or gpu is None:  # of cuda on a machine without, all is skipped
+            return str(self.environment["cpu"]["model"]), ""
         peak = f"{gpu['peak_gb_per_s']:g} GB/s" if gpu["peak_gb_per_s"] else "unknown GB/s"
         return str(gpu["name"]), f" with {gpu['l2_bytes']} bytes of L2 and {peak}"
 
