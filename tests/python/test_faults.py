@@ -429,7 +429,7 @@ def test_a_closed_pipe(plan: SavePlan, tmp_path: Path, to_stdout: bool) -> None:
 
 
 def test_of_two_runs_to_one_file_one_is_refused(plan: SavePlan, tmp_path: Path) -> None:
-    arguments = plan("cpu/sequential", **FEW)
+    arguments = plan("cpu/sequential", **MANY)  # the first still runs when the second begins
     with running(arguments) as first:
         wait_for(first, "[1/")
         second = drive(arguments)
