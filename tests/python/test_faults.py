@@ -429,7 +429,9 @@ def test_a_closed_pipe(plan: SavePlan, tmp_path: Path, to_stdout: bool) -> None:
 
 
 def test_of_two_runs_to_one_file_one_is_refused(plan: SavePlan, tmp_path: Path) -> None:
-    arguments = plan("cpu/sequential", **MANY)  # the first still runs when the second begins
+    # The first still runs when the second begins.
+    slow = {"max_time_ms": 200, "relative_ci": 1e-6, "max_samples": 1000000}
+    arguments = plan("cpu/sequential", **FEW, measurement=slow)
     with running(arguments) as first:
         wait_for(first, "[1/")
         second = drive(arguments)
