@@ -60,6 +60,25 @@ struct OrderedOperator {
   }
 };
 /// The library's own operator where it has one.
+/// The most storage that `bytes_with(op)` asks for: the libraries' tiles, and with them their
+/// storage, depend on whether they know the operator. Asks only for operators that the variants
+/// have on T anyway (without `kKnown` the order-sensitive ones), since any other would be compiled
+/// into kernels that nobody runs.
+template <class T, bool kKnown = true, class F>
+std::size_t most_library_bytes(F&& bytes_with) {
+  std::size_t bytes = 0;
+  if constexpr (kKnown) bytes = bytes_with(LibraryOperator<Sum>{});
+  if constexpr (std::is_same_v<T, std::int32_t>)
+    bytes = std::max<std::size_t>(bytes, bytes_with(OrderedOperator<Right>{}));
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    bytes = std::max<std::size_t>(bytes, bytes_with(OrderedOperator<Affine>{}));
+  return bytes;
+}
+
+/// Bits that stand for a T: what a sort moves and never looks at, compiled once for each size.
+template <class T>
+using Opaque = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
 template <class Op>
 auto library_operator() {
   if constexpr (commutes(Op::kOp)) return LibraryOperator<Op>{};

@@ -27,16 +27,14 @@ void run_cub_scan_by_key(void* temporary, std::size_t& temporary_bytes, const La
           "cub::DeviceScan::ExclusiveScanByKey");
 }
 
-/// The library's tiles, and with them its storage, depend on whether it knows the operator.
 template <class T, class Values>
 std::size_t cub_scan_by_key_bytes(Values values, bool inclusive, std::size_t n) {
-  const auto bytes_with = [&](auto op) {
+  return most_library_bytes<T, sizeof(T) == 4>([&](auto op) {
     std::size_t bytes = 0;
     run_cub_scan_by_key<T>(nullptr, bytes, nullptr, values, nullptr, op, T{}, inclusive, n,
                            nullptr);
     return bytes;
-  };
-  return std::max(bytes_with(LibraryOperator<Sum>{}), bytes_with(OrderedOperator<Sum>{}));
+  });
 }
 #endif
 

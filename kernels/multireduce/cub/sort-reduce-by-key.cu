@@ -41,17 +41,22 @@ __global__ void place_results_kernel(const Label* run_labels, const T* run_value
 
 template <class T>
 std::size_t temporary_bytes(const Problem& p) {
-  std::size_t sort_bytes = 0, reduce_bytes = 0;
+  std::size_t sort_bytes = 0;
   const auto n = static_cast<std::int64_t>(p.n);
-  check(cub::DeviceRadixSort::SortPairs(
-            nullptr, sort_bytes, static_cast<const Label*>(nullptr), static_cast<Label*>(nullptr),
-            static_cast<const T*>(nullptr), static_cast<T*>(nullptr), n, 0, label_bits(p)),
+  check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, static_cast<const Label*>(nullptr),
+                                        static_cast<Label*>(nullptr),
+                                        static_cast<const Opaque<T>*>(nullptr),
+                                        static_cast<Opaque<T>*>(nullptr), n, 0, label_bits(p)),
         "cub::DeviceRadixSort::SortPairs");
-  check(cub::DeviceReduce::ReduceByKey(nullptr, reduce_bytes, static_cast<const Label*>(nullptr),
-                                       static_cast<Label*>(nullptr), static_cast<const T*>(nullptr),
-                                       static_cast<T*>(nullptr), static_cast<Count*>(nullptr),
-                                       OrderedOperator<Sum>{}, n),
-        "cub::DeviceReduce::ReduceByKey");
+  const std::size_t reduce_bytes = most_library_bytes<T>([&](auto op) {
+    std::size_t bytes = 0;
+    check(cub::DeviceReduce::ReduceByKey(nullptr, bytes, static_cast<Label*>(nullptr),
+                                         static_cast<Label*>(nullptr), static_cast<T*>(nullptr),
+                                         static_cast<T*>(nullptr), static_cast<Count*>(nullptr), op,
+                                         n),
+          "cub::DeviceReduce::ReduceByKey");
+    return bytes;
+  });
   return std::max(sort_bytes, reduce_bytes);
 }
 #endif
@@ -79,8 +84,9 @@ struct CubSortReduceByKey {
     auto* run_values = call.template scratch<T>(at.run_values);
     auto* run_count = call.template scratch<Count>(at.run_count);
     check(cub::DeviceRadixSort::SortPairs(call.workspace + at.temporary, bytes, call.labels(),
-                                          labels, call.in(), values, n, 0, label_bits(call.problem),
-                                          native(call.stream)),
+                                          labels, reinterpret_cast<const Opaque<T>*>(call.in()),
+                                          reinterpret_cast<Opaque<T>*>(values), n, 0,
+                                          label_bits(call.problem), native(call.stream)),
           "cub::DeviceRadixSort::SortPairs");
     check(cub::DeviceReduce::ReduceByKey(call.workspace + at.temporary, bytes, labels, run_labels,
                                          values, run_values, run_count, library_operator<Op>(), n,

@@ -57,8 +57,10 @@ struct ThrustSortReduceByKey {
     auto* run_values = call.template scratch<T>(at.run_values);
 
     thrust::copy_n(sort_policy, call.labels(), call.n(), labels);
-    thrust::copy_n(sort_policy, call.in(), call.n(), values);
-    thrust::stable_sort_by_key(sort_policy, labels, labels + call.n(), values);
+    thrust::copy_n(sort_policy, reinterpret_cast<const Opaque<T>*>(call.in()), call.n(),
+                   reinterpret_cast<Opaque<T>*>(values));
+    thrust::stable_sort_by_key(sort_policy, labels, labels + call.n(),
+                               reinterpret_cast<Opaque<T>*>(values));
     const auto end =
         thrust::reduce_by_key(policy, labels, labels + call.n(), values, run_labels, run_values,
                               ::cuda::std::equal_to<Label>{}, library_operator<Op>());
@@ -86,7 +88,7 @@ Variant thrust_sort_reduce_by_key() {
           [](const Problem& p) {
             return Workspace{.device_bytes = sorted_runs(p, temporary_bytes(p)).end};
           },
-      .enqueue = instantiate<ThrustSortReduceByKey, BasicAndOrderedOps>(),
+      .enqueue = instantiate_ordered<ThrustSortReduceByKey>(),
   };
 }
 

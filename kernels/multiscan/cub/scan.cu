@@ -36,19 +36,18 @@ void scan(void* temporary, std::size_t& temporary_bytes, const T* values, T* res
 }
 #endif
 
-/// The library's tiles, and with them its storage, depend on whether it knows the operator.
 std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
-  std::size_t known_bytes = 0, other_bytes = 0;
 #ifdef __CUDACC__
-  with_value_type(p.type, [&]<class T>() {
-    const auto bytes_with = [&](auto op, std::size_t& bytes) {
+  return with_value_type(p.type, [&]<class T>() {
+    return most_library_bytes<T, sizeof(T) == 4>([&](auto op) {
+      std::size_t bytes = 0;
       scan<T>(nullptr, bytes, nullptr, nullptr, op, T{}, is_inclusive(p.params), p.n, nullptr);
-    };
-    bytes_with(LibraryOperator<Sum>{}, known_bytes);
-    bytes_with(OrderedOperator<Sum>{}, other_bytes);
+      return bytes;
+    });
   });
+#else
+  return 0;
 #endif
-  return std::max(known_bytes, other_bytes);
 }
 
 struct CubScan {

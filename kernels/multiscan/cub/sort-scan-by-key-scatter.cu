@@ -44,8 +44,10 @@ void sort_by_label(void* temporary, std::size_t& temporary_bytes, const Label* l
                    const Problem& p, cudaStream_t stream) {
   // Labels below m differ in these bits alone.
   const int bits = std::max(1, static_cast<int>(log2_ceil(p.buckets)));
-  check(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, labels, sorted_labels, pairs,
-                                        sorted, static_cast<std::int64_t>(p.n), 0, bits, stream),
+  using Pair = IndexValue<Opaque<T>>;
+  check(cub::DeviceRadixSort::SortPairs(
+            temporary, temporary_bytes, labels, sorted_labels, reinterpret_cast<const Pair*>(pairs),
+            reinterpret_cast<Pair*>(sorted), static_cast<std::int64_t>(p.n), 0, bits, stream),
         "cub::DeviceRadixSort::SortPairs");
 }
 #endif

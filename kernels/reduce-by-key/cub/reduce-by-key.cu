@@ -32,20 +32,19 @@ void reduce_by_key(void* temporary, std::size_t& temporary_bytes, const Label* l
 }
 #endif
 
-/// The library's tiles, and with them its storage, depend on whether it knows the operator.
 std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
-  std::size_t known_bytes = 0, other_bytes = 0;
 #ifdef __CUDACC__
-  with_value_type(p.type, [&]<class T>() {
-    const auto bytes_with = [&](auto op, std::size_t& bytes) {
+  return with_value_type(p.type, [&]<class T>() {
+    return most_library_bytes<T>([&](auto op) {
+      std::size_t bytes = 0;
       reduce_by_key<T>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, nullptr, op, p.n,
                        nullptr);
-    };
-    bytes_with(LibraryOperator<Sum>{}, known_bytes);
-    bytes_with(OrderedOperator<Sum>{}, other_bytes);
+      return bytes;
+    });
   });
+#else
+  return 0;
 #endif
-  return std::max(known_bytes, other_bytes);
 }
 
 struct CubReduceByKey {

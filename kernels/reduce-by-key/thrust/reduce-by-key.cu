@@ -60,7 +60,7 @@ Variant thrust_reduce_by_key() {
           [](const Problem& p) {
             return Workspace{.device_bytes = thrust_keyed_temporary_bytes(p.n)};
           },
-      .enqueue = instantiate<ThrustReduceByKey, BasicAndOrderedOps>(),
+      .enqueue = instantiate_ordered<ThrustReduceByKey>(),
   };
 }
 

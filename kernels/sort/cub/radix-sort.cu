@@ -36,7 +36,7 @@ std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
   std::size_t bytes = 0;
 #ifdef __CUDACC__
   with_value_type(p.type, [&]<class T>() {
-    sort_pairs<T>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
+    sort_pairs<Opaque<T>>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
   });
 #endif
   return bytes;
@@ -48,8 +48,9 @@ struct CubRadixSort {
 #ifdef __CUDACC__
     if (call.n() == 0) return;
     std::size_t bytes = temporary_bytes_of(call.problem);
-    sort_pairs(call.workspace, bytes, call.labels(), call.out_labels(), call.in(), call.out(),
-               call.problem, native(call.stream));
+    sort_pairs(call.workspace, bytes, call.labels(), call.out_labels(),
+               reinterpret_cast<const Opaque<T>*>(call.in()),
+               reinterpret_cast<Opaque<T>*>(call.out()), call.problem, native(call.stream));
 #else
     throw std::logic_error("cub/radix-sort runs on the cuda backend only");
 #endif
