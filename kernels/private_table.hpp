@@ -11,29 +11,35 @@ namespace reduce_bench::BACKEND {
 inline constexpr unsigned kLanes = 32;
 
 /// Bucket b of copy c at b * copies + c: the lanes of a warp work on different copies, hence on
-/// different banks. `copies` is a power of two, at most one for each lane.
-template <class T, class Op>
+/// different banks. `copies` is a power of two.
+template <class T, class Operator>
 struct PrivateTable {
+  using Value = T;
+  using Op = Operator;
+
   T* slots;
   std::size_t buckets;
   unsigned log2_copies;
 
   __device__ std::size_t size() const { return buckets << log2_copies; }
 
-  /// All threads of the block must call; so for `add_to` and `store_to`.
+  /// All threads of the block must call; so for `add_to`.
   __device__ void clear() const {
     for (std::size_t i = threadIdx.x; i < size(); i += blockDim.x)
       slots[i] = Op::template identity<T>();
     __syncthreads();
   }
+  /// This thread's copy.
+  __device__ unsigned slot_of(unsigned bucket) const {
+    return (bucket << log2_copies) + (threadIdx.x & ((1u << log2_copies) - 1));
+  }
   __device__ void add(unsigned bucket, T value) const {
-    const unsigned copy = threadIdx.x & ((1u << log2_copies) - 1);
-    atomic_combine<Op>(&slots[(bucket << log2_copies) + copy], value);
+    atomic_combine<Op>(&slots[slot_of(bucket)], value);
   }
   /// Combines every bucket's copies and adds them to the global ones. Blocks start at different
   /// buckets, so that they do not queue for the same ones.
   __device__ void add_to(T* results) const {
-    __syncthreads();
+    fold_copies();
     const std::size_t start = buckets * blockIdx.x / gridDim.x;
     for (std::size_t i = threadIdx.x; i < buckets; i += blockDim.x) {
       const std::size_t bucket = i + start < buckets ? i + start : i + start - buckets;
@@ -41,16 +47,21 @@ struct PrivateTable {
       if (total != Op::template identity<T>()) atomic_combine<Op>(&results[bucket], total);
     }
   }
-  /// Combines every bucket's copies into the global ones, which nobody else writes.
-  __device__ void store_to(T* results) const {
-    __syncthreads();
-    for (std::size_t bucket = threadIdx.x; bucket < buckets; bucket += blockDim.x)
-      results[bucket] = total_of(bucket);
-  }
 
  private:
-  __device__ T total_of(std::size_t bucket) const {
+  /// To one for each lane.
+  __device__ void fold_copies() const {
+    __syncthreads();
     const unsigned copies = 1u << log2_copies;
+    if (copies <= kLanes) return;
+    for (std::size_t i = threadIdx.x; i < buckets * kLanes; i += blockDim.x) {
+      T* slot = slots + (i / kLanes << log2_copies) + i % kLanes;
+      for (unsigned c = kLanes; c < copies; c += kLanes) *slot = Op::combine(*slot, slot[c]);
+    }
+    __syncthreads();
+  }
+  __device__ T total_of(std::size_t bucket) const {
+    const unsigned copies = (1u << log2_copies) < kLanes ? 1u << log2_copies : kLanes;
     T total = Op::template identity<T>();
     for (unsigned k = 0; k < copies; ++k)
       total = Op::combine(total, slots[(bucket << log2_copies) + ((threadIdx.x + k) % copies)]);
@@ -60,10 +71,13 @@ struct PrivateTable {
 
 /// A thread's latest bucket, kept in registers until another label comes: equal neighbours, and
 /// runs of any length, cost one update. Without `kKeep` every input is one.
-template <class T, class Op, bool kKeep = true>
+template <class Table, bool kKeep = true>
 class Run {
  public:
-  __device__ explicit Run(const PrivateTable<T, Op>& table) : table_(table) {}
+  using T = typename Table::Value;
+  using Op = typename Table::Op;
+
+  __device__ explicit Run(const Table& table) : table_(table) {}
   __device__ void add(unsigned bucket, T value) {
     if constexpr (!kKeep) return table_.add(bucket, value);
     if (bucket == bucket_) {
@@ -79,7 +93,7 @@ class Run {
   }
 
  private:
-  PrivateTable<T, Op> table_;
+  Table table_;
   unsigned bucket_ = 0;
   T total_ = Op::template identity<T>();
 };
@@ -95,26 +109,79 @@ struct alignas(16) Sixteen {
 struct TablePlan {
   unsigned block, blocks, log2_copies;
   std::size_t shared_bytes;
-  std::size_t per_warp;  ///< inputs of each warp, one behind the other; whole tiles
+  std::size_t most_per_warp;  ///< inputs
 };
+
+/// The inputs of a warp, one behind the other: whole tiles, as many as any other's or one more; the
+/// last warp's also what is left. With the block's warps', they are the block's.
+struct Stretch {
+  std::size_t begin, end;
+};
+__device__ inline Stretch stretch_of(std::size_t warp, std::size_t count, std::size_t n,
+                                     std::size_t tile) {
+  const std::size_t warps = std::size_t{gridDim.x} * (blockDim.x / kLanes), tiles = n / tile;
+  const std::size_t last = warp + count;
+  return {tiles * warp / warps * tile, last == warps ? n : tiles * last / warps * tile};
+}
+
+/// Results that the first blocks clear while every block reads inputs: no launch of their own. A
+/// device that runs the grid's blocks at once has room for these; no block waits for a later one.
+/// Zero before the first launch, and left zero.
+struct Clearing {
+  unsigned long long cleared;  ///< blocks that have cleared their part
+  unsigned left;               ///< blocks that need to know no more
+
+  /// One alone is 6 us late for 32768 results on an H200.
+  static constexpr unsigned kMostBlocks = 8;
+  __device__ static unsigned blocks() { return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks; }
+
+  template <class T>
+  __device__ void begin(T* results, std::size_t n, T neutral) {
+    if (blockIdx.x >= blocks()) return;
+    const std::size_t end = n * (blockIdx.x + 1) / blocks();
+    for (std::size_t i = n * blockIdx.x / blocks() + threadIdx.x; i < end; i += blockDim.x)
+      results[i] = neutral;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
+  }
+  /// For the block, once its threads have met at a barrier after this.
+  __device__ void wait() {
+    if (threadIdx.x != 0) return;
+    while (load_volatile(&cleared) != blocks()) wait_hint();
+    __threadfence();
+  }
+  __device__ void end() {
+    if (threadIdx.x != 0 || atomicAdd(&left, 1u) != gridDim.x - 1) return;
+    left = 0;
+    store_volatile(&cleared, 0ull);
+  }
+};
+inline Workspace clearing_workspace() {
+  return {.device_bytes = sizeof(Clearing), .zeroed_bytes = sizeof(Clearing)};
+}
 
 inline std::size_t most_table_bytes(const Problem& p) {
   return p.device.max_shared_bytes_per_block / p.params.number("blocks_per_sm");
 }
 
-inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::size_t tile) {
+/// `spare_bytes`: what the kernel needs beside the table.
+inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
+                            std::size_t spare_bytes = 0) {
   TablePlan plan{};
   plan.block = p.params.number("block");
   const std::size_t one = std::max<std::size_t>(p.buckets * element_bytes, 1);
   const unsigned most = p.params.is("copies", "auto") ? kLanes : p.params.number("copies");
-  while ((2u << plan.log2_copies) <= most && (one << (plan.log2_copies + 1)) <= most_table_bytes(p))
-    ++plan.log2_copies;
+  const auto fits = [&](unsigned log2_copies) {
+    return (one << log2_copies) + spare_bytes <= most_table_bytes(p);
+  };
+  while ((2u << plan.log2_copies) <= most && fits(plan.log2_copies + 1)) ++plan.log2_copies;
   plan.shared_bytes = one << plan.log2_copies;
-  const std::size_t warps =
-      std::size_t{p.device.sm_count} * p.params.number("blocks_per_sm") * (plan.block / kLanes);
-  plan.per_warp = std::max<std::size_t>(ceil_div(ceil_div(p.n, warps), tile), 1) * tile;
-  plan.blocks = static_cast<unsigned>(
-      std::max<std::size_t>(ceil_div(ceil_div(p.n, plan.per_warp), plan.block / kLanes), 1));
+  const std::size_t most_blocks = std::size_t{p.device.sm_count} * p.params.number("blocks_per_sm");
+  const std::size_t per_block = tile * (plan.block / kLanes);
+  plan.blocks =
+      static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, per_block), 1, most_blocks));
+  plan.most_per_warp = (p.n / tile / (plan.blocks * (plan.block / kLanes)) + 2) * tile;
   return plan;
 }
 

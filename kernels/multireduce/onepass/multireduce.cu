@@ -8,12 +8,12 @@
 //   random ones, not more.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
-// Launch: a fill of the results; then one block of 1024 threads per SM.
+// Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile.
 // Traffic: n labels and n values read, m results written. The blocks' tables are combined by
-//   atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32 sums take 145
-//   us into 16 buckets and 152 us into 32768 (88 % and 84 % of the read ceiling), within 3 % for
-//   skewed or sorted labels. For f32 sums beyond 1024 buckets the compare-and-swap loop on the
-//   hottest bucket binds: Zipf labels over 32768 take 1089 us.
+//   atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32 sums take 140
+//   us into 16 buckets and 153 us into 32768 (91 % and 83 % of the read ceiling), within 3 % for
+//   skewed or sorted labels. For f32 sums beyond 1024 buckets the compare-and-swap loops bind: 248
+//   us into 32768, for Zipf labels too (1088 us without the hot labels' accumulators).
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
@@ -27,57 +27,195 @@ inline constexpr unsigned kLoads = 2;
 inline constexpr unsigned kPerLoad = Sixteen<Label>::kCount;
 inline constexpr std::size_t kTile = std::size_t{kLanes} * kPerLoad * kLoads;
 
+/// Float sums in shared memory are loops of compare-and-swap, which queue for a bucket that many
+/// threads want at once. Labels that a block meets often in a sample of its inputs, the hot ones,
+/// get an accumulator for each lane; their buckets hold a mark instead of a sum.
 template <class T, class Op>
-__global__ void __launch_bounds__(1024)
-    onepass_multireduce_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
-                               std::size_t per_warp, std::size_t buckets, unsigned log2_copies,
-                               T* results) {
-  using Values = Sixteen<T>;
-  constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
-  const PrivateTable<T, Op> table{dynamic_shared<T>(), buckets, log2_copies};
-  table.clear();
+inline constexpr bool kQueues = std::is_floating_point_v<T> && std::is_same_v<Op, Sum>;
+inline constexpr unsigned kMostHot = 64;
+inline constexpr unsigned kSamplesPerThread = 4;
 
-  const unsigned lane = threadIdx.x % kLanes;
-  const std::size_t warp = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / kLanes;
-  std::size_t i = warp * per_warp;
-  const std::size_t end = i + per_warp < n ? i + per_warp : n;
-  Run<T, Op> run(table);
-  if (aligned) {
-    for (; i + kTile <= end; i += kTile) {
-      Sixteen<Label> l[kLoads];
-      Values v[kLoads][kValueLoads];
+template <class T, class Op>
+struct HotTable : PrivateTable<T, Op> {
+  using Word = detail::Word<T>;
+  using Table = PrivateTable<T, Op>;
+  /// A signalling NaN, which no sum ever is, and the number of the hot label.
+  static constexpr Word kMark =
+      sizeof(T) == 4 ? 0xffa50000u : static_cast<Word>(0xfff4a500'00000000u);
+
+  T* lanes;         ///< [hot label][lane]
+  Label* hot;       ///< which they are
+  unsigned* count;  ///< how many
+
+  static std::size_t bytes() {
+    return kMostHot * (kLanes * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
+  }
+  __device__ HotTable(const Table& table)
+      : Table(table),
+        lanes(this->slots + this->size()),
+        hot(reinterpret_cast<Label*>(lanes + kMostHot * kLanes)),
+        count(hot + kMostHot) {}
+
+  /// Clears the table and marks the labels that are hot among labels[0 ... n), n > 0, the block's
+  /// own. All threads must call; so for `add_to`.
+  __device__ void clear(const Label* labels, std::size_t n) const {
+    const unsigned samples = blockDim.x * kSamplesPerThread;
+    if (n < 4 * samples) {  // little to queue for
+      if (threadIdx.x == 0) *count = 0;
+      return Table::clear();
+    }
+    auto* seen = reinterpret_cast<unsigned*>(this->slots);
+    for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) seen[b] = 0;
+    if (threadIdx.x == 0) *count = 0;
+    __syncthreads();
+    for (unsigned s = threadIdx.x; s < samples; s += blockDim.x)
+      atomicAdd(&seen[labels[n * s / samples]], 1u);
+    __syncthreads();
+    // One in 512, and well above what every label of a uniform distribution has.
+    const std::size_t often = samples / 512 + 4 * samples / this->buckets;
+    for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) {
+      if (seen[b] <= often) continue;
+      const unsigned h = atomicAdd(count, 1u);
+      if (h < kMostHot) hot[h] = static_cast<Label>(b);
+    }
+    __syncthreads();
+    Table::clear();
+    for (unsigned i = threadIdx.x; i < kMostHot * kLanes; i += blockDim.x)
+      lanes[i] = Op::template identity<T>();
+    for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x)
+      copy_of(i) = detail::bits_to<T>(static_cast<Word>(kMark | (i >> this->log2_copies)));
+    __syncthreads();
+  }
+  __device__ void add(unsigned bucket, T value) const {
+    T* slot = &this->slots[this->slot_of(bucket)];
+    const Word seen = *reinterpret_cast<volatile Word*>(slot);
+    if ((seen & ~Word{0xff}) == kMark) slot = &lanes[(seen & 0xff) * kLanes + threadIdx.x % kLanes];
+    atomic_combine<Op>(slot, value);
+  }
+  __device__ void add_to(T* results) const {
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x) {
+      T sum = Op::template identity<T>();
+      if ((i & ((1u << this->log2_copies) - 1)) == 0)
+        for (unsigned lane = 0; lane < kLanes; ++lane)
+          sum = Op::combine(sum, lanes[(i >> this->log2_copies) * kLanes + lane]);
+      copy_of(i) = sum;
+    }
+    Table::add_to(results);
+  }
+
+ private:
+  __device__ unsigned hot_count() const { return *count < kMostHot ? *count : kMostHot; }
+  /// Of the hot labels' slots, one label's copies behind the other's.
+  __device__ T& copy_of(unsigned i) const {
+    const unsigned copies = 1u << this->log2_copies;
+    return this->slots[(std::size_t{hot[i / copies]} << this->log2_copies) + i % copies];
+  }
+};
+
+template <class T, class Op, bool kHot>
+__global__ void __launch_bounds__(1024)
+    onepass_multireduce_kernel(const T* __restrict__ values, const Label* __restrict__ labels,
+                               std::size_t n, bool aligned, std::size_t buckets,
+                               unsigned log2_copies, Clearing* clearing, T* results) {
+  using Values = Sixteen<T>;
+  using Table = std::conditional_t<kHot, HotTable<T, Op>, PrivateTable<T, Op>>;
+  constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
+  const unsigned lane = threadIdx.x % kLanes, warps = blockDim.x / kLanes;
+  const std::size_t warp = std::size_t{blockIdx.x} * warps + threadIdx.x / kLanes;
+  auto [i, end] = stretch_of(warp, 1, n, kTile);
+  // A tile is on its way while the one before is combined.
+  Sixteen<Label> next_labels[kLoads];
+  Values next_values[kLoads][kValueLoads];
+  const auto load_next = [&] {
 #pragma unroll
-      for (unsigned k = 0; k < kLoads; ++k) {
-        const std::size_t at = i + (k * kLanes + lane) * kPerLoad;
-        l[k] = load_ahead(reinterpret_cast<const Sixteen<Label>*>(labels + at));
+    for (unsigned k = 0; k < kLoads; ++k) {
+      const std::size_t at = i + (k * kLanes + lane) * kPerLoad;
+      next_labels[k] = *reinterpret_cast<const Sixteen<Label>*>(labels + at);
 #pragma unroll
-        for (unsigned part = 0; part < kValueLoads; ++part)
-          v[k][part] = load_ahead(reinterpret_cast<const Values*>(values + at) + part);
-      }
+      for (unsigned part = 0; part < kValueLoads; ++part)
+        next_values[k][part] = reinterpret_cast<const Values*>(values + at)[part];
+    }
+  };
+  const bool whole = aligned && i + kTile <= end;
+  if (whole) load_next();
+  const Table table{PrivateTable<T, Op>{dynamic_shared<T>(), buckets, log2_copies}};
+  clearing->begin(results, buckets, Op::template identity<T>());
+  if constexpr (kHot) {
+    const Stretch own = stretch_of(std::size_t{blockIdx.x} * warps, warps, n, kTile);
+    table.clear(labels + own.begin, own.end - own.begin);
+  } else {
+    table.clear();
+  }
+
+  Run<Table> run(table);
+  for (bool more = whole; more;) {
+    Sixteen<Label> l[kLoads];
+    Values v[kLoads][kValueLoads];
 #pragma unroll
-      for (unsigned k = 0; k < kLoads; ++k) {
+    for (unsigned k = 0; k < kLoads; ++k) {
+      l[k] = next_labels[k];
 #pragma unroll
-        for (unsigned e = 0; e < kPerLoad; ++e)
-          run.add(l[k].at[e], v[k][e / Values::kCount].at[e % Values::kCount]);
-      }
+      for (unsigned part = 0; part < kValueLoads; ++part) v[k][part] = next_values[k][part];
+    }
+    i += kTile;
+    more = i + kTile <= end;
+    if (more) load_next();
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) {
+#pragma unroll
+      for (unsigned e = 0; e < kPerLoad; ++e)
+        run.add(l[k].at[e], v[k][e / Values::kCount].at[e % Values::kCount]);
     }
   }
   for (i += lane; i < end; i += kLanes) run.add(labels[i], values[i]);
   run.end();
+  clearing->wait();
   table.add_to(results);
+  clearing->end();
+}
+
+/// The plan, and whether labels are looked through for hot ones: not where every lane has a copy
+/// anyway, and not where the accumulators have no room.
+template <class T, class Op>
+TablePlan plan_of(const Problem& p, bool& hot) {
+  hot = false;
+  TablePlan plan = table_plan(p, sizeof(T), kTile);
+  if constexpr (kQueues<T, Op>) {
+    // Warps queue too, for one lane's copy: a few more where they cost little.
+    constexpr std::size_t kMostBytes = 64 * 1024;
+    constexpr unsigned kLog2Most = 8;
+    if (p.params.is("copies", "auto"))
+      while (plan.log2_copies >= 5 && plan.log2_copies < kLog2Most &&
+             2 * plan.shared_bytes <= std::min(kMostBytes, most_table_bytes(p))) {
+        ++plan.log2_copies;
+        plan.shared_bytes *= 2;
+      }
+    if (plan.log2_copies >= 5) return plan;
+    const std::size_t hot_bytes = HotTable<T, Op>::bytes();
+    const TablePlan beside = table_plan(p, sizeof(T), kTile, hot_bytes);
+    hot = beside.shared_bytes + hot_bytes <= most_table_bytes(p);
+    if (hot) plan = beside;
+    if (hot) plan.shared_bytes += hot_bytes;
+  }
+  return plan;
 }
 
 struct OnepassMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
-    if (call.n() == 0) return;
-    const TablePlan plan = table_plan(call.problem, sizeof(T), kTile);
+    constexpr T kNeutral = Op::template identity<T>();
+    if (call.n() == 0) return enqueue_fill(call.stream, call.out(), call.buckets(), kNeutral);
+    bool hot = false;
+    const TablePlan plan = plan_of<T, Op>(call.problem, hot);
+    auto* kernel = onepass_multireduce_kernel<T, Op, false>;
+    if constexpr (kQueues<T, Op>)
+      if (hot) kernel = onepass_multireduce_kernel<T, Op, true>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    launch(onepass_multireduce_kernel<T, Op>,
-           {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.in(), call.labels(),
-           call.n(), aligned, plan.per_warp, call.buckets(), plan.log2_copies, call.out());
+    launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.in(),
+           call.labels(), call.n(), aligned, call.buckets(), plan.log2_copies,
+           call.template scratch<Clearing>(), call.out());
   }
 };
 
@@ -95,8 +233,9 @@ Variant onepass_multireduce() {
       // All of a block's inputs in one copy, the copies, the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
         const TablePlan plan = table_plan(p, p.element_bytes(), kTile);
-        return plan.per_warp * (plan.block / kLanes) + kLanes + plan.blocks;
+        return plan.most_per_warp * (plan.block / kLanes) + 2 * kLanes + plan.blocks;
       },
+      .workspace = [](const Problem&) { return clearing_workspace(); },
       .enqueue = instantiate<OnepassMultireduce, BasicOps>(),
   };
 }
