@@ -412,7 +412,8 @@ def _tables_of(raw: Any) -> list[str]:
 def conditions(points: Sequence[Measured]) -> str:
     """Under which the points were measured, in one line."""
     texts = []
-    for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", "labels"):
+    labels = "length" if all(measured.point.length for measured in points) else "labels"
+    for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", labels):
         values = {axis(name, measured) for measured in points} - {None}
         if values:
             ordered = sorted((v for v in values if v is not None), key=lambda v: sort_key((v,)))

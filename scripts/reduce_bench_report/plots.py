@@ -121,12 +121,16 @@ def _draw_panel(
 ) -> None:
     experiment = evaluation.experiment
     numeric = all(x.isdecimal() for x in panel.xs)
-    places = {x: float(x) if numeric else float(index) for index, x in enumerate(panel.xs)}
+    places = {
+        x: float(x) if numeric else float(index)
+        for index, x in enumerate(panel.xs)
+        if not (numeric and "x" in experiment.log and x == "0")  # not on a log axis
+    }
     crosses: dict[str, int] = {}  # crosses already at this x, stacked to stay apart
     for index, series in enumerate(panel.series):
         style = styles[series.label]
         aside = 0.0 if numeric else _aside(index, len(panel.series))
-        own = [x for x in panel.xs if series.outcome(x)]
+        own = [x for x in places if series.outcome(x)]
         values = [panel.value(series, x, measure) or (math.nan,) * 3 for x in own]
         axes.errorbar(
             [places[x] + aside for x in own],
@@ -194,7 +198,7 @@ def _draw_published(
     """Hollow, with the marker of the series that measures the same."""
     for series in panel.published:
         measured = next((each for each in panel.series if series.is_of(each)), None)
-        values = {x: panel.published_value(series, x, measure) for x in panel.xs}
+        values = {x: panel.published_value(series, x, measure) for x in places}
         known = {x: value for x, value in values.items() if value is not None}
         if known and not panel.is_base(series):
             axes.plot(
@@ -220,8 +224,8 @@ def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, flo
             axes.axhline(next(iter(at.values())), color=grey, linewidth=3, zorder=1, label=label)
             continue
         axes.plot(
-            [places[x] for x in at],
-            list(at.values()),
+            [places[x] for x in at if x in places],
+            [ceiling for x, ceiling in at.items() if x in places],
             label=label,
             color=grey,
             linewidth=3,
@@ -240,7 +244,7 @@ def _scale(
     numeric: bool,
 ) -> None:
     experiment = evaluation.experiment
-    if numeric and "x" in experiment.log and all(place > 0 for place in places.values()):
+    if numeric and "x" in experiment.log:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
     if "y" in experiment.log and math.isfinite(axes.dataLim.minposy):  # without a value: linear
@@ -251,9 +255,11 @@ def _scale(
         axes.set_ylim(bottom=0)
     if measure.endswith("_share"):
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-    shown = list(places)[:: math.ceil(len(places) / MOST_TICKS) if numeric else 1]
-    axes.xaxis.set_major_locator(FixedLocator([places[x] for x in shown]))
     as_powers = numeric and max(places.values()) >= 1024
+    powers = [x for x in places if as_powers and int(x).bit_count() == 1]
+    ticks = powers or list(places)
+    shown = ticks[:: math.ceil(len(ticks) / MOST_TICKS) if numeric else 1]
+    axes.xaxis.set_major_locator(FixedLocator([places[x] for x in shown]))
     names = {places[x]: _tick(experiment.x, x, as_powers) for x in shown}
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: names.get(place, "")))
     if not numeric:

@@ -36,24 +36,17 @@ def missing_line(each: Evaluation | Absence) -> str | None:
     return None
 
 
-def redraw_command(
-    paths: Iterable[Path],
-    ids: Sequence[str] = (),
-    where: Iterable[str] = (),
-    represent: Sequence[str] = (),
-) -> str:
-    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *map(str, paths)]
-    words += ["--only", ",".join(ids)] if ids else []
+def redraw_command(evaluation: Evaluation, where: Iterable[str] = ()) -> str:
+    paths = [str(run.path) for run in evaluation.runs]
+    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *paths]
+    words += ["--only", evaluation.experiment.id]
     words += [word for condition in where for word in ("--where", condition)]
-    words += ["--represent", ",".join(represent)] if represent else []
     return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
 
 
-def redraw_command_of(
-    evaluation: Evaluation, where: Iterable[str] = (), represent: Sequence[str] = ()
-) -> str:
-    paths = [run.path for run in evaluation.runs]
-    return redraw_command(paths, [evaluation.experiment.id], where, represent)
+def about(evaluation: Evaluation, command: str) -> str:
+    """What a figure's file carries: what is in it, where it is from, what draws it again."""
+    return "\n".join([*grids.notes(evaluation), *grids.provenance(evaluation, command)])
 
 
 def svg(evaluation: Evaluation) -> str:
@@ -65,7 +58,7 @@ def save_all(
     evaluations: Sequence[Evaluation],
     folder: Path,
     formats: Sequence[str],
-    redraw_commands: Sequence[str],
+    where: Iterable[str] = (),
 ) -> list[Path]:
     """Writes each one's table in every format and its figure in those asked for."""
     try:
@@ -73,8 +66,8 @@ def save_all(
         return figures.in_parallel(
             save,
             [
-                (evaluation, folder, formats, command)
-                for evaluation, command in zip(evaluations, redraw_commands, strict=True)
+                (evaluation, folder, formats, redraw_command(evaluation, where))
+                for evaluation in evaluations
             ],
         )
     except OSError as error:
@@ -84,20 +77,18 @@ def save_all(
         ) from error
 
 
-def save(
-    evaluation: Evaluation, folder: Path, formats: Sequence[str], redraw_command: str
-) -> list[Path]:
+def save(evaluation: Evaluation, folder: Path, formats: Sequence[str], command: str) -> list[Path]:
     experiment = evaluation.experiment
     written = []
     for extension, text in grids.FORMATS.items():
         path = folder / f"{experiment.id}.{extension}"
-        path.write_text(text(evaluation, redraw_command), encoding="utf-8")
+        path.write_text(text(evaluation, command), encoding="utf-8")
         written.append(path)
     if experiment.kind == "figure":
         figure = plots.draw(evaluation)
-        said = [*grids.notes(evaluation), *grids.provenance(evaluation, redraw_command)]
+        said = about(evaluation, command)
         for extension in formats:
             path = folder / f"{experiment.id}.{extension}"
-            figures.save(figure, path, extension, "\n".join(said), DPI)
+            figures.save(figure, path, extension, said, DPI)
             written.append(path)
     return written

@@ -21,10 +21,11 @@ from plotly.offline import get_plotlyjs
 
 from reduce_bench_report import figures, grids, regenerate
 from reduce_bench_report.grids import Grid
-from reduce_bench_report.loader import Point, Results
-from reduce_bench_report.select import TYPE_ORDER, size_text, time_text
+from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
+from reduce_bench_report.select import size_text, time_text
 from reduce_bench_report.variants import Variants
 
+TYPE_ORDER = tuple(ELEMENT_BYTES)
 PAGE = Path(__file__).parent / "page"
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
@@ -170,7 +171,7 @@ def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
             each.experiment.title,
             regenerate.svg(each) if each.experiment.kind == "figure" else None,
             grids.grids(each),
-            [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command_of(each))],
+            [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command(each))],
         )
         for each in evaluations
     ]
@@ -220,7 +221,7 @@ def _missing(
 
 
 @dataclass(frozen=True)
-class Limits:
+class Ceilings:
     """What one run measured as the limits of one backend."""
 
     run: Results
@@ -231,14 +232,14 @@ class Limits:
     noise: str
 
 
-def _ceilings(runs: Sequence[Results]) -> list[Limits]:
+def _ceilings(runs: Sequence[Results]) -> list[Ceilings]:
     limits = []
     for run in runs:
         noise = run.document["noise_floor"]["relative"]
         for backend, ceiling in run.document["ceilings"].items():
             launch_ns = ceiling["empty_launch_ns"]
             limits.append(
-                Limits(
+                Ceilings(
                     run,
                     backend,
                     max((entry["gb_per_s"] for entry in ceiling["read"]), default=None),

@@ -8,6 +8,7 @@ from typing import Any
 
 from reduce_bench_report.claim_registry import Outcome, Registry
 from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
+from reduce_bench_report.grids import markdown_rows, without_html
 from reduce_bench_report.loader import ROOT, Results
 from reduce_bench_report.points import Measured
 
@@ -26,8 +27,7 @@ def text(judgements: Sequence[Judgement]) -> str:
 
 
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:
-    parts = [
-        "# Published claims, put to the test",
+    said = [
         _totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
@@ -39,8 +39,12 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
             f"* *{name}* ({tolerance['value']:g}): {tolerance['why']}"
             for name, tolerance in registry.tolerances.items()
         ),
+    ]
+    parts = [
+        "# Published claims, put to the test",
+        *map(without_html, said),
         _table(judgements),
-        *(_details(judgement) for judgement in judgements),
+        *(without_html(_details(judgement)) for judgement in judgements),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -123,16 +127,19 @@ def _number(case: Case) -> str:
 
 
 def _table(judgements: Sequence[Judgement]) -> str:
+    headings = ["claim", "source", "says", "published", "here", "verdict"]
     rows = [
-        "| claim | source | says | published | here | verdict |",
-        "| ---: | --- | --- | --- | --- | --- |",
+        [
+            f"[{j.claim['number']}](#claim-{j.claim['number']})",
+            f"{j.claim['paper']} {j.claim['section']}",
+            j.claim["wording"],
+            _published(j),
+            _here(j),
+            f"**{j.verdict.value}**",
+        ]
+        for j in judgements
     ]
-    for j in judgements:
-        source = f"{j.claim['paper']} {j.claim['section']}"
-        cells = [f"[{j.claim['number']}](#claim-{j.claim['number']})", source, j.claim["wording"]]
-        cells += [_published(j), _here(j), f"**{j.verdict.value}**"]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows)
+    return markdown_rows(headings, rows, range(1, len(headings)))
 
 
 def _details(judgement: Judgement) -> str:

@@ -270,7 +270,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         r'<img data-source="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" width="(\d+)',
         output.read_text(encoding="utf-8"),
     )
-    assert len(images) == 3  # report7-F1 to F3
+    assert len(images) == 6  # report7-F1 to F3, and the sweeps
     for image, title, width in images:
         assert base64.b64decode(image).decode().startswith("<svg ")
         assert title
