@@ -240,8 +240,8 @@ def committed_results(root: Path = ROOT) -> list[Path]:
     if len(with_files) != 1:
         raise InputError(
             f"no result is in {_from_here(folder / 'local')} or named, and results of "
-            f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run make bench, or name "
-            "the results of one device"
+            f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
+            "make bench, or name the results of one device"
         )
     return [_from_here(path) for path in next(iter(with_files.values()))]
 
