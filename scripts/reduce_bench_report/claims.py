@@ -143,7 +143,11 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
     if kind == "unavailable":
         needs = context.check["needs"]
         return CheckResult(needs, "measures", Outcome.MISSING, (), (f"needs {needs}",))
-    pools = [[Measured(point, run) for point in run.points] for run in runs]
+    # most of the time would go to points of other variants
+    variants = context.variants
+    pools = [
+        [Measured(point, run) for point in run.points if point.variant in variants] for run in runs
+    ]
     if kind == "verification":
         return _verification(context, [measured for pool in pools for measured in pool])
     complete = [pool for pool in pools if not _missing(context, pool)]

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -18,6 +18,8 @@ DATES = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that files can be
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 LINE_STYLES = ("-", "--", "-.", ":")
+
+Drawn = TypeVar("Drawn")
 
 
 def fix_layout(figure: Figure) -> None:
@@ -48,11 +50,11 @@ def svg_element(figure: Figure) -> str:
 
 
 def in_parallel(
-    save_one: Callable[..., list[Path]], arguments: Sequence[tuple[Any, ...]]
-) -> list[Path]:
-    """Everything that the calls write, in order; drawing takes a second a figure."""
+    draw_one: Callable[..., Drawn], arguments: Sequence[tuple[Any, ...]]
+) -> list[Drawn]:
+    """What the calls return, in order; drawing takes a second a figure."""
     if len(arguments) < 2:
-        return [path for each in arguments for path in save_one(*each)]
+        return [draw_one(*each) for each in arguments]
     with ProcessPoolExecutor(min(len(arguments), os.cpu_count() or 1)) as pool:
-        running = [pool.submit(save_one, *each) for each in arguments]
-        return [path for each in running for path in each.result()]
+        running = [pool.submit(draw_one, *each) for each in arguments]
+        return [each.result() for each in running]

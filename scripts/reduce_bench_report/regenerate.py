@@ -49,8 +49,10 @@ def about(evaluation: Evaluation, command: str) -> str:
     return "\n".join([*grids.notes(evaluation), *grids.provenance(evaluation, command)])
 
 
-def svg(evaluation: Evaluation) -> str:
-    """The figure as an SVG element to stand in an HTML page."""
+def svg(evaluation: Evaluation) -> str | None:
+    """The figure as an SVG element to stand in an HTML page; a table has none."""
+    if evaluation.experiment.kind != "figure":
+        return None
     return figures.svg_element(plots.draw(evaluation))
 
 
@@ -63,7 +65,7 @@ def save_all(
     """Writes each one's table in every format and its figure in those asked for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return figures.in_parallel(
+        written = figures.in_parallel(
             save,
             [
                 (evaluation, folder, formats, redraw_command(evaluation, where))
@@ -75,6 +77,7 @@ def save_all(
             f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
             "with -o"
         ) from error
+    return [path for paths in written for path in paths]
 
 
 def save(evaluation: Evaluation, folder: Path, formats: Sequence[str], command: str) -> list[Path]:

@@ -165,15 +165,16 @@ def page(
 def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
     """What the runs hold of the publications' figures and tables; and a line for each other one."""
     evaluations, absences = regenerate.evaluate_all(runs)
+    pictures = figures.in_parallel(regenerate.svg, [(each,) for each in evaluations])
     drawn = [
         Figure(
             each.experiment.id,
             each.experiment.title,
-            regenerate.svg(each) if each.experiment.kind == "figure" else None,
+            picture,
             grids.grids(each),
             [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command(each))],
         )
-        for each in evaluations
+        for each, picture in zip(evaluations, pictures, strict=True)
     ]
     return drawn, [line for line in map(regenerate.missing_line, absences) if line]
 
