@@ -10,7 +10,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.loader import ROOT, SCHEMAS, Point, Results, checked_json, distribution
+from reduce_bench_report.loader import (
+    ROOT,
+    SCHEMAS,
+    Point,
+    Results,
+    checked_json,
+    distribution,
+    require_schema,
+)
 from reduce_bench_report.select import size_text
 
 # axis or parameter -> the values asked for, as text
@@ -205,8 +213,10 @@ def load(path: Path) -> Configuration:
 
 
 def of_run(run: Results) -> Configuration:
-    """What the run was asked for."""
-    return _configuration(run.path, run.document["config"])
+    """What the run was asked for; `InputError` where its file does not say it properly."""
+    document = run.document["config"]
+    require_schema(document, SCHEMA_PATH, f"the configuration in results file '{run.path}'")
+    return _configuration(run.path, document)
 
 
 def _configuration(path: Path, document: dict[str, Any]) -> Configuration:

@@ -12,7 +12,7 @@ from pathlib import Path
 from reduce_bench_report import configuration
 from reduce_bench_report.configuration import Configuration
 from reduce_bench_report.experiments import Experiment, Published
-from reduce_bench_report.loader import AXES, ELEMENT_BYTES, ROOT, Point, Results
+from reduce_bench_report.loader import AXES, ELEMENT_BYTES, ROOT, InputError, Point, Results
 from reduce_bench_report.published import Table
 from reduce_bench_report.select import size_text
 
@@ -276,7 +276,10 @@ def evaluate(
             operations = " or ".join(experiment.where["operation"])
             at = f"{experiment.least_x} or more {experiment.x}"
             return Absence(experiment, f"no {operations} has points at {at}")
-        asked, missing = configuration.of_run(used[0]), []
+        try:
+            asked, missing = configuration.of_run(used[0]), []
+        except InputError as error:
+            return Absence(experiment, str(error))
     else:
         if not (ROOT / experiment.config).is_file():
             return Absence(experiment, f"this revision has no {experiment.config} yet")

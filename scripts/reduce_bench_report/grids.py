@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from reduce_bench_report.evaluate import (
     MEASURES,
+    MISSING,
     RATIOS,
     Evaluation,
     Panel,
@@ -200,6 +201,11 @@ def notes(evaluation: Evaluation) -> list[str]:
                     reason, _, _ = (point.reason or "").partition(" (got ")
                     key = (who, point.outcome, reason)
                     reasons.setdefault(key, []).append(x_text(experiment.x, x))
+            if not evaluation.missing:  # which has them
+                for x in panel.xs:
+                    if x in series.gaps:
+                        key = (series.label, MISSING, "")
+                        reasons.setdefault(key, []).append(x_text(experiment.x, x))
     for (label, outcome, reason), at in reasons.items():
         places = f"{_axis_heading(evaluation)} = {', '.join(dict.fromkeys(at))}"
         where = "" if experiment.x == "variant" else f" at {places}"

@@ -260,10 +260,15 @@ def checked_json(path: Path, schema_path: Path, what: str) -> Any:
         document = _parsed(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {what} '{path}': {error}") from error
+    require_schema(document, schema_path, f"{what} '{path}'")
+    return document
+
+
+def require_schema(document: Any, schema_path: Path, what: str) -> None:
+    """`InputError` where the schema does not allow the document."""
     defect = _defect(document, schema_path)
     if defect is not None:
-        raise InputError(f"{what} '{path}' breaks its schema {defect}")
-    return document
+        raise InputError(f"{what} breaks its schema {defect}")
 
 
 def _parsed(content: bytes) -> Any:

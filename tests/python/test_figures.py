@@ -146,6 +146,14 @@ def test_two_sizes_make_no_line(swept: Swept) -> None:
     assert made.reason == "no reduce has points at 3 or more n"
 
 
+def test_a_run_that_does_not_say_what_it_was_asked_for(swept: Swept) -> None:
+    sweep = {"variants": ["a/x"], "n": [{"pow2": "all"}]}
+    config = {"schema": 1, "sweeps": [sweep]}
+    made = evaluate(EXPERIMENTS["reduce-gbs"], [swept(line("a/x", [9, 9, 9]), config=config)], {})
+    assert not isinstance(made, Evaluation)
+    assert "r.json' breaks its schema at /sweeps/0/n" in made.reason
+
+
 def test_points_of_several_runs_make_no_line(swept: Swept) -> None:
     few = swept(line("a/x", [9, 9, 9]), "few.json")
     many = swept([*line("a/x", [7, 7, 7]), *line("b/x", [7, 7, 7])], "many.json")
@@ -198,6 +206,7 @@ def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
     assert "a/x at n = 2^11: skipped (needs an even number of tiles)." in about
     assert "a/x at n = 2^12: wrong (known) (races, see errata)." in about
     assert "b/y at n = 2^11: failed (crashed)." in about
+    assert "b/y at n = 512, 2^12, 2^13: missing." in about
 
 
 @pytest.mark.parametrize("name", ["i32", "f64"])
