@@ -515,6 +515,19 @@ def test_the_best_form_of_a_family_is_named_at_each_x(
     assert "| 16 | a/few sets=2 | 0.04883 |" in text
 
 
+def test_a_family_has_a_gap_where_only_a_slower_form_was_asked_for(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(variants=["a/fast"], buckets=[16], best="family")
+    path = configuration.ROOT / "config.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["sweeps"].append(document["sweeps"][0] | {"variants": ["a/slow"], "buckets": BUCKETS})
+    path.write_text(json.dumps(document), encoding="utf-8")
+    points = [keyed("a/fast", 16, 1.0), keyed("a/slow", 16, 9.0), keyed("a/slow", 256, 9.0)]
+    (series,) = shown(experiment, run(points)).panels[0].series
+    assert series.gaps == {"64"}
+
+
 # published values
 
 
