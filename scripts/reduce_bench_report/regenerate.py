@@ -38,10 +38,13 @@ def missing_line(each: Evaluation | Absence) -> str | None:
 
 def redraw_command(evaluation: Evaluation, where: Iterable[str] = ()) -> str:
     paths = [str(run.path) for run in evaluation.runs]
-    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *paths]
-    words += ["--only", evaluation.experiment.id]
-    words += [word for condition in where for word in ("--where", condition)]
-    return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
+    conditions = [word for condition in where for word in ("--where", condition)]
+    only = ["--only", evaluation.experiment.id]
+    return f"Redraw: {shell_command('figures', '--results', *paths, *only, *conditions)}"
+
+
+def shell_command(*arguments: str) -> str:
+    return "PYTHONPATH=scripts " + shlex.join(["python3", "-m", "reduce_bench_report", *arguments])
 
 
 def about(evaluation: Evaluation, command: str) -> str:

@@ -124,6 +124,7 @@ def page(
     """
     files = [each["file"] for each in scorecard["results"]] if scorecard else []
     file_of = dict(zip(map(id, runs), files, strict=scorecard is not None))
+    command = regenerate.shell_command("report", *(str(run.path) for run in runs))
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
@@ -144,6 +145,7 @@ def page(
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
         data=_json(_data(runs, entries)),
         runs=runs,
+        command=command,
         entries=entries,
         outcomes=_outcomes(entries),
         superseded=len(entries) - len(current),

@@ -11,6 +11,7 @@ from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, co
 from reduce_bench_report.grids import markdown_rows, without_html
 from reduce_bench_report.loader import ROOT, Results
 from reduce_bench_report.points import Measured
+from reduce_bench_report.regenerate import shell_command
 
 MISSING_SHOWN = 6
 
@@ -30,6 +31,7 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
     said = [
         _totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
+        f"Made by `{_command(runs)}`.",
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
         "run's A/A noise floor, over all runs that have the points. A check holds where every "
         "interval is inside its limits. A claim is reproduced where all checks hold, not "
@@ -54,6 +56,7 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
         "schema": 1,
         "kind": "reduce-bench-claims",
         "device": _device(runs),
+        "command": _command(runs),
         "results": [
             {
                 "file": _file(run),
@@ -66,6 +69,10 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
         "totals": {verdict.value: count for verdict, count in _counts(judgements)},
         "claims": [_claim(judgement) for judgement in judgements],
     }
+
+
+def _command(runs: Sequence[Results]) -> str:
+    return shell_command("claims", "--results", *(str(run.path) for run in runs))
 
 
 def _device(runs: Sequence[Results]) -> str:
