@@ -178,14 +178,18 @@ def number(value: float, measure: str) -> str:
     return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
 
 
+def constants(evaluation: Evaluation) -> str:
+    """What is the same for all points."""
+    return ", ".join(
+        fact_text(key, value) + CONSTANT_OF.get(key, "")
+        for key, value in evaluation.constants.items()
+    )
+
+
 def notes(evaluation: Evaluation) -> list[str]:
     """What a reader must know of the numbers, a sentence each."""
     experiment = evaluation.experiment
-    constants = [
-        fact_text(key, value) + CONSTANT_OF.get(key, "")
-        for key, value in evaluation.constants.items()
-    ]
-    said = [f"{experiment.source}. Measured: {', '.join(constants)}."]
+    said = [f"{experiment.source}. Measured: {constants(evaluation)}."]
     if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
         said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
     if evaluation.published:

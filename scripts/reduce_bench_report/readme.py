@@ -12,7 +12,7 @@ from reduce_bench_report import claims, figures, plots, published, regenerate
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import Absence, Evaluation, Panel, Series, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.grids import markdown_rows, markdown_text
+from reduce_bench_report.grids import constants, markdown_rows, markdown_text
 from reduce_bench_report.loader import InputError, Results
 from reduce_bench_report.select import filter_points, size_text
 
@@ -145,9 +145,7 @@ def _figure(drawing: Drawing) -> str:
             why = f"no committed result has points of `{shown.experiment.config}`"
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title
-    facts = [panel.title for panel in shown.panels if panel.title] or [
-        ", ".join(shown.constants.values())
-    ]
+    facts = [panel.title for panel in shown.panels if panel.title] or [constants(shown)]
     said = [f"{title}.", f"{shown.experiment.source} ({'; '.join(facts)})."]
     said += [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
     said += [f"From {run.provenance}." for run in shown.runs]
