@@ -39,6 +39,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 CHARACTERS_SIDE_BY_SIDE = 40
+FEW_DECADES = 100  # largest over smallest value
 
 UNMEASURED_MARKER = "h"  # none of MARKERS
 
@@ -168,7 +169,8 @@ def _draw_panel(
     axes.set_title(panel.title, fontsize=FONT_POINTS)
     axes.set_xlabel(experiment.x_label or _axis_label(experiment.x), fontsize=FONT_POINTS)
     axes.set_ylabel(_value_label(experiment, measure), fontsize=FONT_POINTS)
-    axes.tick_params(labelsize=FONT_POINTS - 0.5, width=0.6, length=2.5)
+    axes.tick_params(width=0.6, length=2.5)
+    axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
     axes.grid(True, color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
 
@@ -249,8 +251,12 @@ def _scale(
         axes.xaxis.set_minor_locator(NullLocator())
     if "y" in experiment.log and math.isfinite(axes.dataLim.minposy):  # without a value: linear
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(_decade))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        if axes.dataLim.y1 < FEW_DECADES * axes.dataLim.minposy:
+            axes.yaxis.set_major_formatter(FuncFormatter(_one_two_five))
+            axes.yaxis.set_minor_formatter(FuncFormatter(_one_two_five))
+        else:
+            axes.yaxis.set_major_formatter(FuncFormatter(_decade))
+            axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0)
     if measure.endswith("_share"):
@@ -292,6 +298,12 @@ def _tick(key: str, x: str, as_powers: bool) -> str:
 def _power(base: int, exponent: int) -> str:
     """Without mathtext, which takes longer than all the rest of a figure."""
     return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def _one_two_five(value: float, _: object) -> str:
+    """Powers of ten alone would leave an axis with one number or none."""
+    mantissa = value / 10.0 ** math.floor(math.log10(value) + 1e-9)
+    return f"{value:g}" if any(math.isclose(mantissa, each) for each in (1, 2, 5)) else ""
 
 
 def _decade(value: float, _: object) -> str:

@@ -235,6 +235,31 @@ def test_ticks_are_powers_of_two_where_there_are_some(swept: Swept) -> None:
     assert [each.get_text() for each in figure.axes[0].get_xticklabels()] == ["2¹⁰", "2¹¹", "2¹²"]
 
 
+@pytest.mark.parametrize(
+    ("times", "numbers"),
+    [([3e3, 8e3, 3e4], ["5", "10", "20"]), ([3e3, 8e3, 3e6], ["10¹", "10²", "10³"])],
+)
+def test_a_log_axis_has_numbers(swept: Swept, times: list[float], numbers: list[str]) -> None:
+    figure = drawn(swept(line("a/x", times, ceiling_share=None)), "reduce-time")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    axis = axes.yaxis
+    shown = sorted(
+        (place, text)
+        for minor in (False, True)
+        for place, text in zip(
+            axis.get_ticklocs(minor=minor),
+            [label.get_text() for label in axis.get_ticklabels(minor=minor)],
+            strict=True,
+        )
+        if text and low <= place <= high
+    )
+    assert [text for _, text in shown] == numbers
+    labels = [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
+    assert len({label.get_fontsize() for label in labels}) == 1
+
+
 def test_results_without_ceilings(swept: Swept) -> None:
     points = line("a/x", [9, 9, 9], ceiling_share=None, peak_share=None)
     results = swept(points, ceilings={})
