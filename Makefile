@@ -4,7 +4,7 @@
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
 #                results/local/figures; ONLY=jradi-T1,...
-# make readme    the README's table and figure anew from the committed results
+# make readme    the README's figures, table and scorecard anew from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
@@ -72,14 +72,9 @@ claims:
 	@scripts/setup.sh python requirements.txt
 	$(reports) claims $(if $(RESULTS),--results $(RESULTS)) --output results/local/claims
 
-readme_results := results/nvidia-h200/full.json
-readme_selection := --where type=i32 --where op=sum --where distribution=uniform --where mode=cold
-readme_sizes := 2^10,2^13,2^16,2^19,2^22,2^25,2^28,2^30
 readme:
 	@scripts/setup.sh python requirements.txt
-	$(reports) table $(readme_results) $(readme_selection) --n $(readme_sizes) --readme README.md
-	$(reports) figures --results $(readme_results) --only $(sweep_figures) $(readme_selection) \
-	  --format svg --output docs/figures
+	$(reports) readme
 
 # What is given on make's command line, as CONFIG or ROUNDS, reaches the script by the environment.
 # Inconclusive points (4) are told and do not fail.

@@ -1,7 +1,6 @@
 """The registry of claims (`claims.json`): numbers, limits that they keep, arithmetic on them."""
 
 import ast
-import json
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -10,10 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-from jsonschema.exceptions import best_match
-
-from reduce_bench_report.loader import InputError
+from reduce_bench_report.loader import InputError, checked_json
 from reduce_bench_report.published import Table, load_all
 
 REGISTRY_PATH = Path(__file__).parent / "claims.json"
@@ -122,15 +118,7 @@ class Registry:
 
 
 def load_registry(path: Path = REGISTRY_PATH) -> Registry:
-    try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read the claims in '{path}': {error}") from error
-    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-    defect = best_match(jsonschema.Draft7Validator(schema).iter_errors(document))
-    if defect is not None:
-        pointer = "/" + "/".join(str(part) for part in defect.absolute_path)
-        raise InputError(f"'{path}' breaks its schema at {pointer}: {defect.message}")
+    document = checked_json(path, SCHEMA_PATH, "registry of claims")
     return Registry(document["tolerances"], tuple(document["claims"]), load_all())
 
 

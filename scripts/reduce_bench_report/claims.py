@@ -143,7 +143,11 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
     if kind == "unavailable":
         needs = context.check["needs"]
         return CheckResult(needs, "measures", Outcome.MISSING, (), (f"needs {needs}",))
-    pools = [[Measured(point, run) for point in run.points] for run in runs]
+    # most of the time would go to points of other variants
+    variants = context.variants
+    pools = [
+        [Measured(point, run) for point in run.points if point.variant in variants] for run in runs
+    ]
     if kind == "verification":
         return _verification(context, [measured for pool in pools for measured in pool])
     complete = [pool for pool in pools if not _missing(context, pool)]
@@ -412,7 +416,8 @@ def _tables_of(raw: Any) -> list[str]:
 def conditions(points: Sequence[Measured]) -> str:
     """Under which the points were measured, in one line."""
     texts = []
-    for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", "labels"):
+    labels = "length" if all(measured.point.length for measured in points) else "labels"
+    for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", labels):
         values = {axis(name, measured) for measured in points} - {None}
         if values:
             ordered = sorted((v for v in values if v is not None), key=lambda v: sort_key((v,)))

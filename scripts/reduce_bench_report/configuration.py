@@ -1,6 +1,8 @@
 """What a configuration asks for: which points of a run are its own, and which are missing."""
 
+import functools
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,26 +10,23 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.loader import ROOT, SCHEMAS, Point, checked_json, distribution
+from reduce_bench_report.loader import (
+    ROOT,
+    SCHEMAS,
+    Point,
+    Results,
+    checked_json,
+    distribution,
+    require_schema,
+)
 from reduce_bench_report.select import size_text
 
 # axis or parameter -> the values asked for, as text
 Values = Mapping[str, Sequence[str]]
 
+SCHEMA_PATH = SCHEMAS / "config.schema.json"
 MOST_VALUES = 8  # told of one axis
 KEYED_AXES = ("buckets", "labels")
-
-
-def fact(point: Point, key: str) -> str:
-    """What a point is at an axis or a parameter, as text; empty where it has no such thing."""
-    if key in ("labels", "distribution"):
-        return str(getattr(point, key) or "")
-    if key == "length":  # of the runs of equal labels
-        return str(dict(point.labels.params).get("length", "")) if point.labels else ""
-    if key in ("variant", "operation", "backend", "n", "buckets", "type", "op"):
-        value = getattr(point, key)
-        return "" if value is None else str(value)
-    return dict(point.params).get(key, "")
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,17 @@ class Sweep:
             and point.mode == self.mode
             and any(fnmatchcase(point.variant, glob) for glob in self.variants)
             and all(
-                fact(point, axis) in values
+                point.axis_text(axis) in values
                 for axis, values in self.axes.items()
                 if point.labels is not None or axis not in KEYED_AXES
             )
             and all(
-                fact(point, name) in values for name, values in self.params.items() if name in names
+                point.axis_text(name) in values
+                for name, values in self.params.items()
+                if name in names
             )
             and all(
-                self._zipped(group).count(tuple(fact(point, name) for name in group))
+                self._zipped(group).count(tuple(point.axis_text(name) for name in group))
                 for group in self.zips
                 if set(group) <= names
             )
@@ -162,7 +163,7 @@ def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:
     differing = [
         f"{key} = {_text(key, values)}"
         for key, values in [*sweep.axes.items(), *sweep.params.items()]
-        if present and not any(fact(point, key) in values for point in present)
+        if present and not any(point.axis_text(key) in values for point in present)
     ]
     return f" at {'; '.join(differing)}" if differing else ""
 
@@ -177,7 +178,9 @@ def _text(key: str, values: Sequence[str]) -> str:
 
 def _meets(combination: Mapping[str, str], where: Values) -> bool:
     return all(
-        combination.get(key, "") in values for key, values in where.items() if key != "variant"
+        combination.get(key, "") in values
+        for key, values in where.items()
+        if key not in ("variant", "operation")  # the sweep's own, not of a combination
     )
 
 
@@ -190,8 +193,8 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
     ]
     if not asked:
         return None
-    keys = [key for key in asked[0] if fact(points[0], key)]
-    present = {tuple(fact(point, key) for key in keys) for point in points}
+    keys = [key for key in asked[0] if points[0].axis_text(key)]
+    present = {tuple(point.axis_text(key) for key in keys) for point in points}
     absent = [c for c in asked if tuple(c[key] for key in keys) not in present]
     if not absent:
         return None
@@ -206,31 +209,40 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
 
 def load(path: Path) -> Configuration:
     """The configuration in `path`, a path from the repository's root."""
-    document = checked_json(ROOT / path, SCHEMAS / "config.schema.json", "configuration")
+    return _configuration(path, checked_json(ROOT / path, SCHEMA_PATH, "configuration"))
+
+
+def of_run(run: Results) -> Configuration:
+    """What the run was asked for; `InputError` where its file does not say it properly."""
+    document = run.document["config"]
+    require_schema(document, SCHEMA_PATH, f"the configuration in results file '{run.path}'")
+    return _configuration(run.path, document)
+
+
+def _configuration(path: Path, document: dict[str, Any]) -> Configuration:
     settings = document.get("measurement", {})
     return Configuration(path, tuple(_sweep(raw, settings) for raw in document["sweeps"]))
 
 
 def _sweep(raw: dict[str, Any], settings: dict[str, Any]) -> Sweep:
-    operation = raw.get("operation", "reduce")
-    counted = operation == "histogram"  # has neither values nor an operator
-    operators = ["none"] if operation in ("histogram", "scatter", "gather", "sort") else ["sum"]
+    stated = _defaults(raw.get("operation")) | raw
+    operation = stated["operation"]
     axes = {
-        "n": _sizes(raw["n"]),
-        "type": raw.get("type", ["u32"] if counted else ["i32"]),
-        "op": raw.get("op", operators),
-        "distribution": _distributions(raw.get("distribution", ["uniform"])),
+        "n": _sizes(stated["n"]),
+        "type": stated["type"],
+        "op": stated["op"],
+        "distribution": _distributions(stated["distribution"]),
     }
-    if counted:
+    if operation == "histogram":  # has no values
         del axes["distribution"]
-    if "backends" in raw:
-        axes["backend"] = raw["backends"]
+    if "backends" in stated:
+        axes["backend"] = stated["backends"]
     if operation != "reduce":
-        axes["buckets"] = _sizes(raw.get("buckets", [256]))
-        axes["labels"] = _distributions(raw.get("labels", ["uniform"]))
-    modes = raw.get("measurement", {}).get("modes") or settings.get("modes") or ["cold"]
+        axes["buckets"] = _sizes(stated["buckets"])
+        axes["labels"] = _distributions(stated["labels"])
+    modes = raw.get("measurement", {}).get("modes") or settings.get("modes") or _default_modes()
     return Sweep(
-        variants=tuple(raw["variants"]),
+        variants=tuple(stated["variants"]),
         operation=operation,
         mode=modes[0],
         axes=axes,
@@ -239,6 +251,32 @@ def _sweep(raw: dict[str, Any], settings: dict[str, Any]) -> Sweep:
         },
         zips=tuple(tuple(group) for group in raw.get("zip", [])),
     )
+
+
+@functools.cache
+def _definitions() -> dict[str, Any]:
+    schema = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    definitions: dict[str, Any] = schema["definitions"]
+    return definitions
+
+
+def _default_modes() -> list[str]:
+    modes: list[str] = _definitions()["measurement"]["properties"]["modes"]["default"]
+    return modes
+
+
+@functools.cache
+def _defaults(operation: str | None) -> dict[str, Any]:
+    """What the schema says of the axes that a sweep leaves out."""
+    sweep = _definitions()["sweep"]
+    defaults = {
+        name: axis["default"] for name, axis in sweep["properties"].items() if "default" in axis
+    }
+    for rule in sweep["allOf"]:
+        if operation in rule["if"]["properties"]["operation"]["enum"]:
+            for name, axis in rule["then"]["properties"].items():
+                defaults[name] = axis["default"]
+    return defaults
 
 
 def _sizes(raw: Sequence[Any]) -> list[str]:

@@ -10,51 +10,51 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reduce_bench_report import configuration
-from reduce_bench_report.configuration import Configuration, fact
+from reduce_bench_report.configuration import Configuration
 from reduce_bench_report.experiments import Experiment, Published
-from reduce_bench_report.loader import ROOT, Point, Results
+from reduce_bench_report.loader import AXES, ELEMENT_BYTES, ROOT, InputError, Point, Results
 from reduce_bench_report.published import Table
 from reduce_bench_report.select import size_text
 
-# (low, middle, high): the 25th percentile, the median and the 75th
-Interval = tuple[float, float, float]
+# the 25th percentile, the median and the 75th
+Quartiles = tuple[float, float, float]
 
 TIME_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
 RATIOS = ("speed_up", "step_speed_up", "ceiling_share", "peak_share")
 MISSING = "missing"
 # by which points of one variant and parameters can differ
-AXES = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
+OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
 
 
 @dataclass(frozen=True)
 class Measure:
     title: str
     unit: str | None
-    of: Callable[[Point], Interval | None]
+    of: Callable[[Point], Quartiles | None]
 
     @property
     def heading(self) -> str:
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
-def _quartiles_ns(point: Point) -> Interval:
+def _quartiles_ns(point: Point) -> Quartiles:
     return point.time_ns("p25_ns"), point.time_ns(), point.time_ns("p75_ns")
 
 
-def _time(unit_ns: float) -> Callable[[Point], Interval | None]:
-    def of(point: Point) -> Interval | None:
+def _time(unit_ns: float) -> Callable[[Point], Quartiles | None]:
+    def of(point: Point) -> Quartiles | None:
         low, middle, high = _quartiles_ns(point)
         return low / unit_ns, middle / unit_ns, high / unit_ns
 
     return of
 
 
-def _per_input(point: Point) -> Interval | None:
+def _per_input(point: Point) -> Quartiles | None:
     return _time(point.n)(point) if point.n else None
 
 
-def _inverse(key: str) -> Callable[[Point], Interval | None]:
-    def of(point: Point) -> Interval | None:
+def _inverse(key: str) -> Callable[[Point], Quartiles | None]:
+    def of(point: Point) -> Quartiles | None:
         middle = point.raw[key]
         if middle is None:
             return None
@@ -64,7 +64,7 @@ def _inverse(key: str) -> Callable[[Point], Interval | None]:
     return of
 
 
-def _needs_others(point: Point) -> Interval | None:
+def _needs_others(point: Point) -> Quartiles | None:
     return None
 
 
@@ -81,7 +81,7 @@ MEASURES = {
 }
 
 
-def _ratio(base: Interval, other: Interval) -> Interval:
+def _ratio(base: Quartiles, other: Quartiles) -> Quartiles:
     """How much faster the other is; the widest that both intervals allow."""
     return base[0] / other[2], base[1] / other[1], base[2] / other[0]
 
@@ -92,6 +92,15 @@ class Series:
     facts: Mapping[str, str]
     points: Mapping[str, Point]  # by x
     gaps: frozenset[str]  # x of points that were asked for and are in no run
+
+    @property
+    def chooser(self) -> str:
+        """Of what it is the best, where an experiment takes the best."""
+        if "family" not in self.facts:
+            return self.facts.get("variant", "")
+        return " ".join(
+            [self.facts["family"], *(["(host)"] if self.facts["finish"] == "host" else [])]
+        )
 
     def outcome(self, x: str) -> str:
         """`ok`, or why there is no value; empty where none was asked for."""
@@ -124,7 +133,7 @@ class Panel:
     def title(self) -> str:
         return ", ".join(fact_text(key, value) for key, value in self.facts.items())
 
-    def value(self, series: Series, x: str, measure: str) -> Interval | None:
+    def value(self, series: Series, x: str, measure: str) -> Quartiles | None:
         point = series.points.get(x)
         if point is None or not point.ranked:
             return None
@@ -146,7 +155,7 @@ class Panel:
             for series in self.series
             for at, point in series.points.items()
             if all(
-                (at if key == self.experiment.x else fact(point, key)) == value
+                (at if key == self.experiment.x else point.axis_text(key)) == value
                 for key, value in self.experiment.base.items()
             )
         }
@@ -208,8 +217,11 @@ def _ceiling(point: Point, measure: str) -> float | None:
     value = MEASURES[measure].of(point)
     if value is None or measure == "peak_share":
         return None
-    # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
-    return value[1] * share if measure != "gb_per_s" else None
+    if measure == "gb_per_s":
+        # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
+        read_bytes = point.n * ELEMENT_BYTES[point.type]
+        return read_bytes / (point.time_ns() * share) if point.operation == "reduce" else None
+    return value[1] * share
 
 
 def _published_time(series: PublishedSeries, x: str) -> float | None:
@@ -235,7 +247,8 @@ class Evaluation:
     constants: Mapping[str, str]  # what is the same for all points
     missing: Sequence[str]  # clauses
     published: Table | None
-    chosen: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (variant, x) -> params
+    # what is fastest: (variant or family, x, values of the panel) -> what tells it from the others
+    chosen: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @property
     def measures(self) -> Sequence[str]:
@@ -255,30 +268,48 @@ def evaluate(
 ) -> Evaluation | Absence:
     if experiment.lacks:
         return Absence(experiment, experiment.lacks)
-    if not (ROOT / experiment.config).is_file():
-        return Absence(experiment, f"this revision has no {experiment.config} yet")
-    asked = configuration.load(Path(experiment.config))
-    points, used = _collect(experiment, asked, runs)
-    missing = asked.missing(points, experiment.where)
-    if not points and missing:
-        return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
-    if not points:
-        return Absence(experiment, f"{experiment.config} asks for no such points yet")
-    chosen: dict[tuple[str, str], str] = {}
-    if experiment.best:
+    if experiment.config is None:
+        # points of several runs make no line
+        found = [_collect(experiment, None, [run]) for run in runs]
+        points, used = max(found, key=lambda pair: len(pair[0]), default=([], []))
+        if not points:
+            operations = " or ".join(experiment.where["operation"])
+            at = f"{experiment.least_x} or more {experiment.x}"
+            return Absence(experiment, f"no {operations} has points at {at}")
+        try:
+            asked, missing = configuration.of_run(used[0]), []
+        except InputError as error:
+            return Absence(experiment, str(error))
+    else:
+        if not (ROOT / experiment.config).is_file():
+            return Absence(experiment, f"this revision has no {experiment.config} yet")
+        asked = configuration.load(Path(experiment.config))
+        points, used = _collect(experiment, asked, runs)
+        missing = asked.missing(points, experiment.where)
+        if not points and missing:
+            return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
+        if not points:
+            return Absence(experiment, f"{experiment.config} asks for no such points yet")
+    examples = list({(p.variant, p.params, _panel_of(experiment, p)): p for p in points}.values())
+    chosen: dict[tuple[str, ...], str] = {}
+    if experiment.best == "form":
+        points = _representatives(experiment, points)
+    elif experiment.best:
         points = _best(experiment, points, chosen)
     if experiment.worst:
         points = _worst(experiment, points)
     published = tables.get(experiment.published.table if experiment.published else experiment.id)
-    varying = [axis for axis in ("variant", *AXES) if len({fact(p, axis) for p in points}) > 1]
+    varying = [
+        axis for axis in ("variant", *OF_ONE_FORM) if len({p.axis_text(axis) for p in points}) > 1
+    ]
     return Evaluation(
         experiment=experiment,
-        panels=_Panels(experiment, asked, points, varying).with_published(published),
+        panels=_Panels(experiment, asked, points, examples, varying).with_published(published),
         runs=[Run(run.path, run.provenance) for run in used],
         constants={
-            axis: fact(points[0], axis)
-            for axis in ("variant", *AXES)
-            if axis not in (*varying, *experiment.panels) and fact(points[0], axis)
+            axis: points[0].axis_text(axis)
+            for axis in ("variant", *OF_ONE_FORM)
+            if axis not in (*varying, *experiment.panels) and points[0].axis_text(axis)
         },
         missing=missing,
         published=published,
@@ -287,7 +318,7 @@ def evaluate(
 
 
 def _collect(
-    experiment: Experiment, asked: Configuration, runs: Sequence[Results]
+    experiment: Experiment, asked: Configuration | None, runs: Sequence[Results]
 ) -> tuple[list[Point], list[Results]]:
     """One point for each identity, from the run that has the most of them wherever possible."""
     found = []
@@ -295,10 +326,11 @@ def _collect(
         own = [
             point
             for point in run.points
-            if asked.asks_for(point)
-            and all(fact(point, key) in values for key, values in experiment.where.items())
+            if (asked is None or asked.asks_for(point))
+            and all(point.axis_text(key) in values for key, values in experiment.where.items())
             and _x_of(experiment, point)
         ]
+        own = _in_large_panels(experiment, own)
         if own:
             found.append((run, own))
     found.sort(key=lambda pair: -len(pair[1]))
@@ -307,14 +339,28 @@ def _collect(
     for run, own in found:
         known = len(points)
         for point in own:
-            points.setdefault(point.identity, point)
+            points.setdefault((*point.identity, point.mode), point)
         if len(points) > known:
             used.append(run)
     return list(points.values()), used
 
 
+def _in_large_panels(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
+    """Those of panels that have `least_x` values of x."""
+    xs: dict[tuple[str, ...], set[str]] = {}
+    for point in points:
+        xs.setdefault(_panel_of(experiment, point), set()).add(_x_of(experiment, point))
+    return [
+        point for point in points if len(xs[_panel_of(experiment, point)]) >= experiment.least_x
+    ]
+
+
+def _panel_of(experiment: Experiment, point: Point) -> tuple[str, ...]:
+    return tuple(point.axis_text(key) for key in experiment.panels)
+
+
 def _x_of(experiment: Experiment, point: Point) -> str:
-    return fact(point, experiment.x) or experiment.x_of.get(point.variant, "")
+    return point.axis_text(experiment.x) or experiment.x_of.get(point.variant, "")
 
 
 def _params(experiment: Experiment, point: Point) -> dict[str, str]:
@@ -328,34 +374,63 @@ def _params_text(params: Mapping[str, str], others: Iterable[Mapping[str, str]])
     return " ".join(fact_text(key, params[key]) for key in varying)
 
 
-def _best(
-    experiment: Experiment, points: Sequence[Point], chosen: dict[tuple[str, str], str]
-) -> list[Point]:
-    groups: dict[tuple[str, str], dict[tuple[tuple[str, str], ...], list[Point]]] = {}
+def _representatives(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
+    """The points of one variant and parameters for each family and panel."""
+    families: dict[tuple[str, ...], list[Point]] = {}
     for point in points:
-        key = (point.variant, _x_of(experiment, point))
-        params = tuple(_params(experiment, point).items())
-        groups.setdefault(key, {}).setdefault(params, []).append(point)
+        key = (_chooser(experiment, point), *_panel_of(experiment, point))
+        families.setdefault(key, []).append(point)
     kept = []
-    for key, by_params in groups.items():
-        most = max(len(of_params) for of_params in by_params.values())
+    for of_family in families.values():
+        timed = [point for point in of_family if point.ranked]
+        best = min(
+            timed, key=lambda p: (-float(_x_of(experiment, p)), p.time_ns()), default=of_family[0]
+        )
+        kept += [p for p in of_family if (p.variant, p.params) == (best.variant, best.params)]
+    return kept
+
+
+def _best(
+    experiment: Experiment, points: Sequence[Point], chosen: dict[tuple[str, ...], str]
+) -> list[Point]:
+    groups: dict[tuple[str, ...], dict[tuple[str, tuple[tuple[str, str], ...]], list[Point]]] = {}
+    for point in points:
+        key = (
+            _chooser(experiment, point),
+            _x_of(experiment, point),
+            *_panel_of(experiment, point),
+        )
+        params = tuple(_params(experiment, point).items())
+        groups.setdefault(key, {}).setdefault((point.variant, params), []).append(point)
+    kept = []
+    for key, by_form in groups.items():
+        most = max(len(of_form) for of_form in by_form.values())
         slowest = {
-            params: max(point.time_ns() if point.ranked else math.inf for point in of_params)
-            for params, of_params in by_params.items()
-            if len(of_params) == most
+            form: max(point.time_ns() if point.ranked else math.inf for point in of_form)
+            for form, of_form in by_form.items()
+            if len(of_form) == most
         }
-        params = min(slowest, key=lambda params: slowest[params])
-        text = _params_text(dict(params), [dict(other) for other in by_params])
+        variant, params = form = min(slowest, key=lambda form: slowest[form])
+        others = [dict(other) for name, other in by_form if name == variant]
+        named = [variant] if experiment.best == "family" else []
+        text = " ".join(filter(None, [*named, _params_text(dict(params), others)]))
         if text:
             chosen[key] = text
-        kept += by_params[params]
+        kept += by_form[form]
     return kept
+
+
+def _chooser(experiment: Experiment, point: Point) -> str:
+    """Of what the best is taken; one that finishes on the host is no rival of one that does not."""
+    if experiment.best == "params":
+        return point.variant
+    return " ".join([point.family, *_finish([point])])
 
 
 def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
     groups: dict[tuple[object, ...], list[Point]] = {}
     for point in points:
-        rest = [fact(point, axis) for axis in AXES if axis not in experiment.worst]
+        rest = [point.axis_text(axis) for axis in OF_ONE_FORM if axis not in experiment.worst]
         key = (point.variant, point.params, _x_of(experiment, point), *rest)
         groups.setdefault(key, []).append(point)
     return [
@@ -371,13 +446,13 @@ class _Panels:
     experiment: Experiment
     asked: Configuration
     points: Sequence[Point]
+    examples: Sequence[Point]  # of each variant, parameters and panel, before the best were taken
     varying: Sequence[str]
 
     def with_published(self, table: Table | None) -> list[Panel]:
         by_panel: dict[tuple[str, ...], list[Point]] = {}
         for point in self.points:
-            values = tuple(fact(point, key) for key in self.experiment.panels)
-            by_panel.setdefault(values, []).append(point)
+            by_panel.setdefault(_panel_of(self.experiment, point), []).append(point)
         panels = []
         for values, own in by_panel.items():
             facts = dict(zip(self.experiment.panels, values, strict=True))
@@ -400,10 +475,13 @@ class _Panels:
         outside = {self.experiment.x, *self.experiment.panels, *self.experiment.worst}
         if self.experiment.x == "length":
             outside.add("labels")
-        facts = {axis: fact(point, axis) for axis in self.varying if axis not in outside}
+        facts = {axis: point.axis_text(axis) for axis in self.varying if axis not in outside}
         if self.experiment.x == "variant":
             return facts
-        params = {} if self.experiment.best else _params(self.experiment, point)
+        if self.experiment.best == "family":
+            facts.pop("variant", None)
+            return {"family": point.family, "finish": point.finish} | facts
+        params = {} if self.experiment.best == "params" else _params(self.experiment, point)
         return {"variant": point.variant} | facts | params
 
     def _series(self, points: Sequence[Point], panel: dict[str, str]) -> list[Series]:
@@ -433,7 +511,18 @@ class _Panels:
 
     def _asked(self, example: Point, facts: Mapping[str, str]) -> set[str]:
         """The x at which the configuration asks for a point of the series."""
-        return self.asked.values_of(self.experiment.x, example, facts, self.experiment.where)
+        forms = [example]
+        if self.experiment.best == "family":
+            forms = [each for each in self.examples if self._same_series(each, example)]
+        return {
+            x
+            for form in forms
+            for x in self.asked.values_of(self.experiment.x, form, facts, self.experiment.where)
+        }
+
+    def _same_series(self, one: Point, other: Point) -> bool:
+        keys = ("family", "finish", *self.experiment.panels)
+        return all(one.axis_text(key) == other.axis_text(key) for key in keys)
 
 
 def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
@@ -454,22 +543,23 @@ def _finish(points: Iterable[Point]) -> list[str]:
 
 
 def _label(facts: Mapping[str, str], all_facts: Sequence[Mapping[str, str]]) -> str:
-    """What tells a series from the others."""
-    same_variant = [other for other in all_facts if other.get("variant") == facts.get("variant")]
+    """What tells a series from the others; how it finishes is told apart."""
+    name = "family" if "family" in facts else "variant"
+    same_name = [other for other in all_facts if other.get(name) == facts.get(name)]
     words = [
         fact_text(key, value)
         for key, value in facts.items()
-        if key != "variant" and any(other.get(key) != value for other in same_variant)
+        if key not in (name, "finish") and any(other.get(key) != value for other in same_name)
     ]
-    if "variant" in facts and (not words or len(same_variant) < len(all_facts)):
-        words.insert(0, facts["variant"])
+    if name in facts and (not words or len(same_name) < len(all_facts)):
+        words.insert(0, facts[name])
     return " ".join(words) or "measured"
 
 
 def fact_text(key: str, value: str) -> str:
     if key in ("n", "buckets"):
         return f"{'m' if key == 'buckets' else key} = {size_text(int(value))}"
-    if key in ("variant", *AXES):
+    if key in AXES:
         return value
     return f"{key}={value}"
 

@@ -1,6 +1,7 @@
-"""The tables and figures of the publications, as data: what each shows of which points.
+"""The tables and figures, as data: what each shows of which points.
 
-Which points an experiment has is what its configuration asks for; `where` keeps a part of them.
+Those of the publications, and overviews of our own. Which points an experiment has is what its
+configuration asks for; `where` keeps a part of them.
 Series come from the points: one for every variant, parameters and axis that differ, but for `x`
 and `panels`. Drawing and tabulating are the same for all (evaluate.py, plots.py, grids.py).
 """
@@ -36,16 +37,19 @@ class Published:
 class Experiment:
     """One table or figure.
 
-    `x` and `panels` name what points differ by: variant, n, buckets, labels, type, length (of runs
-    of equal labels) or a parameter. `base` describes the point that speed-ups are over. `best`
-    takes for each variant and x the parameters whose slowest other axis is fastest; `worst` then
-    keeps the slowest over these axes.
+    Without a configuration, it shows what one run was asked for itself.
+
+    `x` and `panels` name what points differ by: an axis (loader.AXES) or a parameter. `base`
+    describes the point that speed-ups are over. `best` takes at each x the parameters of each
+    variant ("params"), or the variant and parameters of each family ("family"), whose slowest other
+    axis is fastest; `worst` then keeps the slowest over these axes. "form" takes for all x the
+    variant and parameters of each family that are fastest at the largest x.
     """
 
     id: str
     title: str
     source: str
-    config: str
+    config: str | None
     kind: Literal["table", "figure"]
     x: str
     y: Sequence[str]  # measures, see evaluate.MEASURES; the first is the one that is drawn first
@@ -53,8 +57,9 @@ class Experiment:
     x_of: Facts = field(default_factory=dict)  # x of a variant that has no such parameter
     x_label: str | None = None
     panels: Sequence[str] = ()
+    least_x: int = 1  # that a panel has
     base: Facts = field(default_factory=dict)
-    best: bool = False
+    best: Literal["", "params", "family", "form"] = ""
     worst: Sequence[str] = ()
     log: Literal["", "x", "y", "xy"] = ""
     published: Published | None = None
@@ -94,7 +99,60 @@ REPORT7_T1 = Published(
     ],
 )
 
+
+def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experiment:
+    """Over n, of whatever was measured."""
+    return Experiment(
+        id,
+        title,
+        "Of each family the form that is fastest at its largest size",
+        None,
+        kind="figure",
+        x="n",
+        y=(measure,),
+        where={"operation": ["reduce"]},
+        panels=("backend", "type", "op", "distribution", "mode"),
+        least_x=3,
+        best="form",
+        log=log,
+    )
+
+
+def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Experiment:
+    """Over the buckets, of all that a publication's last figure compares."""
+    return Experiment(
+        id,
+        title,
+        "The fastest form of each family at each number of buckets",
+        config,
+        kind="figure",
+        x="buckets",
+        y=("ns_per_input",),
+        best="family",
+        worst=worst,
+        log="xy",
+    )
+
+
+SWEEPS = (
+    _sweep("reduce-gbs", "Bandwidth against input size", "gb_per_s", "x"),
+    _sweep("reduce-share", "Share of the read ceiling against input size", "ceiling_share", "x"),
+    _sweep("reduce-time", "Time against input size", "us", "xy"),
+)
+
 ALL: Sequence[Experiment] = (
+    *SWEEPS,
+    _overview(
+        "multireduce-time",
+        "Time of multireduce against buckets",
+        "configs/papers/eilers-F4.25.json",
+    ),
+    _overview(
+        "multiscan-time",
+        "Time of multiscan against buckets, on its slowest labels",
+        "configs/papers/eilers-F5.9.json",
+        worst=("labels",),
+    ),
     Experiment(
         "jradi-T1",
         "Harris's kernels 1 to 7",
@@ -451,7 +509,7 @@ ALL: Sequence[Experiment] = (
         kind="table",
         x="buckets",
         y=("ns_per_input",),
-        best=True,
+        best="params",
         published=Published(
             "eilers-T4.2",
             x="log2 buckets",
@@ -573,7 +631,7 @@ ALL: Sequence[Experiment] = (
         x="buckets",
         y=("ns_per_input", "speed_up"),
         base={"variant": "cpu/multireduce"},
-        best=True,
+        best="params",
         log="xy",
     ),
     Experiment(
@@ -585,7 +643,7 @@ ALL: Sequence[Experiment] = (
         x="buckets",
         y=("ns_per_input", "speed_up"),
         base={"variant": "cpu/multireduce"},
-        best=True,
+        best="params",
         log="xy",
     ),
     Experiment(
@@ -639,7 +697,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="buckets",
         y=("ns_per_input",),
-        best=True,
+        best="params",
         worst=("labels",),
         log="xy",
     ),

@@ -4,11 +4,12 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reduce_bench_report.evaluate import (
     MEASURES,
+    MISSING,
     RATIOS,
     Evaluation,
     Panel,
@@ -47,9 +48,10 @@ def grids(evaluation: Evaluation) -> list[Grid]:
 
     Where that were too wide, a table for each series.
     """
+    by_family = evaluation.experiment.best == "family"  # with the name of each form beside
     made = []
     for panel in evaluation.panels:
-        if len(panel.series) > 1 and len(evaluation.measures) > MOST_MEASURES:
+        if len(panel.series) > 1 and (by_family or len(evaluation.measures) > MOST_MEASURES):
             made += [_grid(evaluation, panel, [series]) for series in panel.series]
         else:
             made.append(_grid(evaluation, panel, panel.series))
@@ -122,10 +124,11 @@ class _Printed:
 @dataclass(frozen=True)
 class _Chosen:
     evaluation: Evaluation
-    variant: str
+    panel: Panel
+    chooser: str
 
     def __call__(self, x: str) -> str:
-        return self.evaluation.chosen.get((self.variant, x), "-")
+        return self.evaluation.chosen.get((self.chooser, x, *self.panel.facts.values()), "-")
 
 
 Cell = _Measured | _Printed | _Chosen
@@ -137,10 +140,11 @@ def _columns(
     beside: set[int] = set()
     chosen_of: set[str] = set()
     for series in shown:
-        variant = series.facts.get("variant", "")
-        if any(name == variant for name, _ in evaluation.chosen) and variant not in chosen_of:
-            chosen_of.add(variant)
-            yield f"{variant}: parameters", _Chosen(evaluation, variant)
+        chooser = series.chooser
+        if any(key[0] == chooser for key in evaluation.chosen) and chooser not in chosen_of:
+            chosen_of.add(chooser)
+            what = "form" if evaluation.experiment.best == "family" else "parameters"
+            yield f"{chooser}: {what}", _Chosen(evaluation, panel, chooser)
         for measure in evaluation.measures:
             prefix = f"{series.label}: " if len(shown) > 1 else ""
             heading = prefix + MEASURES[measure].heading
@@ -174,14 +178,18 @@ def number(value: float, measure: str) -> str:
     return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
 
 
+def constants(evaluation: Evaluation) -> str:
+    """What is the same for all points."""
+    return ", ".join(
+        fact_text(key, value) + CONSTANT_OF.get(key, "")
+        for key, value in evaluation.constants.items()
+    )
+
+
 def notes(evaluation: Evaluation) -> list[str]:
     """What a reader must know of the numbers, a sentence each."""
     experiment = evaluation.experiment
-    constants = [
-        fact_text(key, value) + CONSTANT_OF.get(key, "")
-        for key, value in evaluation.constants.items()
-    ]
-    said = [f"{experiment.source}. Measured: {', '.join(constants)}."]
+    said = [f"{experiment.source}. Measured: {constants(evaluation)}."]
     if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
         said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
     if evaluation.published:
@@ -197,6 +205,11 @@ def notes(evaluation: Evaluation) -> list[str]:
                     reason, _, _ = (point.reason or "").partition(" (got ")
                     key = (who, point.outcome, reason)
                     reasons.setdefault(key, []).append(x_text(experiment.x, x))
+            if not evaluation.missing:  # which has them
+                for x in panel.xs:
+                    if x in series.gaps:
+                        key = (series.label, MISSING, "")
+                        reasons.setdefault(key, []).append(x_text(experiment.x, x))
     for (label, outcome, reason), at in reasons.items():
         places = f"{_axis_heading(evaluation)} = {', '.join(dict.fromkeys(at))}"
         where = "" if experiment.x == "variant" else f" at {places}"
@@ -248,31 +261,45 @@ def markdown(evaluation: Evaluation, redraw_command: str) -> str:
     experiment = evaluation.experiment
     parts = [f"**{experiment.id}: {experiment.title}**"]
     for grid in grids(evaluation):
-        parts += [f"*{_markdown_text(grid.title)}*"] if grid.title else []
-        parts.append(_markdown_rows(grid))
+        parts += [f"*{markdown_text(grid.title)}*"] if grid.title else []
+        parts.append(_markdown_grid(grid))
     statement = _statement(evaluation)
     if statement:
-        parts += ["The source says:", _markdown_rows(statement)]
-    parts.append(_markdown_text(" ".join(notes(evaluation))))
-    parts.append(_markdown_text("\n".join(provenance(evaluation, redraw_command))))
+        parts += ["The source says:", _markdown_grid(statement)]
+    parts.append(markdown_text(" ".join(notes(evaluation))))
+    parts.append(markdown_text("\n".join(provenance(evaluation, redraw_command))))
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown_text(text: str) -> str:
-    """Without elements of HTML, which Markdown passes on."""
+def without_html(text: str) -> str:
+    """Elements of HTML, which Markdown passes on, as text."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _markdown_rows(grid: Grid) -> str:
+def markdown_text(text: str) -> str:
+    """Running text that has no markup; globs of variants have asterisks."""
+    return without_html(text).replace("*", r"\*")
+
+
+def _markdown_grid(grid: Grid) -> str:
+    return markdown_rows(grid.headings, grid.rows, range(grid.texts))
+
+
+def markdown_rows(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], texts: Collection[int]
+) -> str:
+    """A table; the columns `texts` are no numbers."""
+
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(map(cell_text, cells)) + " |"
 
     def cell_text(cell: str) -> str:
-        return _markdown_text(_one_line(cell)).replace("|", r"\|")
+        return without_html(_one_line(cell)).replace("|", r"\|")
 
-    numbers = len(grid.headings) - grid.texts
-    rule = "|" + " --- |" * grid.texts + " ---: |" * numbers
-    return "\n".join([line(grid.headings), rule, *(line(row) for row in grid.rows)])
+    rule = "|" + "".join(
+        " --- |" if place in texts else " ---: |" for place in range(len(headings))
+    )
+    return "\n".join([line(headings), rule, *(line(row) for row in rows)])
 
 
 def _statement(evaluation: Evaluation) -> Grid | None:

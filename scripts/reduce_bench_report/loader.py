@@ -18,6 +18,11 @@ SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
 ELEMENT_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4}
+# what can tell points apart beside their parameters
+AXES = (
+    "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
+    "labels", "length", "mode", "finish",
+)  # fmt: skip
 
 
 class InputError(Exception):
@@ -80,6 +85,24 @@ class Point:
     @property
     def family(self) -> str:
         return self.variant.split("/", 1)[0]
+
+    @property
+    def length(self) -> int | None:
+        """Of the runs of equal labels."""
+        length = dict(self.labels.params).get("length") if self.labels else None
+        return None if length is None else int(length)
+
+    def axis(self, name: str) -> int | str | None:
+        """What the point is at an axis or a parameter; None where it has no such thing."""
+        if name not in AXES:
+            return dict(self.params).get(name)
+        value = getattr(self, name)
+        return value if value is None or isinstance(value, int) else str(value)
+
+    def axis_text(self, name: str) -> str:
+        """Empty where the point has no such axis or parameter."""
+        value = self.axis(name)
+        return "" if value is None else str(value)
 
     @property
     def ranked(self) -> bool:
@@ -206,15 +229,19 @@ def default_results(root: Path = ROOT) -> list[Path]:
     local = max(
         (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
     )
-    if local is not None:
-        return [_from_here(local)]
+    return committed_results(root) if local is None else [_from_here(local)]
+
+
+def committed_results(root: Path = ROOT) -> list[Path]:
+    """Those of the one device that has some."""
+    folder = root / "results"
     committed = {each.name: sorted(each.rglob("*.json")) for each in sorted(folder.glob("*/"))}
-    with_files = {name: files for name, files in committed.items() if files}
+    with_files = {name: files for name, files in committed.items() if files and name != "local"}
     if len(with_files) != 1:
         raise InputError(
-            f"no result is in {_from_here(folder / 'local')}, and results of {len(with_files)} "
-            f"devices are committed ({', '.join(with_files) or 'none'}); run make bench, or name "
-            "the results of one device"
+            f"no result is in {_from_here(folder / 'local')} or named, and results of "
+            f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
+            "make bench, or name the results of one device"
         )
     return [_from_here(path) for path in next(iter(with_files.values()))]
 
@@ -233,10 +260,15 @@ def checked_json(path: Path, schema_path: Path, what: str) -> Any:
         document = _parsed(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {what} '{path}': {error}") from error
+    require_schema(document, schema_path, f"{what} '{path}'")
+    return document
+
+
+def require_schema(document: Any, schema_path: Path, what: str) -> None:
+    """`InputError` where the schema does not allow the document."""
     defect = _defect(document, schema_path)
     if defect is not None:
-        raise InputError(f"{what} '{path}' breaks its schema {defect}")
-    return document
+        raise InputError(f"{what} breaks its schema {defect}")
 
 
 def _parsed(content: bytes) -> Any:

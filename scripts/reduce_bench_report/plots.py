@@ -39,6 +39,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 CHARACTERS_SIDE_BY_SIDE = 40
+FEW_DECADES = 100  # largest over smallest value
 
 UNMEASURED_MARKER = "h"  # none of MARKERS
 
@@ -121,12 +122,16 @@ def _draw_panel(
 ) -> None:
     experiment = evaluation.experiment
     numeric = all(x.isdecimal() for x in panel.xs)
-    places = {x: float(x) if numeric else float(index) for index, x in enumerate(panel.xs)}
+    places = {
+        x: float(x) if numeric else float(index)
+        for index, x in enumerate(panel.xs)
+        if not (numeric and "x" in experiment.log and x == "0")  # not on a log axis
+    }
     crosses: dict[str, int] = {}  # crosses already at this x, stacked to stay apart
     for index, series in enumerate(panel.series):
         style = styles[series.label]
         aside = 0.0 if numeric else _aside(index, len(panel.series))
-        own = [x for x in panel.xs if series.outcome(x)]
+        own = [x for x in places if series.outcome(x)]
         values = [panel.value(series, x, measure) or (math.nan,) * 3 for x in own]
         axes.errorbar(
             [places[x] + aside for x in own],
@@ -164,7 +169,8 @@ def _draw_panel(
     axes.set_title(panel.title, fontsize=FONT_POINTS)
     axes.set_xlabel(experiment.x_label or _axis_label(experiment.x), fontsize=FONT_POINTS)
     axes.set_ylabel(_value_label(experiment, measure), fontsize=FONT_POINTS)
-    axes.tick_params(labelsize=FONT_POINTS - 0.5, width=0.6, length=2.5)
+    axes.tick_params(width=0.6, length=2.5)
+    axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
     axes.grid(True, color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
 
@@ -194,7 +200,7 @@ def _draw_published(
     """Hollow, with the marker of the series that measures the same."""
     for series in panel.published:
         measured = next((each for each in panel.series if series.is_of(each)), None)
-        values = {x: panel.published_value(series, x, measure) for x in panel.xs}
+        values = {x: panel.published_value(series, x, measure) for x in places}
         known = {x: value for x, value in values.items() if value is not None}
         if known and not panel.is_base(series):
             axes.plot(
@@ -220,8 +226,8 @@ def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, flo
             axes.axhline(next(iter(at.values())), color=grey, linewidth=3, zorder=1, label=label)
             continue
         axes.plot(
-            [places[x] for x in at],
-            list(at.values()),
+            [places[x] for x in at if x in places],
+            [ceiling for x, ceiling in at.items() if x in places],
             label=label,
             color=grey,
             linewidth=3,
@@ -240,20 +246,26 @@ def _scale(
     numeric: bool,
 ) -> None:
     experiment = evaluation.experiment
-    if numeric and "x" in experiment.log and all(place > 0 for place in places.values()):
+    if numeric and "x" in experiment.log:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
     if "y" in experiment.log and math.isfinite(axes.dataLim.minposy):  # without a value: linear
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(_decade))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        if axes.dataLim.y1 < FEW_DECADES * axes.dataLim.minposy:
+            axes.yaxis.set_major_formatter(FuncFormatter(_one_two_five))
+            axes.yaxis.set_minor_formatter(FuncFormatter(_one_two_five))
+        else:
+            axes.yaxis.set_major_formatter(FuncFormatter(_decade))
+            axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0)
     if measure.endswith("_share"):
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-    shown = list(places)[:: math.ceil(len(places) / MOST_TICKS) if numeric else 1]
-    axes.xaxis.set_major_locator(FixedLocator([places[x] for x in shown]))
     as_powers = numeric and max(places.values()) >= 1024
+    powers = [x for x in places if as_powers and int(x).bit_count() == 1]
+    ticks = powers or list(places)
+    shown = ticks[:: math.ceil(len(ticks) / MOST_TICKS) if numeric else 1]
+    axes.xaxis.set_major_locator(FixedLocator([places[x] for x in shown]))
     names = {places[x]: _tick(experiment.x, x, as_powers) for x in shown}
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: names.get(place, "")))
     if not numeric:
@@ -286,6 +298,12 @@ def _tick(key: str, x: str, as_powers: bool) -> str:
 def _power(base: int, exponent: int) -> str:
     """Without mathtext, which takes longer than all the rest of a figure."""
     return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def _one_two_five(value: float, _: object) -> str:
+    """Powers of ten alone would leave an axis with one number or none."""
+    mantissa = value / 10.0 ** math.floor(math.log10(value) + 1e-9)
+    return f"{value:g}" if any(math.isclose(mantissa, each) for each in (1, 2, 5)) else ""
 
 
 def _decade(value: float, _: object) -> str:

@@ -8,6 +8,7 @@ from reduce_bench_report.claim_registry import Interval, Json, Value
 from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
 
 MODE = "cold"
+PARAM = "params."  # before the name of a parameter, in claims
 
 Key = tuple[Value, ...]
 
@@ -40,17 +41,13 @@ class Measured:
 
 
 def axis(name: str, measured: Measured) -> Value | None:
-    point = measured.point
-    if name.startswith("params."):
-        text = dict(point.params).get(name.removeprefix("params."))
-        return int(text) if text is not None and text.isdigit() else text
-    return AXES[name](measured)
-
-
-def _segment_length(measured: Measured) -> Value | None:
-    labels = measured.point.labels
-    length = None if labels is None else dict(labels.params).get("length")
-    return None if length is None else int(length)
+    """Of the point, or a quantity made of several of its axes and the device."""
+    if name in DERIVED:
+        return DERIVED[name](measured)
+    value = measured.point.axis(name.removeprefix(PARAM))
+    if name.startswith(PARAM) and isinstance(value, str) and value.isdigit():
+        return int(value)
+    return value
 
 
 def _bucket_bytes(measured: Measured) -> Value | None:
@@ -79,17 +76,7 @@ def _buckets_per_tile(measured: Measured) -> Value | None:
     return buckets / (threads * items)
 
 
-AXES: dict[str, Callable[[Measured], Value | None]] = {
-    "variant": lambda m: m.point.variant,
-    "operation": lambda m: m.point.operation,
-    "backend": lambda m: m.point.backend,
-    "type": lambda m: m.point.type,
-    "op": lambda m: m.point.op,
-    "n": lambda m: m.point.n,
-    "buckets": lambda m: m.point.buckets,
-    "distribution": lambda m: m.point.distribution.name,
-    "labels": lambda m: None if m.point.labels is None else m.point.labels.name,
-    "segment_length": _segment_length,
+DERIVED: dict[str, Callable[[Measured], Value | None]] = {
     "bucket_bytes": _bucket_bytes,
     "bucket_bytes_per_l2": _bucket_bytes_per_l2,
     "buckets_per_tile": _buckets_per_tile,
@@ -130,12 +117,12 @@ AXIS_WORDS = {
     "bucket_bytes": "bytes of all bucket sets",
     "bucket_bytes_per_l2": "bytes of all bucket sets over L2",
     "buckets_per_tile": "buckets over threads times items",
-    "segment_length": "segment length",
+    "length": "segment length",
 }
 
 
 def axis_name(name: str) -> str:
-    return AXIS_WORDS.get(name, name.removeprefix("params."))
+    return AXIS_WORDS.get(name, name.removeprefix(PARAM))
 
 
 def wanted_text(wanted: Any) -> str:

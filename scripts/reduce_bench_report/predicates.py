@@ -38,6 +38,12 @@ class Context:
         parts = check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]
         return [self.selection(part) for part in parts]
 
+    @property
+    def variants(self) -> set[str]:
+        """All that its selections name."""
+        named = [selection["variant"] for selection in self.selections]
+        return {variant for one in named for variant in (one if isinstance(one, list) else [one])}
+
 
 def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
     """The values of `match` that both sides of a ratio have."""

@@ -36,28 +36,26 @@ def missing_line(each: Evaluation | Absence) -> str | None:
     return None
 
 
-def redraw_command(
-    paths: Iterable[Path],
-    ids: Sequence[str] = (),
-    where: Iterable[str] = (),
-    represent: Sequence[str] = (),
-) -> str:
-    words = ["python3", "-m", "reduce_bench_report", "figures", "--results", *map(str, paths)]
-    words += ["--only", ",".join(ids)] if ids else []
-    words += [word for condition in where for word in ("--where", condition)]
-    words += ["--represent", ",".join(represent)] if represent else []
-    return "Redraw: PYTHONPATH=scripts " + shlex.join(words)
+def redraw_command(evaluation: Evaluation, where: Iterable[str] = ()) -> str:
+    paths = [str(run.path) for run in evaluation.runs]
+    conditions = [word for condition in where for word in ("--where", condition)]
+    only = ["--only", evaluation.experiment.id]
+    return f"Redraw: {shell_command('figures', '--results', *paths, *only, *conditions)}"
 
 
-def redraw_command_of(
-    evaluation: Evaluation, where: Iterable[str] = (), represent: Sequence[str] = ()
-) -> str:
-    paths = [run.path for run in evaluation.runs]
-    return redraw_command(paths, [evaluation.experiment.id], where, represent)
+def shell_command(*arguments: str) -> str:
+    return "PYTHONPATH=scripts " + shlex.join(["python3", "-m", "reduce_bench_report", *arguments])
 
 
-def svg(evaluation: Evaluation) -> str:
-    """The figure as an SVG element to stand in an HTML page."""
+def about(evaluation: Evaluation, command: str) -> str:
+    """What a figure's file carries: what is in it, where it is from, what draws it again."""
+    return "\n".join([*grids.notes(evaluation), *grids.provenance(evaluation, command)])
+
+
+def svg(evaluation: Evaluation) -> str | None:
+    """The figure as an SVG element to stand in an HTML page; a table has none."""
+    if evaluation.experiment.kind != "figure":
+        return None
     return figures.svg_element(plots.draw(evaluation))
 
 
@@ -65,16 +63,16 @@ def save_all(
     evaluations: Sequence[Evaluation],
     folder: Path,
     formats: Sequence[str],
-    redraw_commands: Sequence[str],
+    where: Iterable[str] = (),
 ) -> list[Path]:
     """Writes each one's table in every format and its figure in those asked for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return figures.in_parallel(
+        written = figures.in_parallel(
             save,
             [
-                (evaluation, folder, formats, command)
-                for evaluation, command in zip(evaluations, redraw_commands, strict=True)
+                (evaluation, folder, formats, redraw_command(evaluation, where))
+                for evaluation in evaluations
             ],
         )
     except OSError as error:
@@ -82,22 +80,21 @@ def save_all(
             f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
             "with -o"
         ) from error
+    return [path for paths in written for path in paths]
 
 
-def save(
-    evaluation: Evaluation, folder: Path, formats: Sequence[str], redraw_command: str
-) -> list[Path]:
+def save(evaluation: Evaluation, folder: Path, formats: Sequence[str], command: str) -> list[Path]:
     experiment = evaluation.experiment
     written = []
     for extension, text in grids.FORMATS.items():
         path = folder / f"{experiment.id}.{extension}"
-        path.write_text(text(evaluation, redraw_command), encoding="utf-8")
+        path.write_text(text(evaluation, command), encoding="utf-8")
         written.append(path)
     if experiment.kind == "figure":
         figure = plots.draw(evaluation)
-        said = [*grids.notes(evaluation), *grids.provenance(evaluation, redraw_command)]
+        said = about(evaluation, command)
         for extension in formats:
             path = folder / f"{experiment.id}.{extension}"
-            figures.save(figure, path, extension, "\n".join(said), DPI)
+            figures.save(figure, path, extension, said, DPI)
             written.append(path)
     return written

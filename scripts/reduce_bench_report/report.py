@@ -21,10 +21,11 @@ from plotly.offline import get_plotlyjs
 
 from reduce_bench_report import figures, grids, regenerate
 from reduce_bench_report.grids import Grid
-from reduce_bench_report.loader import Point, Results
-from reduce_bench_report.select import TYPE_ORDER, size_text, time_text
+from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
+from reduce_bench_report.select import size_text, time_text
 from reduce_bench_report.variants import Variants
 
+TYPE_ORDER = tuple(ELEMENT_BYTES)
 PAGE = Path(__file__).parent / "page"
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
@@ -123,6 +124,7 @@ def page(
     """
     files = [each["file"] for each in scorecard["results"]] if scorecard else []
     file_of = dict(zip(map(id, runs), files, strict=scorecard is not None))
+    command = regenerate.shell_command("report", *(str(run.path) for run in runs))
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
@@ -143,6 +145,7 @@ def page(
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
         data=_json(_data(runs, entries)),
         runs=runs,
+        command=command,
         entries=entries,
         outcomes=_outcomes(entries),
         superseded=len(entries) - len(current),
@@ -164,15 +167,16 @@ def page(
 def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
     """What the runs hold of the publications' figures and tables; and a line for each other one."""
     evaluations, absences = regenerate.evaluate_all(runs)
+    pictures = figures.in_parallel(regenerate.svg, [(each,) for each in evaluations])
     drawn = [
         Figure(
             each.experiment.id,
             each.experiment.title,
-            regenerate.svg(each) if each.experiment.kind == "figure" else None,
+            picture,
             grids.grids(each),
-            [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command_of(each))],
+            [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command(each))],
         )
-        for each in evaluations
+        for each, picture in zip(evaluations, pictures, strict=True)
     ]
     return drawn, [line for line in map(regenerate.missing_line, absences) if line]
 
@@ -220,7 +224,7 @@ def _missing(
 
 
 @dataclass(frozen=True)
-class Limits:
+class Ceilings:
     """What one run measured as the limits of one backend."""
 
     run: Results
@@ -231,14 +235,14 @@ class Limits:
     noise: str
 
 
-def _ceilings(runs: Sequence[Results]) -> list[Limits]:
+def _ceilings(runs: Sequence[Results]) -> list[Ceilings]:
     limits = []
     for run in runs:
         noise = run.document["noise_floor"]["relative"]
         for backend, ceiling in run.document["ceilings"].items():
             launch_ns = ceiling["empty_launch_ns"]
             limits.append(
-                Limits(
+                Ceilings(
                     run,
                     backend,
                     max((entry["gb_per_s"] for entry in ceiling["read"]), default=None),

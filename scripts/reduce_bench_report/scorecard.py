@@ -8,8 +8,10 @@ from typing import Any
 
 from reduce_bench_report.claim_registry import Outcome, Registry
 from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
+from reduce_bench_report.grids import markdown_rows, without_html
 from reduce_bench_report.loader import ROOT, Results
 from reduce_bench_report.points import Measured
+from reduce_bench_report.regenerate import shell_command
 
 MISSING_SHOWN = 6
 
@@ -26,10 +28,10 @@ def text(judgements: Sequence[Judgement]) -> str:
 
 
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:
-    parts = [
-        "# Published claims, put to the test",
+    said = [
         _totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
+        f"Made by `{_command(runs)}`.",
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
         "run's A/A noise floor, over all runs that have the points. A check holds where every "
         "interval is inside its limits. A claim is reproduced where all checks hold, not "
@@ -39,8 +41,12 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
             f"* *{name}* ({tolerance['value']:g}): {tolerance['why']}"
             for name, tolerance in registry.tolerances.items()
         ),
+    ]
+    parts = [
+        "# Published claims, put to the test",
+        *map(without_html, said),
         _table(judgements),
-        *(_details(judgement) for judgement in judgements),
+        *(without_html(_details(judgement)) for judgement in judgements),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -50,6 +56,7 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
         "schema": 1,
         "kind": "reduce-bench-claims",
         "device": _device(runs),
+        "command": _command(runs),
         "results": [
             {
                 "file": _file(run),
@@ -62,6 +69,10 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
         "totals": {verdict.value: count for verdict, count in _counts(judgements)},
         "claims": [_claim(judgement) for judgement in judgements],
     }
+
+
+def _command(runs: Sequence[Results]) -> str:
+    return shell_command("claims", "--results", *(str(run.path) for run in runs))
 
 
 def _device(runs: Sequence[Results]) -> str:
@@ -123,16 +134,19 @@ def _number(case: Case) -> str:
 
 
 def _table(judgements: Sequence[Judgement]) -> str:
+    headings = ["claim", "source", "says", "published", "here", "verdict"]
     rows = [
-        "| claim | source | says | published | here | verdict |",
-        "| ---: | --- | --- | --- | --- | --- |",
+        [
+            f"[{j.claim['number']}](#claim-{j.claim['number']})",
+            f"{j.claim['paper']} {j.claim['section']}",
+            j.claim["wording"],
+            _published(j),
+            _here(j),
+            f"**{j.verdict.value}**",
+        ]
+        for j in judgements
     ]
-    for j in judgements:
-        source = f"{j.claim['paper']} {j.claim['section']}"
-        cells = [f"[{j.claim['number']}](#claim-{j.claim['number']})", source, j.claim["wording"]]
-        cells += [_published(j), _here(j), f"**{j.verdict.value}**"]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows)
+    return markdown_rows(headings, rows, range(1, len(headings)))
 
 
 def _details(judgement: Judgement) -> str:

@@ -28,7 +28,7 @@ from reduce_bench_report.claim_registry import (
 from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import ROOT, Sweep
 from reduce_bench_report.configuration import load as load_configuration
-from reduce_bench_report.loader import InputError, Results, default_results
+from reduce_bench_report.loader import InputError, Results, committed_results, default_results
 from reduce_bench_report.scorecard import document
 
 Json = dict[str, Any]
@@ -75,7 +75,9 @@ def made_point(spec: Spec, median_ns: float, **changes: Any) -> Json:
         for name, value in spec.items()
         if name.startswith("params.")
     }
-    labels = spec.get("labels")
+    labels = {"name": spec["labels"]} if spec.get("labels") else None
+    if "length" in spec:
+        labels = {"name": "runs", "length": spec["length"]}
     made = made_up.point(
         spec["variant"],
         spec.get("n", 1 << 20),
@@ -87,11 +89,9 @@ def made_point(spec: Spec, median_ns: float, **changes: Any) -> Json:
         op=spec.get("op", "sum"),
         buckets=spec.get("buckets"),
         distribution={"name": spec.get("distribution", "uniform")},
-        labels=None if labels is None else {"name": labels},
+        labels=labels,
     )
     made["type"] = spec.get("type", "i32")
-    if "segment_length" in spec:
-        made["labels"]["length"] = spec["segment_length"]
     made["timing"]["cold"] |= {"ci_low_ns": 0.9999 * median_ns, "ci_high_ns": 1.0001 * median_ns}
     return made | changes
 
@@ -825,8 +825,8 @@ def asked_for(sweep: Sweep, spec: Spec) -> bool:
     if not any(fnmatchcase(spec["variant"], glob) for glob in sweep.variants):
         return False
     labels = spec.get("labels")
-    if "segment_length" in spec:
-        labels = str(loader.distribution({"name": labels, "length": spec["segment_length"]}))
+    if "length" in spec:
+        labels = str(loader.distribution({"name": "runs", "length": spec["length"]}))
     axes = {**spec, "labels": labels}
     named = [name for name in sweep.axes if axes.get(name) is not None]
     params = {name: spec[f"params.{name}"] for name in sweep.params if f"params.{name}" in spec}
@@ -887,7 +887,8 @@ def test_compared_points_differ_in_what_is_compared_alone(number: int, index: in
         if selection["operation"] != "reduce":
             needed |= {"labels", "buckets"}
         if selection["operation"] in ("reduce-by-key", "scan-by-key"):
-            needed -= {"buckets"}  # the runs matter, not how many labels there are
+            needed -= {"buckets", "labels"}  # the runs matter, not how many labels there are
+            needed.add("length")
         if any(name in selection for name in DERIVED):
             needed -= {"buckets"}
         assert needed <= pinned | axes
@@ -936,15 +937,28 @@ def test_the_command_writes_the_scorecard(
     markdown = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
     assert "| [2](#claim-2) | jradi 2.1, Table 1 (from Harris) |" in markdown
     assert "* Configuration: `configs/papers/jradi-T1.json`." in markdown
+    command = f"python3 -m reduce_bench_report claims --results {jradi_t1}"
+    assert f"`PYTHONPATH=scripts {command}`" in markdown
     assert "* There: G80, 86.4 GB/s; n 4194304, type i32, op sum." in markdown
     assert "* Here: operation reduce, backend cuda, n 4194304, type i32" in markdown
     written = json.loads((tmp_path / "out" / "claims.json").read_text(encoding="utf-8"))
+    assert written["command"].endswith(command)
     second = written["claims"][1]
     assert second["verdict"] == "reproduced"
     assert second["published"] == [{"value": "2.01", "source": "jradi-T1, kernel 3, step speed-up"}]
     (case,) = second["checks"][0]["cases"]
     assert [point["median_ns"] for point in case["points"]] == [START_NS / 2, START_NS / 4]
     assert sum(written["totals"].values()) == len(written["claims"]) == 75
+
+
+def test_hostile_names_are_text_in_the_scorecard(tmp_path: Path, jradi_t1: Path) -> None:
+    made = json.loads(jradi_t1.read_text(encoding="utf-8"))
+    made["environment"]["gpu"]["name"] = "Card <img src=x onerror=hacked()> & | sons"
+    path = made_up.write(made, tmp_path / "r.json")
+    assert main(["claims", "--results", str(path), "-o", str(tmp_path / "out")]) == 0
+    markdown = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
+    assert "<" not in markdown
+    assert "Card &lt;img src=x onerror=hacked()> &amp; | sons" in markdown
 
 
 def test_an_interrupted_run_is_told(
@@ -996,6 +1010,7 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     local.mkdir()
     (local / "b.json").touch()
     assert default_results(tmp_path) == [local / "b.json"]
+    assert committed_results(tmp_path) == [committed / "a.json"]
     (local / "b.json").unlink()
     (tmp_path / "results" / "other-card").mkdir()
     (tmp_path / "results" / "other-card" / "c.json").touch()

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import made_up
 import pytest
-from made_up import known_wrong, point, points_of, unmeasured
+from made_up import point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import ROOT, load_runs
-from reduce_bench_report.tables import MARKERS, spread
 
 Save = Callable[..., str]
 
@@ -36,97 +35,17 @@ POINTS = [
 ]
 
 
-def test_table(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["table", save(POINTS)]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    assert rows == [
-        "| variant | 2^10 | 2^20 |",
-        "| --- | ---: | ---: |",
-        "| cub/reduce | **81.92 (2%)** | **2097 (52%)** |",
-        "| harris/0 | 40.96 (1%) | 1049 (26%) |",
-        "| amp/x (host) | skipped | 524.3 (13%) |",
-    ]
-
-
-def test_table_of_chosen_sizes(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["table", save(POINTS), "--n", "2^20,7"]) == 0
-    out = capsys.readouterr().out
-    assert "| variant | 2^20 | 7 |" in out
-    assert "| harris/0 | 1049 (26%) | - |" in out
-
-
-def test_spread_keeps_both_ends() -> None:
-    assert spread(list(range(10, 31))) == [10, 14, 18, 22, 26, 30]
-    assert spread([5]) == [5]
-    assert spread([1, 2, 3]) == [1, 2, 3]
-
-
-def test_known_wrong_time_is_not_in_the_table(
-    save: Save, capsys: pytest.CaptureFixture[str]
-) -> None:
-    points = [
-        point("a/x", 1024, 100.0),
-        known_wrong("a/x", 2048, 1.0),
-        point("b/y", 1024, 200.0),
-        point("b/y", 2048, 200.0),
-    ]
-    assert main(["table", save(points)]) == 0
-    out = capsys.readouterr().out
-    assert "| a/x | **40.96 (1%)** | wrong (known) |" in out
-    assert "| b/y | 20.48 (1%) | **40.96 (1%)** |" in out
-
-
-@pytest.fixture
-def readme(tmp_path: Path) -> Path:
-    path = tmp_path / "README.md"
-    path.write_text(f"# Title\n\n{MARKERS[0]}\nformer\n{MARKERS[1]}\n\nAfter.\n", encoding="utf-8")
-    return path
-
-
-def test_readme_table_is_replaced_and_nothing_else(save: Save, readme: Path) -> None:
-    arguments = ["table", save(POINTS), "--readme", str(readme)]
-    assert main(arguments) == 0
-    text = readme.read_text(encoding="utf-8")
-    assert text.startswith(f"# Title\n\n{MARKERS[0]}\n**i32 sum")
-    assert text.endswith(f"\n{MARKERS[1]}\n\nAfter.\n")
-    assert "former" not in text
-    assert main(arguments) == 0
-    assert readme.read_text(encoding="utf-8") == text
-
-
-def test_check_fails_when_the_table_is_stale(save: Save, readme: Path) -> None:
-    results = save(POINTS)
-    arguments = ["table", results, "--readme", str(readme)]
-    before = readme.read_text(encoding="utf-8")
-    assert main([*arguments, "--check"]) == 1
-    assert readme.read_text(encoding="utf-8") == before
-    main(arguments)
-    assert main([*arguments, "--check"]) == 0
-    readme.write_text(readme.read_text(encoding="utf-8").replace("2097", "2098"), encoding="utf-8")
-    assert main([*arguments, "--check"]) == 1
-    main(arguments)
-    save([*POINTS[:-1], point("amp/x", 1 << 20, 8001.0, finish="host")])
-    assert main([*arguments, "--check"]) == 1
-
-
-@pytest.mark.parametrize("text", ["", f"{MARKERS[1]}\n{MARKERS[0]}\n", f"{MARKERS[0]}\n" * 2])
-def test_readme_without_its_markers(
-    save: Save, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "README.md"
-    path.write_text(text, encoding="utf-8")
-    assert main(["table", save(POINTS), "--readme", str(path)]) == 2
-    assert MARKERS[0] in capsys.readouterr().err
-    assert path.read_text(encoding="utf-8") == text
-
-
 def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new" / "figures"
     results = save([*POINTS, point("cub/reduce", 4096, 60.0)])
     arguments = ["figures", "--results", results, "-o", str(folder), "--format", "svg"]
     assert main([*arguments, "--where", "type=i32"]) == 0
-    names = ["reduce-gbs.svg", "reduce-share.svg", "reduce-time.svg"]
-    assert sorted(path.name for path in folder.iterdir()) == names
+    names = [
+        f"{name}.{extension}"
+        for name in ("reduce-gbs", "reduce-share", "reduce-time")
+        for extension in ("md", "csv", "tex", "svg")
+    ]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
 
 
@@ -177,12 +96,9 @@ def test_figures_say_what_is_missing(
         main(["figures", "--results", save(JRADI_T1[:-1]), "-o", str(tmp_path), "--format", "svg"])
         == 0
     )
-    said = capsys.readouterr().err.splitlines()
-    assert said[0] == (
-        "reduce-gbs, reduce-share, reduce-time: not drawn: no variant has points at 3 or more n"
-    )
-    about = dict(line.split(": ", 1) for line in said[1:])
+    about = dict(line.split(": ", 1) for line in capsys.readouterr().err.splitlines())
     assert about.keys() == EXPERIMENTS.keys()
+    assert about["reduce-gbs"] == "not drawn: no reduce has points at 3 or more n"
     assert about["jradi-T1"] == (
         "drawn in part: missing every point of harris/6: run configs/papers/jradi-T1.json"
     )
@@ -258,32 +174,9 @@ def test_an_interrupted_run_is_told_by_claims(
     assert f"* {provenance}\n" in (tmp_path / "claims.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [["table"], ["figures", "--results"]])
-def test_a_representative_that_no_point_has(
-    command: list[str], save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
-    assert main([*command, save(POINTS), "--represent", "harris/O"]) == 2
-    assert "--represent harris/O: no point is of this variant; the nearest is 'harris/0'" in (
-        capsys.readouterr().err
-    )
-
-
-def test_sweeps_are_of_the_run_with_most_lines(save: Save, tmp_path: Path) -> None:
-    folder = tmp_path / "figures"
-    sweep = [point("harris/0", n, 100.0) for n in (1024, 2048, 4096)]
-    results = [save(JRADI_T1), save(sweep, "sweep.json")]
-    arguments = ["figures", "--results", *results, "-o", str(folder), "--format", "svg"]
-    assert main([*arguments, "--only", "reduce-gbs"]) == 0
-    assert [path.name for path in folder.iterdir()] == ["reduce-gbs.svg"]
-    assert "sweep.json" in (folder / "reduce-gbs.svg").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["table", "none.json"],
         ["figures", "--results", "none.json"],
         ["report", "none.json"],
     ],
@@ -302,10 +195,8 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     results = save(POINTS)
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
-    assert main(["table", save([], "empty.json")]) == 2
-    assert main(["table", results, "--check"]) == 2
-    assert main(["table", results, "--where", "type=f64"]) == 2
-    assert main(["table", results, "--readme", str(tmp_path / "none.md")]) == 2
+    assert main(["figures", "--results", save([], "empty.json")]) == 2
+    assert main(["figures", "--results", results, "--where", "type=f64"]) == 2
     sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
     assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
@@ -324,7 +215,7 @@ def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Pa
         )
 
     results = save(POINTS)
-    assert run("table", results).returncode == 0
+    assert run("claims", "--results", results).returncode == 0
     done = run("report", results, "-o", str(tmp_path / "r.html"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "jinja2" in done.stderr and "make report" in done.stderr
@@ -337,7 +228,7 @@ def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Pa
         ["draw"],
         ["figures", "--format", "gif"],
         ["figures", "--only", "jradi-T9"],
-        ["table", "r.json", "--n", "2^x"],
+        ["figures", "--represent", "harris/7"],
     ],
 )
 def test_bad_usage_is_exit_2(arguments: list[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reduce_bench_report import configuration
 from reduce_bench_report.loader import Results, load
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +152,27 @@ def test_samples_are_kept_on_request(config: SaveConfig, tmp_path: Path) -> None
     assert drive(*quick(config(), "-o", out, "--keep-samples")).returncode == GOOD
     timing = load(out).points[0].timing["hot"]
     assert len(timing["samples_ns"]) == timing["samples"] >= 10
+
+
+def test_what_a_configuration_leaves_out_is_as_the_schema_says(tmp_path: Path) -> None:
+    variants = json.loads(drive("list", "--json").stdout)
+    operations = dict.fromkeys(v["operation"] for v in variants if v["id"].startswith("cpu/"))
+    assert {"reduce", "multireduce", "histogram", "scatter"} <= operations.keys()
+    sweeps = [
+        {"variants": ["cpu/*"], "n": [16], **({} if name == "reduce" else {"operation": name})}
+        for name in operations
+    ]
+    path = tmp_path / "config.json"
+    out = tmp_path / "r.json"
+    path.write_text(json.dumps({"schema": 1, "sweeps": sweeps}), encoding="utf-8")
+    few = ["--backend", "cpu", "--set", "measurement.max_time_ms=1"]
+    assert drive("run", "--config", path, "-o", out, *few).returncode == GOOD
+    results = load(out)
+    stated = results.document["config"]["sweeps"]
+    resolved = configuration.of_run(results).sweeps
+    for ours, theirs, raw in zip(configuration.load(path).sweeps, resolved, stated, strict=True):
+        assert {"type", "op", "operation"} <= raw.keys()
+        assert (ours.axes, ours.mode) == (theirs.axes, theirs.mode), raw["operation"]
 
 
 def test_dry_run_lists_the_points_and_writes_nothing(config: SaveConfig, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def legend(figure: Figure) -> list[str]:
 
 
 def test_every_configuration_of_a_paper_has_an_experiment() -> None:
-    asked = {Path(experiment.config) for experiment in EXPERIMENTS.values()}
+    asked = {Path(each.config) for each in EXPERIMENTS.values() if each.config}
     drawn = {path for path in CONFIGS if not path.stem.endswith("-claims")}
     assert drawn <= asked
 
@@ -142,7 +142,13 @@ def test_published_tables_have_the_columns_that_experiments_read() -> None:
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A run of all that the papers' configurations ask for."""
     path = tmp_path_factory.mktemp("everything") / "r.json"
-    return load(made_up.write(made_up.results(points_of(*CONFIGS)), path))
+    sweeps = [
+        sweep
+        for config in CONFIGS
+        for sweep in json.loads((ROOT / config).read_text(encoding="utf-8"))["sweeps"]
+    ]
+    document = made_up.results(points_of(*CONFIGS)) | {"config": {"schema": 1, "sweeps": sweeps}}
+    return load(made_up.write(document, path))
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -154,7 +160,7 @@ def test_runs_of_all_configurations_are_all_that_an_experiment_needs(
         assert (
             experiment.lacks
             or made.reason.endswith(" asks for no such points yet")
-            or Path(experiment.config) not in CONFIGS
+            or experiment.config not in map(str, CONFIGS)
         )
         return
     assert made.missing == []
@@ -426,7 +432,7 @@ def test_the_best_parameters_are_those_whose_slowest_labels_are_fastest(
 ) -> None:
     labels = ["uniform", "degenerate"]
     experiment = ask(
-        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2, 4]}, best=True
+        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2, 4]}, best="params"
     )
     times = {"1": (10.0, 400.0), "2": (200.0, 300.0), "4": (5.0, None)}
     points = []
@@ -457,13 +463,69 @@ def test_parameters_that_lack_a_point_are_not_the_best(
 ) -> None:
     labels = ["uniform", "degenerate"]
     experiment = ask(
-        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2]}, best=True
+        variants=["a/x"], buckets=[16], labels=labels, params={"sets": [1, 2]}, best="params"
     )
     points = [keyed("a/x", 16, 1.0, params={"sets": "1"})]
     points += [
         keyed("a/x", 16, 500.0, labels={"name": name}, params={"sets": "2"}) for name in labels
     ]
     assert shown(experiment, run(points)).chosen == {("a/x", "16"): "sets=2"}
+
+
+def test_the_best_form_of_a_family_is_named_at_each_x(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    variants = ["a/few", "a/many", "a/host", "b/y", "c/z"]
+    experiment = ask(variants=variants, params={"sets": [1, 2]}, best="family")
+    few, many = {"sets": "1"}, {"sets": "2"}
+    skipped = {"operation": "multireduce", "labels": {"name": "uniform"}, "buckets": 256}
+    points = [
+        keyed("a/few", 16, 100.0, params=few),
+        keyed("a/few", 16, 50.0, params=many),
+        keyed("a/few", 64, 900.0, params=few),
+        unmeasured("a/few", 1024, "skipped", "at most 64 buckets", **skipped),
+        keyed("a/many", 16, 800.0),
+        keyed("a/many", 64, 800.0),
+        keyed("a/many", 256, 800.0),
+        keyed("a/host", 16, 1.0, finish="host"),
+        keyed("b/y", 16, 7.0),
+        keyed("b/y", 256, 7.0),
+        *(known_wrong("c/z", 1024, 1.0, **(skipped | {"buckets": m})) for m in BUCKETS),
+    ]
+    made = shown(experiment, run(points))
+    (panel,) = made.panels
+    times = {
+        series.label: [
+            value and value[1] for value in (panel.value(series, x, "ns") for x in panel.xs)
+        ]
+        for series in panel.series
+    }
+    assert times == {
+        "a": [50, 800, 800],
+        "a (host)": [1, None, None],
+        "b": [7, None, 7],
+        "c": [None, None, None],
+    }
+    assert made.chosen["a", "16"] == "a/few sets=2"
+    assert made.chosen["a", "256"] == "a/many"
+    # none of the family has a point where some are asked for
+    assert [sorted(series.gaps) for series in panel.series] == [[], ["256", "64"], ["64"], []]
+    text = grids.markdown(made, "Redraw: command")
+    assert "| m | a: form | median time per input, ns |" in text
+    assert "| 16 | a/few sets=2 | 0.04883 |" in text
+
+
+def test_a_family_has_a_gap_where_only_a_slower_form_was_asked_for(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(variants=["a/fast"], buckets=[16], best="family")
+    path = configuration.ROOT / "config.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["sweeps"].append(document["sweeps"][0] | {"variants": ["a/slow"], "buckets": BUCKETS})
+    path.write_text(json.dumps(document), encoding="utf-8")
+    points = [keyed("a/fast", 16, 1.0), keyed("a/slow", 16, 9.0), keyed("a/slow", 256, 9.0)]
+    (series,) = shown(experiment, run(points)).panels[0].series
+    assert series.gaps == {"64"}
 
 
 # published values

@@ -1,213 +1,299 @@
-"""What the figures really draw: data, gaps, crosses, ceilings, caption."""
+"""What the sweeps over n show: one form of each family, data, gaps, crosses, ceilings."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
+import made_up
 import numpy as np
 import pytest
-from conftest import Loaded
-from made_up import CEILING_GB_PER_S, known_wrong, point, results, unmeasured, write
+from made_up import CEILING_GB_PER_S, Json, known_wrong, point, unmeasured, write
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from reduce_bench_report import figures
+from reduce_bench_report import plots, regenerate
+from reduce_bench_report.evaluate import Evaluation, evaluate
+from reduce_bench_report.experiments import EXPERIMENTS, SWEEPS
 from reduce_bench_report.loader import Results, load
-from reduce_bench_report.select import panels
+
+SIZES = [1024, 2048, 4096]
+
+Swept = Callable[..., Results]
 
 
-def drawn(name: str, made: Results) -> Figure:
-    return figures.draw(name, panels(made.points), made, "Redraw: command")
+@pytest.fixture
+def swept(tmp_path: Path) -> Swept:
+    """Results of a run that was asked for these points."""
+
+    def written(points: list[Json], name: str = "r.json", **changes: object) -> Results:
+        asked = {key: sorted({p[key] for p in points}) for key in ("variant", "n", "type", "op")}
+        sweep = {"variants": asked.pop("variant"), **asked}
+        config = {"schema": 1, "sweeps": [sweep]}
+        gpu = any(p["backend"] == "cuda" for p in points)
+        document = made_up.results(points, gpu=gpu) | {"config": config} | changes
+        return load(write(document, tmp_path / name))
+
+    return written
 
 
-def line_of(axes: Axes, label: str) -> Line2D:
+def line(variant: str, times: list[float], **changes: object) -> list[Json]:
+    return [point(variant, n, time, **changes) for n, time in zip(SIZES, times, strict=True)]
+
+
+def shown(results: Results, name: str = "reduce-gbs") -> Evaluation:
+    made = evaluate(EXPERIMENTS[name], [results], {})
+    assert isinstance(made, Evaluation), made
+    return made
+
+
+def drawn(results: Results, name: str = "reduce-gbs") -> Figure:
+    return plots.draw(shown(results, name))
+
+
+def labels(results: Results) -> list[list[str]]:
+    return [[series.label for series in panel.series] for panel in shown(results).panels]
+
+
+def line_of(axes: Axes, label: str) -> tuple[list[float], list[float]]:
     container = next(each for each in axes.containers if each.get_label() == label)
-    line = container[0]
-    assert isinstance(line, Line2D)
-    return line
-
-
-def data(line: Line2D) -> tuple[list[float], list[float]]:
-    return list(np.asarray(line.get_xdata())), list(np.asarray(line.get_ydata()))
+    drawn = container[0]
+    assert isinstance(drawn, Line2D)
+    return list(np.asarray(drawn.get_xdata())), list(np.asarray(drawn.get_ydata()))
 
 
 def crosses(axes: Axes) -> list[tuple[float, float]]:
-    return [
-        (data(line)[0][0], data(line)[1][0]) for line in axes.lines if line.get_gid() == "no-result"
+    found = [each for each in axes.lines if each.get_gid() == "no-result"]
+    return sorted((each.get_xdata()[0], each.get_ydata()[0]) for each in found)
+
+
+# which form stands for a family
+
+
+def test_the_fastest_at_the_largest_size_represents(swept: Swept) -> None:
+    results = swept([*line("harris/a", [10, 20, 50]), *line("harris/b", [20, 30, 40])])
+    assert labels(results) == [["harris/b"]]
+
+
+def test_wrong_and_known_wrong_never_represent(swept: Swept) -> None:
+    points = line("harris/good", [40, 40, 40])
+    for n in SIZES:
+        points.append(known_wrong("harris/racy", n, 1.0))
+        points.append(point("harris/lucky", n, 1.0, known_wrong=True))
+        points.append(unmeasured("harris/bad", n, "wrong", "differs"))
+    assert labels(swept(points)) == [["harris/good"]]
+
+
+def test_a_form_that_reaches_further_represents(swept: Swept) -> None:
+    short = [*line("harris/small", [1, 1, 1])[:2]]
+    short.append(unmeasured("harris/small", 4096, "skipped", "too large"))
+    assert labels(swept([*short, *line("harris/large", [99, 99, 99])])) == [["harris/large"]]
+
+
+def test_one_that_finishes_on_the_host_is_no_rival(swept: Swept) -> None:
+    points = [*line("a/x", [5, 5, 5]), *line("a/y", [1, 1, 1], finish="host")]
+    assert labels(swept(points)) == [["a/x", "a/y (host)"]]
+
+
+def test_a_family_without_a_time_is_crosses(swept: Swept) -> None:
+    points = [*line("a/x", [9, 9, 9]), *(known_wrong("racy/x", n, 1.0) for n in SIZES)]
+    (axes,) = drawn(swept(points)).axes
+    assert [n for n, _ in crosses(axes)] == SIZES
+    assert all(math.isnan(y) for y in line_of(axes, "racy/x")[1])
+
+
+def test_a_representative_is_of_one_set_of_parameters(swept: Swept) -> None:
+    slow = line("a/x", [1, 1, 10], params={"block": "128"})
+    fast = line("a/x", [5, 5, 5], params={"block": "256"})
+    (series,) = shown(swept([*slow, *fast])).panels[0].series
+    assert [p.params for p in series.points.values()] == [(("block", "256"),)] * 3
+
+
+# which points share a panel
+
+
+def test_only_comparable_points_share_a_panel(swept: Swept) -> None:
+    times: list[float] = [9, 9, 9]
+    points = [
+        *line("a/x", times),
+        *line("a/x", times, type="f64"),
+        *line("a/x", times, op="min"),
+        *line("a/x", times, distribution={"name": "cancelling", "condition": 1e6}),
+        *line("a/x", times, backend="cpu"),
+        *line("a/x", times, primary_mode="hot"),
+    ]
+    points += line("b/x", times, operation="histogram", labels={"name": "uniform"}, buckets=4)
+    sweep = {"variants": ["a/x"], "n": SIZES, "type": ["i32", "f64"], "op": ["sum", "min"]}
+    sweep["distribution"] = ["uniform", {"name": "cancelling", "condition": 1e6}]
+    hot = sweep | {"measurement": {"modes": ["hot"]}}
+    made = shown(swept(points, config={"schema": 1, "sweeps": [sweep, hot]}))
+    assert [panel.title for panel in made.panels] == [
+        "cuda, i32, sum, uniform, cold",
+        "cuda, f64, sum, uniform, cold",
+        "cuda, i32, min, uniform, cold",
+        "cuda, i32, sum, cancelling(condition=1e+06), cold",
+        "cpu, i32, sum, uniform, cold",
+        "cuda, i32, sum, uniform, hot",
     ]
 
 
-def caption(figure: Figure) -> str:
-    text = figure.get_supxlabel()
-    assert isinstance(text, str)
-    return " ".join(text.split())
+def test_two_sizes_make_no_line(swept: Swept) -> None:
+    points = [*line("a/x", [9, 9, 9]), *line("a/x", [9, 9, 9], type="f32")[:2]]
+    assert [panel.title for panel in shown(swept(points)).panels] == [
+        "cuda, i32, sum, uniform, cold"
+    ]
+    made = evaluate(EXPERIMENTS["reduce-gbs"], [swept(points[:2])], {})
+    assert not isinstance(made, Evaluation)
+    assert made.reason == "no reduce has points at 3 or more n"
 
 
-def test_lines_hold_the_medians(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 4096, 40.0), point("a/x", 1024, 20.0)])
+def test_a_run_that_does_not_say_what_it_was_asked_for(swept: Swept) -> None:
+    sweep = {"variants": ["a/x"], "n": [{"pow2": "all"}]}
+    config = {"schema": 1, "sweeps": [sweep]}
+    made = evaluate(EXPERIMENTS["reduce-gbs"], [swept(line("a/x", [9, 9, 9]), config=config)], {})
+    assert not isinstance(made, Evaluation)
+    assert "r.json' breaks its schema at /sweeps/0/n" in made.reason
+
+
+def test_points_of_several_runs_make_no_line(swept: Swept) -> None:
+    few = swept(line("a/x", [9, 9, 9]), "few.json")
+    many = swept([*line("a/x", [7, 7, 7]), *line("b/x", [7, 7, 7])], "many.json")
+    made = evaluate(EXPERIMENTS["reduce-time"], [few, many], {})
+    assert isinstance(made, Evaluation)
+    assert [run.path.name for run in made.runs] == ["many.json"]
+
+
+# what is drawn
+
+
+def test_lines_hold_the_medians(swept: Swept) -> None:
+    results = swept(line("a/x", [20, 40, 80])[::-1])
+    rates = [4 * n / time for n, time in zip(SIZES, [20, 40, 80], strict=True)]
     expected = {
-        "reduce-gbs": [1024 * 4 / 20, 4096 * 4 / 40],
-        "reduce-share": [1024 * 4 / 20 / CEILING_GB_PER_S, 4096 * 4 / 40 / CEILING_GB_PER_S],
-        "reduce-time": [20, 40],
+        "reduce-gbs": rates,
+        "reduce-share": [rate / CEILING_GB_PER_S for rate in rates],
+        "reduce-time": [0.02, 0.04, 0.08],
     }
-    assert list(expected) == list(figures.FIGURES)
+    assert list(expected) == [sweep.id for sweep in SWEEPS]
     for name, values in expected.items():
-        x, y = data(line_of(drawn(name, made).axes[0], "a/x"))
-        assert x == [1024, 4096]
+        (axes,) = drawn(results, name).axes
+        x, y = line_of(axes, "a/x")
+        assert x == SIZES
         assert y == pytest.approx(values)
-
-
-def test_whiskers_span_the_quartiles(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 1024, 20.0)])
-    for name, low, high in (
-        ("reduce-time", 0.95 * 20, 1.1 * 20),
-        ("reduce-gbs", 4096 / (1.1 * 20), 4096 / (0.95 * 20)),
-    ):
-        container = drawn(name, made).axes[0].containers[0]
-        (segment,) = container[2][0].get_segments()
-        assert [y for _, y in segment] == pytest.approx([low, high])
-
-
-def test_missing_points_break_the_line_and_leave_crosses(loaded: Loaded) -> None:
-    made = loaded(
-        [
-            point("a/x", 1024, 20.0),
-            unmeasured("a/x", 2048, "skipped", "needs an even number of tiles"),
-            known_wrong("a/x", 4096, 40.0),
-            point("a/x", 8192, 80.0),
-            point("b/y", 1024, 20.0),
-            unmeasured("b/y", 2048, "failed", "crashed"),
-        ]
-    )
-    figure = drawn("reduce-gbs", made)
-    axes = figure.axes[0]
-    x, y = data(line_of(axes, "a/x"))
-    assert x == [1024, 2048, 4096, 8192]
-    assert [math.isnan(value) for value in y] == [False, True, True, False]
-    at = sorted(crosses(axes))
-    assert [n for n, _ in at] == [2048, 2048, 4096]
-    assert len(set(at)) == 3  # two at one n stand apart
-    assert all(height < 0.1 for _, height in at)
-    text = caption(figure)
-    assert "a/x at n = 2^11: skipped (needs an even number of tiles)" in text
-    assert "a/x at n = 2^12: wrong (known) (races, see errata)" in text
-    assert "b/y at n = 2^11: failed (crashed)" in text
-
-
-def test_family_without_a_time_is_named(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 8), known_wrong("racy/x", 8, 1.0)])
-    figure = drawn("reduce-gbs", made)
-    assert [container.get_label() for container in figure.axes[0].containers] == ["a/x"]
-    assert "racy: no line, every point is wrong (known)" in caption(figure)
-
-
-def test_no_ranked_point_at_all(loaded: Loaded) -> None:
-    made = loaded([unmeasured("a/x", 1024, "failed", "crashed")])
-    for name in figures.FIGURES:
-        assert "a: no line, every point is failed" in caption(drawn(name, made))
-
-
-def test_empty_input_is_left_off_the_log_axis(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 0, items_per_s=None), point("a/x", 16)])
-    assert data(line_of(drawn("reduce-time", made).axes[0], "a/x"))[0] == [16]
-
-
-def test_axes_scales(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 1024)])
-    for name, scale in (
-        ("reduce-gbs", "linear"),
-        ("reduce-share", "linear"),
-        ("reduce-time", "log"),
-    ):
-        axes = drawn(name, made).axes[0]
         assert axes.get_xscale() == "log"
-        assert axes.get_yscale() == scale
-        low, high = axes.get_xlim()
-        assert low < 1024 < high
+        assert axes.get_yscale() == ("log" if name == "reduce-time" else "linear")
 
 
-def test_ceiling_is_the_best_shape_of_each_size(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 1 << 20, type="f64")])
-    axes = drawn("reduce-gbs", made).axes[0]
-    ceiling = next(line for line in axes.lines if line.get_label() == "read ceiling")
-    x, y = data(ceiling)
-    assert x == [(1 << bits) / 8 for bits in (22, 26, 30)]
-    assert y == pytest.approx([share * CEILING_GB_PER_S for share in (0.25, 0.8, 1.0)])
-    assert any(line.get_label() == "datasheet peak" for line in axes.lines)
+def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
+    points = [
+        point("a/x", 512, 10.0),
+        point("a/x", 1024, 20.0),
+        unmeasured("a/x", 2048, "skipped", "needs an even number of tiles"),
+        known_wrong("a/x", 4096, 40.0),
+        point("a/x", 8192, 80.0),
+        point("b/y", 1024, 20.0),
+        unmeasured("b/y", 2048, "failed", "crashed"),
+    ]
+    made = shown(swept(points))  # which was asked for b/y at every size
+    (axes,) = plots.draw(made).axes
+    x, y = line_of(axes, "a/x")
+    assert x == [512, 1024, 2048, 4096, 8192]
+    assert [math.isnan(value) for value in y] == [False, False, True, True, False]
+    at = crosses(axes)
+    assert [n for n, _ in at] == [512, 2048, 2048, 4096, 4096, 8192]
+    assert len(set(at)) == len(at)  # two at one n stand apart
+    assert all(height < 0.1 for _, height in at)
+    about = regenerate.about(made, "Redraw: command")
+    assert "a/x at n = 2^11: skipped (needs an even number of tiles)." in about
+    assert "a/x at n = 2^12: wrong (known) (races, see errata)." in about
+    assert "b/y at n = 2^11: failed (crashed)." in about
+    assert "b/y at n = 512, 2^12, 2^13: missing." in about
 
 
-@pytest.mark.parametrize(("name", "size"), [("u8", 1), ("u32", 4)])
-def test_ceiling_of_counted_types(loaded: Loaded, name: str, size: int) -> None:
-    sizes = [point("a/x", n, type=name, op="none", operation="histogram") for n in (8, 16, 32)]
-    axes = drawn("reduce-gbs", loaded(sizes)).axes[0]
-    ceiling = next(line for line in axes.lines if line.get_label() == "read ceiling")
-    assert data(ceiling)[0] == [(1 << bits) / size for bits in (22, 26, 30)]
+@pytest.mark.parametrize("name", ["i32", "f64"])
+def test_the_ceiling_reads_the_inputs_alone(swept: Swept, name: str) -> None:
+    # one that moves twice the bytes shows twice the GB/s, below the same ceiling
+    twice = {"bytes": None, "gb_per_s": 8.0, "ceiling_share": 0.001, "type": name}
+    size = made_up.ELEMENT_BYTES[name]
+    times = [n * size / 4.0 for n in SIZES]
+    (axes,) = drawn(swept(line("a/x", times, **twice))).axes
+    (ceiling,) = [each for each in axes.lines if each.get_gid() == "ceiling"]
+    assert list(ceiling.get_ydata()) == pytest.approx([CEILING_GB_PER_S] * 3)
+    assert line_of(axes, "a/x")[1] == [8.0] * 3
 
 
-def test_one_subplot_for_each_type(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 8, type=name) for name in ("f64", "i32", "f32")])
-    titles = [axes.get_title() for axes in drawn("reduce-gbs", made).axes if axes.axison]
-    assert [title.split()[0] for title in titles] == ["i32", "f32", "f64"]
+def test_empty_input_is_left_off_the_log_axis(swept: Swept) -> None:
+    points = [point("a/x", 0, items_per_s=None, ceiling_share=0.5), *line("a/x", [9, 9, 9])]
+    for sweep in SWEEPS:
+        (axes,) = drawn(swept(points), sweep.id).axes
+        assert axes.get_xscale() == "log"
+        assert line_of(axes, "a/x")[0] == SIZES
 
 
-def test_families_differ_without_colour(loaded: Loaded) -> None:
-    names = [f"f{index:02}/x" for index in range(20)]
-    made = loaded([point(name, 1024) for name in names])
-    axes = drawn("reduce-gbs", made).axes[0]
-    lines = [line_of(axes, name) for name in names]
-    assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == len(names)
+def test_ticks_are_powers_of_two_where_there_are_some(swept: Swept) -> None:
+    points = [*line("a/x", [9, 9, 9]), point("a/x", 1500, 9.0)]
+    figure = drawn(swept(points))
+    assert [each.get_text() for each in figure.axes[0].get_xticklabels()] == ["2¹⁰", "2¹¹", "2¹²"]
 
 
-def test_a_family_looks_the_same_in_any_selection(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 8), point("b/x", 8), point("b/x", 8, type="f32")])
-    whole = drawn("reduce-gbs", made)
-    part = figures.draw(
-        "reduce-gbs", panels(p for p in made.points if p.type == "f32"), made, "Redraw: command"
+@pytest.mark.parametrize(
+    ("times", "numbers"),
+    [([3e3, 8e3, 3e4], ["5", "10", "20"]), ([3e3, 8e3, 3e6], ["10¹", "10²", "10³"])],
+)
+def test_a_log_axis_has_numbers(swept: Swept, times: list[float], numbers: list[str]) -> None:
+    figure = drawn(swept(line("a/x", times, ceiling_share=None)), "reduce-time")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    axis = axes.yaxis
+    shown = sorted(
+        (place, text)
+        for minor in (False, True)
+        for place, text in zip(
+            axis.get_ticklocs(minor=minor),
+            [label.get_text() for label in axis.get_ticklabels(minor=minor)],
+            strict=True,
+        )
+        if text and low <= place <= high
     )
-    assert line_of(whole.axes[1], "b/x").get_color() == line_of(part.axes[0], "b/x").get_color()
+    assert [text for _, text in shown] == numbers
+    labels = [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
+    assert len({label.get_fontsize() for label in labels}) == 1
 
 
-def test_caption_says_where_the_numbers_come_from(loaded: Loaded) -> None:
-    made = loaded([point("a/x", 8)])
-    text = caption(drawn("reduce-gbs", made))
-    for part in ("NVIDIA Imaginary 1", "driver 580.65.06", "0123456789", "2026-01-31", "Redraw:"):
+def test_results_without_ceilings(swept: Swept) -> None:
+    points = line("a/x", [9, 9, 9], ceiling_share=None, peak_share=None)
+    results = swept(points, ceilings={})
+    assert all(math.isnan(y) for y in line_of(drawn(results, "reduce-share").axes[0], "a/x")[1])
+    (axes,) = drawn(results).axes
+    assert [each for each in axes.lines if each.get_gid() == "ceiling"] == []
+
+
+def test_cpu_results(swept: Swept) -> None:
+    made = shown(swept(line("cpu/serial", [9, 9, 9], backend="cpu")))
+    about = regenerate.about(made, "Redraw: command")
+    assert "Imaginary CPU" in about
+    assert "driver" not in about
+
+
+def test_what_a_file_says_of_itself(swept: Swept) -> None:
+    results = swept(line("a/x", [9, 9, 9]), interrupted=True)
+    made = shown(results)
+    text = regenerate.about(made, regenerate.redraw_command(made, ["type=i32"]))
+    for part in ("NVIDIA Imaginary 1", "driver 580.65.06", "0123456789", "2026-01-31"):
         assert part in text
-    assert made.sha256[:12] in text
-    assert "interrupted" not in text
+    assert f"sha256 {results.sha256[:12]}, interrupted" in text
+    assert f"--results {results.path} --only reduce-gbs --where type=i32" in text
 
 
-def test_caption_tells_of_an_interrupted_run(tmp_path: Path) -> None:
-    document = results([point("a/x", 8)]) | {"interrupted": True}
-    made = load(write(document, tmp_path / "r.json"))
-    assert f"sha256 {made.sha256[:12]}, interrupted" in caption(drawn("reduce-gbs", made))
-
-
-def test_cpu_results(loaded: Loaded) -> None:
-    made = loaded([point("cpu/serial", 1024, backend="cpu")], gpu=False)
-    for name in figures.FIGURES:
-        figure = drawn(name, made)
-        assert "Imaginary CPU" in caption(figure)
-        assert "driver" not in caption(figure)
-        labels = {line.get_label() for line in figure.axes[0].lines}
-        assert labels.isdisjoint({"datasheet peak", "empty launch"})
-
-
-def test_results_without_ceilings(tmp_path: Path) -> None:
-    document = results([point("a/x", 8, ceiling_share=None, peak_share=None)]) | {"ceilings": {}}
-    made = load(write(document, tmp_path / "r.json"))
-    _, y = data(line_of(drawn("reduce-share", made).axes[0], "a/x"))
-    assert math.isnan(y[0])
-    assert data(line_of(drawn("reduce-gbs", made).axes[0], "a/x"))[1] == [32 / 1000]
-
-
-def test_saved_figures_are_reproducible(loaded: Loaded, tmp_path: Path) -> None:
-    made = loaded([point("a/x", 8)])
+def test_saved_figures_are_reproducible(swept: Swept, tmp_path: Path) -> None:
+    made = shown(swept(line("a/x", [9, 9, 9], params={"math": "$1$"})))
     contents = []
     for folder in (tmp_path / "one", tmp_path / "two"):
-        written = figures.save_all(panels(made.points), made, folder, ["svg", "png"], "Redraw: $1$")
+        written = regenerate.save_all([made], folder, ["svg", "png", "pdf"])
         assert [path.name for path in written] == [
-            f"{name}.{extension}" for name in figures.FIGURES for extension in ("svg", "png")
+            f"reduce-gbs.{extension}" for extension in ("md", "csv", "tex", "svg", "png", "pdf")
         ]
         contents.append([path.read_bytes() for path in written])
     assert contents[0] == contents[1]
-    assert contents[0][0].startswith(b"<?xml")
-    assert contents[0][1].startswith(b"\x89PNG")
+    assert contents[0][3].startswith(b"<?xml")
+    assert contents[0][4].startswith(b"\x89PNG")

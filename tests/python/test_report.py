@@ -265,12 +265,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = page.column("record", "variant").index("harris/3")
     assert f'<a href="#point-{place}">0.002</a>' in output.read_text(encoding="utf-8")
     assert f"figures --results {results[1]} --only report7-F3" in text
+    made_by = f"reduce_bench_report report {' '.join(files)}"
+    assert made_by in page.text("environment")
     assert "eilers-F4.4: not drawn: " in text
     images = re.findall(
         r'<img data-source="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" width="(\d+)',
         output.read_text(encoding="utf-8"),
     )
-    assert len(images) == 3  # report7-F1 to F3
+    assert len(images) == 6  # report7-F1 to F3, and the sweeps
     for image, title, width in images:
         assert base64.b64decode(image).decode().startswith("<svg ")
         assert title
