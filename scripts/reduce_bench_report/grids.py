@@ -105,7 +105,10 @@ class _Measured:
         if outcome != "ok":
             return outcome or "-"
         value = self.panel.value(self.series, x, self.measure)
-        return "-" if value is None else number(value[1], self.measure)
+        if value is not None:
+            return number(value[1], self.measure)
+        why = MEASURES[self.measure].unavailable(self.series.points[x])
+        return "unavailable" if why else "-"
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,12 @@ def notes(evaluation: Evaluation) -> list[str]:
                     reason, _, _ = (point.reason or "").partition(" (got ")
                     key = (who, point.outcome, reason)
                     reasons.setdefault(key, []).append(x_text(experiment.x, x))
+                    continue
+                for measure in evaluation.measures:
+                    why = MEASURES[measure].unavailable(point)
+                    if why:
+                        key = (MEASURES[measure].title, "unavailable", why)
+                        reasons.setdefault(key, []).append(x_text(experiment.x, x))
     for (label, outcome, reason), at in reasons.items():
         places = f"{_axis_heading(evaluation)} = {', '.join(dict.fromkeys(at))}"
         where = "" if experiment.x == "variant" else f" at {places}"
