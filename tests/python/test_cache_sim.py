@@ -96,6 +96,7 @@ BAD = [
     (simulate("--hierarchy", CORE2, "--seed", "-5"), "--seed -5: expected"),
     (simulate("--hierarchy", CORE2, "--page-bytes", "-5"), "--page-bytes -5: the hierarchy"),
     (simulate("--hierarchy", CORE2, "-o", "/nowhere/x.json"), "cannot write"),
+    (["probe", "--largest", "-5"], "--largest -5: expected"),
 ]
 
 
