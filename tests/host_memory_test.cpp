@@ -3,7 +3,9 @@
 #include <linux/perf_event.h>
 #include <omp.h>
 
+#include <array>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include "common/pages.hpp"
@@ -21,6 +23,10 @@ void touch(std::byte* data, std::size_t from_page, std::size_t to_page) {
 
 // ---- pages --------------------------------------------------------------------------------------
 
+std::optional<std::size_t> granted(const PagedMemory& memory, std::size_t size_bytes) {
+  return huge_page_bytes(std::array{std::span<const std::byte>(memory.data(), size_bytes)});
+}
+
 TEST(Pages, MemoryIsAlignedAndZeroAndAllOfItUsable) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{1}, kHugePageBytes - 1,
                                        kHugePageBytes, 3 * kHugePageBytes + 5}) {
@@ -37,7 +43,7 @@ TEST(Pages, MemoryIsAlignedAndZeroAndAllOfItUsable) {
 TEST(Pages, SmallOnesAreNeverHuge) {
   const PagedMemory memory(4 * kHugePageBytes, PageSize::kSmall);
   touch(memory.data(), 0, 4 * kHugePageBytes / kPageBytes);
-  EXPECT_EQ(huge_page_bytes(memory.data(), 4 * kHugePageBytes).value_or(0), 0u);
+  EXPECT_EQ(granted(memory, 4 * kHugePageBytes).value_or(0), 0u);
 }
 
 // Between two others: what they are granted is not counted.
@@ -52,11 +58,11 @@ TEST(Pages, WhatIsTouchedOfHugeOnesIsGrantedWhereTheSystemHasThem) {
       after(kBytes, PageSize::kHuge);
   touch(before.data(), 0, kBytes / kPageBytes);
   touch(after.data(), 0, kBytes / kPageBytes);
-  EXPECT_EQ(huge_page_bytes(memory.data(), kBytes), 0u);
+  EXPECT_EQ(granted(memory, kBytes), 0u);
   touch(memory.data(), 0, 1);
-  EXPECT_EQ(huge_page_bytes(memory.data(), kBytes), kHugePageBytes);
+  EXPECT_EQ(granted(memory, kBytes), kHugePageBytes);
   touch(memory.data(), 0, kBytes / kPageBytes);
-  EXPECT_EQ(huge_page_bytes(memory.data(), kBytes), kBytes);
+  EXPECT_EQ(granted(memory, kBytes), kBytes);
 }
 
 TEST(Pages, MoreThanTheAddressSpaceIsRefused) {

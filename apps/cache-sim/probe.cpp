@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -202,9 +204,9 @@ Hierarchy probe(std::size_t largest_bytes) {
   const PagedMemory huge(largest_bytes, PageSize::kHuge);
   for (std::size_t i = 0; i < largest_bytes; i += base_bytes)  // so that it is there
     base.data()[i] = huge.data()[i] = std::byte{1};
-  const double huge_share =
-      static_cast<double>(huge_page_bytes(huge.data(), largest_bytes).value_or(0)) /
-      static_cast<double>(largest_bytes);
+  const std::array huge_parts{std::span<const std::byte>(huge.data(), largest_bytes)};
+  const double huge_share = static_cast<double>(huge_page_bytes(huge_parts).value_or(0)) /
+                            static_cast<double>(largest_bytes);
   const bool has_huge = huge_share > 0.9;
   if (!has_huge)
     notes.push_back(fmt::format(

@@ -41,15 +41,19 @@ PagedMemory::~PagedMemory() {
   munmap(mapped_, mapped_bytes_);
 }
 
-std::optional<std::size_t> huge_page_bytes(const std::byte* data, std::size_t size_bytes) {
+std::optional<std::size_t> huge_page_bytes(std::span<const std::span<const std::byte>> parts) {
   std::ifstream maps("/proc/self/smaps");
-  const auto from = reinterpret_cast<std::uintptr_t>(data);
+  const auto begins_inside = [&](std::uintptr_t low) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+      return low - reinterpret_cast<std::uintptr_t>(part.data()) < part.size();
+    });
+  };
   bool known = false, inside = false;
   std::size_t huge_kib = 0;
   for (std::string line; std::getline(maps, line);) {
     unsigned long low = 0, high = 0, kib = 0;
     if (std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2) {
-      inside = low >= from && low < from + size_bytes;
+      inside = begins_inside(low);
     } else if (inside && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kib) == 1) {
       known = true;
       huge_kib += kib;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 #include "kernels/pages.hpp"
 
@@ -31,8 +32,8 @@ class PagedMemory {
   std::byte* data_;
 };
 
-/// How much lies on huge pages of the mappings that begin in these bytes, by the kernel's account;
+/// How much lies on huge pages of the mappings that begin in these parts, by the kernel's account;
 /// nothing where it gives none. A mapping counts whole.
-std::optional<std::size_t> huge_page_bytes(const std::byte* data, std::size_t size_bytes);
+std::optional<std::size_t> huge_page_bytes(std::span<const std::span<const std::byte>> parts);
 
 }  // namespace reduce_bench

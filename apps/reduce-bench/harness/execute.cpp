@@ -141,14 +141,14 @@ std::string megabytes(std::size_t bytes) {
 }
 
 GrantedPages granted_pages(const std::vector<const Memory*>& arrays) {
-  GrantedPages granted{.huge_bytes = 0};
+  GrantedPages granted;
+  std::vector<std::span<const std::byte>> parts;
   for (const Memory* memory : arrays) {
     if (memory->data() == nullptr) continue;
+    parts.emplace_back(memory->data(), memory->size_bytes());
     granted.bytes += whole_huge_pages(memory->size_bytes());
-    const auto huge_bytes = huge_page_bytes(memory->data(), memory->size_bytes());
-    if (huge_bytes && granted.huge_bytes) *granted.huge_bytes += *huge_bytes;
-    else granted.huge_bytes.reset();
   }
+  granted.huge_bytes = huge_page_bytes(parts);
   return granted;
 }
 
