@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <span>
@@ -46,13 +47,22 @@ TEST(Pages, SmallOnesAreNeverHuge) {
   EXPECT_EQ(granted(memory, 4 * kHugePageBytes).value_or(0), 0u);
 }
 
+/// Whether the system has huge pages, and makes room for them when memory is touched.
+bool has_huge_pages() {
+  const auto setting = [](const std::string& name) {
+    std::ifstream file("/sys/kernel/mm/transparent_hugepage/" + name);
+    std::string line;
+    std::getline(file, line);
+    return line.substr(std::min(line.find('['), line.size()));  // from the chosen one on
+  };
+  const std::string enabled = setting("enabled"), defrag = setting("defrag");
+  return !enabled.empty() && !enabled.starts_with("[never]") && !defrag.starts_with("[never]") &&
+         !defrag.starts_with("[defer]");
+}
+
 // Between two others: what they are granted is not counted.
 TEST(Pages, WhatIsTouchedOfHugeOnesIsGrantedWhereTheSystemHasThem) {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string setting;
-  std::getline(file, setting);
-  if (setting.empty() || setting.find("[never]") != std::string::npos)
-    GTEST_SKIP() << "this system grants no huge pages: " << setting;
+  if (!has_huge_pages()) GTEST_SKIP() << "this system makes no room for huge pages";
   constexpr std::size_t kBytes = 8 * kHugePageBytes;
   const PagedMemory before(kBytes, PageSize::kHuge), memory(kBytes, PageSize::kHuge),
       after(kBytes, PageSize::kHuge);
