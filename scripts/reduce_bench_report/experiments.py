@@ -280,7 +280,11 @@ ALL: Sequence[Experiment] = (
         kind="table",
         x="buckets",
         y=("tlb_miss_share",),
-        where={"labels": ["uniform"], "fetch": ["", "free"]},
+        where={
+            "labels": ["uniform"],
+            "fetch": ["", "free"],
+            "buckets": [str(2**bits) for bits in range(16, 28, 2)],
+        },
         published=Published(
             "eilers-T2.1",
             x="log2 m",
