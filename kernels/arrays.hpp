@@ -21,8 +21,9 @@ void fill(Array array, std::size_t n, T value) {
   for (std::size_t i = 0; i < n; ++i) array[i] = value;
 }
 
-/// An array whose every read needs the value read before to find its place, so that the processor
-/// cannot fetch ahead (eilers section 2.4, Figure 2.8).
+/// An array whose every access needs the value read before to find its place, so that the processor
+/// cannot fetch ahead (eilers section 2.4, Figure 2.8). Stores too: one whose place is known early
+/// brings its line before the read that should wait for it.
 template <class T>
 class Chained {
  public:
@@ -31,13 +32,15 @@ class Chained {
   class Element {
    public:
     Element(Chained& array, std::size_t i) : array_(array), i_(i) {}
-    operator T() const {
-      const auto last = static_cast<std::size_t>(std::bit_cast<Bits>(array_.last_));
-      return array_.last_ = array_.data_[i_ + (last & array_.zero_)];
-    }
-    void operator=(T value) const { array_.data_[i_] = value; }
+    operator T() const { return array_.last_ = array_.data_[place()]; }
+    void operator=(T value) const { array_.data_[place()] = value; }
 
    private:
+    std::size_t place() const {
+      const auto last = static_cast<std::size_t>(std::bit_cast<Bits>(array_.last_));
+      return i_ + (last & array_.zero_);
+    }
+
     Chained& array_;
     std::size_t i_;
   };

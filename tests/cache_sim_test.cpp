@@ -13,6 +13,7 @@
 #include "expect_error.hpp"
 #include "kernels/gather/cpu/gather.hpp"
 #include "kernels/multireduce/cpu/multireduce.hpp"
+#include "kernels/multiscan/one_loop.hpp"
 #include "kernels/scatter/cpu/scatter.hpp"
 #include "memory.hpp"
 #include "simulation.hpp"
@@ -334,6 +335,15 @@ TEST(Algorithms, ComputeOnTheSimulatedMemoryWhatTheyComputeInMemory) {
     EXPECT_EQ(traced("cpu/gather", load).results, fetched);
     EXPECT_EQ(traced("cpu/gather-sorted", workload("cpu/gather-sorted", load.n, buckets)).results,
               fetched);
+    std::vector<std::int32_t> before(load.n), sums(buckets);
+    cpu::scan_in_order<cpu::Sum, std::int32_t>(sums.data(), labels.data(), ones.data(), 0, load.n,
+                                               false, before.data());
+    EXPECT_EQ(sums, counts);
+    EXPECT_EQ(traced("cpu/multiscan", load).results, before);
+    for (const char* bits : {"auto", "3", "12"}) {
+      load.sort_bits = bits;
+      EXPECT_EQ(traced("cpu/multiscan-sorted", load).results, before) << bits;
+    }
   }
 }
 
@@ -354,6 +364,9 @@ TEST(Algorithms, AccessWhatTheyMust) {
   EXPECT_EQ(accesses("cpu/multireduce-sorted", "auto"), kM + 4 * kN);
   EXPECT_EQ(accesses("cpu/scatter-sorted"), kRun + 3 * kN);
   EXPECT_EQ(accesses("cpu/gather-sorted"), 15 * kN + 5 * 256);
+  EXPECT_EQ(accesses("cpu/multiscan"), kM + 5 * kN);
+  EXPECT_EQ(accesses("cpu/multiscan-sorted"), 2 * kN + kRun + kM + 5 * kN);
+  EXPECT_EQ(accesses("cpu/multiscan-sorted", "auto"), kM + 5 * kN);
 }
 
 TEST(Algorithms, AnUnknownOneIsToldTheNearest) {

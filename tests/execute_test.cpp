@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "common/pages.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
 
@@ -312,6 +313,43 @@ TEST_F(Execute, TheFirstLaunchIsRecorded) {
   ASSERT_TRUE(record.launch);
   EXPECT_EQ(record.launch->grid, 7u);
   EXPECT_FALSE(run(variant(right_i32)).launch);
+}
+
+TEST_F(Execute, MissesAreCountedOnceAfterTheTimedCalls) {
+  device->counters = {{.count = 7}, {.unavailable = "no such counter"}};
+  point.measurement = {.modes = {Mode::kHot, Mode::kCold}, .min_samples = 10, .max_samples = 10};
+  const Record record = run(variant(right_i32));
+  ASSERT_EQ(record.counters.size(), 2u);
+  EXPECT_EQ(record.counters[0].count, 7u);
+  EXPECT_EQ(record.counters[1].unavailable, "no such counter");
+  EXPECT_EQ(device->counted, std::vector{Mode::kHot});
+  EXPECT_EQ(record.timing.at(Mode::kHot).samples_ns.size(), 10u);
+}
+
+TEST_F(Execute, NothingIsCountedOfWhatIsNotTimed) {
+  device->counters = {{.count = 7}};
+  EXPECT_TRUE(run(variant(right_i32), {.timed = false}).counters.empty());
+  EXPECT_TRUE(run(variant(wrong_i32)).counters.empty());
+  EXPECT_TRUE(device->counted.empty());
+}
+
+TEST_F(Execute, ArraysLieOnThePagesAskedForAndWhatWasGrantedIsRecorded) {
+  Variant v = variant(right_i32);
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 5'000'000}; };
+  EXPECT_FALSE(run(v).pages);
+  v.params = {pages_axis()};
+  point.n = 1'000'000;  // 4 MB
+  const Record small = run(v);
+  ASSERT_TRUE(small.pages);
+  EXPECT_EQ(small.pages->bytes, (2 + 3 + 1) * kHugePageBytes);
+  EXPECT_EQ(small.pages->huge_bytes.value_or(0), 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(seen.input) % kHugePageBytes, 0u);
+  v.params[0].default_value = "huge";
+  const Record huge = run(v);
+  EXPECT_EQ(huge.status, Status::kOk);
+  ASSERT_TRUE(huge.pages);
+  EXPECT_EQ(huge.pages->bytes, small.pages->bytes);
+  EXPECT_LE(huge.pages->huge_bytes.value_or(0), huge.pages->bytes);
 }
 
 // ---- faults -----------------------------------------------------------------------------------

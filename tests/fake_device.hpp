@@ -22,6 +22,8 @@ class FakeDevice : public Device {
   std::size_t available_bytes = std::size_t{1} << 30;
   std::set<Mode> modes{Mode::kCold, Mode::kHot, Mode::kGraph};
   std::vector<std::pair<Mode, unsigned>> taken;  ///< mode and batch of every sample
+  std::vector<Counter> counters;                 ///< what `count` finds
+  std::vector<Mode> counted;
   unsigned ended_works = 0;
   unsigned host_allocations = 0;
 
@@ -57,6 +59,11 @@ class FakeDevice : public Device {
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
     taken.emplace_back(mode, batch);
     return script(taken.size() - 1);
+  }
+  std::vector<Counter> count(Mode mode, const Work& work) override {
+    work.enqueue();
+    counted.push_back(mode);
+    return counters;
   }
   void end_of_work() override { ++ended_works; }
   std::optional<double> max_sm_clock_mhz() const override { return max_clock_mhz; }

@@ -66,6 +66,8 @@ Record full_record() {
                                .throttled = true,
                                .stopped_by = StoppedBy::kTime};
   record.timing[Mode::kGraph] = {.samples_ns = {2}};
+  record.pages = GrantedPages{.bytes = 13, .huge_bytes = 14};
+  record.counters = {{.count = ~std::uint64_t{0}}, {.unavailable = "forbidden"}};
   return record;
 }
 
@@ -82,6 +84,10 @@ TEST(Wire, ARecordArrivesAsItWas) {
   EXPECT_EQ(got.verification->comparison.error_abs, kInfinity);
   EXPECT_EQ(got.verification->bound_abs, -kInfinity);
   EXPECT_EQ(got.verification->passed_after, false);
+  EXPECT_EQ(got.pages->huge_bytes, 14u);
+  ASSERT_EQ(got.counters.size(), 2u);
+  EXPECT_EQ(got.counters[0].count, ~std::uint64_t{0});
+  EXPECT_EQ(got.counters[1].unavailable, "forbidden");
   ASSERT_EQ(got.timing.size(), 2u);
   EXPECT_EQ(got.timing.at(Mode::kHot).samples_ns, sent.timing.at(Mode::kHot).samples_ns);
   EXPECT_EQ(got.timing.at(Mode::kHot).stopped_by, StoppedBy::kTime);
@@ -96,7 +102,7 @@ TEST(Wire, ANanStaysOne) {
 
 TEST(Wire, AnEmptyRecordArrivesEmpty) {
   const Record got = record_from_wire(over_the_wire(to_wire(Record{})), Point{});
-  EXPECT_FALSE(got.launch || got.verification || got.input_checksum);
+  EXPECT_FALSE(got.launch || got.verification || got.input_checksum || got.pages);
   EXPECT_TRUE(got.timing.empty());
   EXPECT_EQ(to_wire(got), to_wire(Record{}));
 }

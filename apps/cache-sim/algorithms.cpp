@@ -8,6 +8,7 @@
 #include "common/names.hpp"
 #include "kernels/gather/cpu/gather.hpp"
 #include "kernels/multireduce/cpu/multireduce.hpp"
+#include "kernels/multiscan/one_loop.hpp"
 #include "kernels/scatter/cpu/scatter.hpp"
 #include "kernels/sort/cpu_radix_sort.hpp"
 #include "traced.hpp"
@@ -27,7 +28,8 @@ struct Inputs {
   Values values_data;
 };
 
-/// The arrays of a sort, beside what it sorts.
+/// The arrays of a sort of labels with a T each, beside what it sorts.
+template <class T>
 struct SortArrays {
   SortArrays(const cpu::CpuRadixSort& sort, AddressSpace& space)
       : labels_data(sort.n),
@@ -40,11 +42,11 @@ struct SortArrays {
         spare{space.place(offsets_data), space.place(spare_labels_data),
               space.place(spare_values_data)} {}
   Labels labels_data, spare_labels_data;
-  Values values_data, spare_values_data;
+  std::vector<T> values_data, spare_values_data;
   std::vector<std::size_t> offsets_data;
   Traced<Label> labels;
-  Traced<Value> values;
-  cpu::SortSpace<Traced<std::size_t>, Traced<Label>, Traced<Value>> spare;
+  Traced<T> values;
+  cpu::SortSpace<Traced<std::size_t>, Traced<Label>, Traced<T>> spare;
 };
 
 Problem problem_of(const Workload& workload, const Params& params) {
@@ -81,7 +83,7 @@ Values multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
-  SortArrays sorted(sort, space);
+  SortArrays<Value> sorted(sort, space);
   cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
   cpu::multireduce<cpu::Sum, Value>(workload.n, workload.buckets, sorted.labels, sorted.values,
                                     space.place(results, workload.sequential_fetch));
@@ -107,7 +109,7 @@ Values scatter_sorted(const Workload& workload, Memory& memory, std::uint64_t pa
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
-  SortArrays sorted(sort, space);
+  SortArrays<Value> sorted(sort, space);
   cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
   cpu::scatter<Value>(workload.n, sorted.labels, sorted.values, space.place(results));
   return results;
@@ -140,13 +142,50 @@ Values gather_sorted(const Workload& workload, Memory& memory, std::uint64_t pag
   return results;
 }
 
+Values multiscan(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs inputs(workload, workload.n);
+  Values results(workload.n), buckets_data(workload.buckets);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  const Traced<Value> buckets = space.place(buckets_data);
+  cpu::fill(buckets, workload.buckets, Value{0});
+  cpu::scan_in_order<cpu::Sum, Value>(buckets, labels, values, 0, workload.n, false,
+                                      space.place(results));
+  return results;
+}
+
+Values multiscan_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  using Pair = cpu::IndexValue<Value>;
+  const Params params = params_of(workload);
+  const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
+  if (sort.runs() == 0) return multiscan(workload, memory, page_bytes);
+  Inputs inputs(workload, workload.n);
+  Values results(workload.n), buckets_data(workload.buckets);
+  std::vector<Pair> pairs_data(workload.n);
+  AddressSpace space(memory, page_bytes);
+  const Traced<const Label> labels = space.place(inputs.labels_data);
+  const Traced<const Value> values = space.place(inputs.values_data);
+  const Traced<Value> buckets = space.place(buckets_data);
+  const Traced<Pair> pairs = space.place(pairs_data);
+  SortArrays<Pair> sorted(sort, space);
+  cpu::fill(buckets, workload.buckets, Value{0});
+  cpu::pair_with_positions<Value>(workload.n, values, pairs);
+  cpu::sort_pairs<Pair>(sort, labels, pairs, sorted.labels, sorted.values, sorted.spare);
+  cpu::scan_sorted<cpu::Sum, Value>(workload.n, buckets, sorted.labels, sorted.values, false,
+                                    space.place(results));
+  return results;
+}
+
 constexpr std::array kAlgorithms{
-    Algorithm{"cpu/multireduce", "", true, multireduce},
-    Algorithm{"cpu/multireduce-sorted", "auto", true, multireduce_sorted},
-    Algorithm{"cpu/scatter", "", false, scatter},
-    Algorithm{"cpu/scatter-sorted", "8", false, scatter_sorted},
-    Algorithm{"cpu/gather", "", false, gather},
-    Algorithm{"cpu/gather-sorted", "8", false, gather_sorted}};
+    Algorithm{"cpu/multireduce", "", Axes{.fetch = true, .pages = true}, multireduce},
+    Algorithm{"cpu/multireduce-sorted", "auto", Axes{.fetch = true}, multireduce_sorted},
+    Algorithm{"cpu/multiscan", "", Axes{.scan = true}, multiscan},
+    Algorithm{"cpu/multiscan-sorted", "auto", Axes{.scan = true}, multiscan_sorted},
+    Algorithm{"cpu/scatter", "", {}, scatter},
+    Algorithm{"cpu/scatter-sorted", "8", {}, scatter_sorted},
+    Algorithm{"cpu/gather", "", {}, gather},
+    Algorithm{"cpu/gather-sorted", "8", {}, gather_sorted}};
 
 }  // namespace
 

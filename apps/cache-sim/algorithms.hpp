@@ -21,10 +21,16 @@ struct Workload {
   bool sequential_fetch = false;
 };
 
+/// Which axes the variant has beside `sort_bits`. Of a scan only the exclusive is simulated: the
+/// inclusive makes the same accesses.
+struct Axes {
+  bool fetch = false, pages = false, scan = false;
+};
+
 struct Algorithm {
   std::string_view id;
   std::string_view default_sort_bits;  ///< empty: it does not sort
-  bool can_fetch_sequentially;
+  Axes axes;
   /// Runs it on the simulated memory and returns its results.
   std::vector<std::int32_t> (*run)(const Workload& workload, Memory& memory,
                                    std::uint64_t page_bytes);

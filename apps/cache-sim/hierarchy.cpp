@@ -35,7 +35,8 @@ CacheLevel read_cache(const Node& node, std::size_t level) {
   node.check_keys(kKeys);
   CacheLevel out{.name = fmt::format("L{}", level)};
   if (node.has("name")) out.name = node.at("name").string();
-  if (node.has("line_bytes")) out.line_bytes = power_of_two(node.at("line_bytes"), 16, 65536);
+  if (node.has("line_bytes"))
+    out.line_bytes = power_of_two(node.at("line_bytes"), kLeastLineBytes, 65536);
   out.associativity = node.at("associativity").integer(1, kMostLines);
   out.size_bytes = node.at("size_bytes").integer(16, kMostLines * 65536);
   const std::uint64_t set_bytes = out.line_bytes * out.associativity;

@@ -25,6 +25,8 @@ inline constexpr std::array kReplacementNames{std::string_view{"lru"},
 enum class Prefetch { kNone, kNextLine };
 inline constexpr std::array kPrefetchNames{std::string_view{"none"}, std::string_view{"next-line"}};
 
+inline constexpr std::uint64_t kLeastLineBytes = 16;
+
 struct CacheLevel {
   std::string name;
   std::uint64_t size_bytes = 0, line_bytes = 64, associativity = 1;

@@ -57,7 +57,7 @@ std::size_t Memory::fetch(std::size_t level, std::uint64_t address, bool demande
     ++memory_reads_;
   } else {
     Level& below = levels_[next];
-    const std::size_t at = below.entries.find(address >> below.line_shift);
+    const std::size_t at = below.entries.find(below.line_of(address));
     if (at != SetAssociative::kNone) {
       below.entries.use(at);
       if (demanded) {
@@ -79,11 +79,11 @@ std::size_t Memory::fetch(std::size_t level, std::uint64_t address, bool demande
 
 void Memory::put(std::size_t level, std::uint64_t address, std::uint8_t state) {
   Level& here = levels_[level];
-  const SetAssociative::Key line = address >> here.line_shift;
+  const SetAssociative::Key line = here.line_of(address);
   const std::size_t at = here.entries.victim(line);
   if (here.entries.holds(at) && (here.state[at] & kDirty)) {
     ++here.counts.write_backs;
-    write_back(level + 1, here.entries.key_at(at) << here.line_shift);
+    write_back(level + 1, std::uint64_t{here.entries.key_at(at)} << here.line_shift);
   }
   here.entries.place(line, at);
   here.state[at] = state;
@@ -96,7 +96,7 @@ void Memory::write_back(std::size_t level, std::uint64_t address) {
     return;
   }
   Level& here = levels_[level];
-  const std::size_t at = here.entries.find(address >> here.line_shift);
+  const std::size_t at = here.entries.find(here.line_of(address));
   if (at != SetAssociative::kNone) here.state[at] |= kDirty;
   else put(level, address, kDirty);
 }
@@ -106,7 +106,7 @@ void Memory::prefetch_after(std::size_t level, std::uint64_t address) {
   if (!here.prefetches) return;
   const std::uint64_t next = ((address >> here.line_shift) + 1) << here.line_shift;
   if (next >> page_shift_ != address >> page_shift_) return;
-  if (here.entries.find(next >> here.line_shift) != SetAssociative::kNone) return;
+  if (here.entries.find(here.line_of(next)) != SetAssociative::kNone) return;
   ++here.counts.prefetches;
   fetch(level, next, false, kPrefetched);
 }

@@ -33,6 +33,9 @@ struct TlbCounts {
 /// prefetches take no time in either.
 class Memory {
  public:
+  /// Addresses lie below: the number of the shortest line that a hierarchy may have fits a key.
+  static constexpr std::uint64_t kMostBytes = SetAssociative::kMostKeys * kLeastLineBytes;
+
   Memory(const Hierarchy& hierarchy, const Pages& pages);
 
   enum class Kind { kRead, kChainedRead, kWrite };
@@ -41,8 +44,7 @@ class Memory {
     const bool write = kind == Kind::kWrite;
     const double translation_ns = translate(address);
     Level& first = levels_.front();
-    const SetAssociative::Key line = address >> first.line_shift;
-    const std::size_t at = first.entries.find(line);
+    const std::size_t at = first.entries.find(first.line_of(address));
     double latency_ns = first.latency_ns;
     if (at != SetAssociative::kNone) [[likely]] {
       ++first.counts.hits;
@@ -78,11 +80,15 @@ class Memory {
     bool prefetches;
     std::vector<std::uint8_t> state;  ///< of each entry
     LevelCounts counts;
+
+    SetAssociative::Key line_of(std::uint64_t address) const {
+      return static_cast<SetAssociative::Key>(address >> line_shift);
+    }
   };
 
   double translate(std::uint64_t address) {
     if (tlb_.empty()) return 0;
-    const SetAssociative::Key page = address >> page_shift_;
+    const auto page = static_cast<SetAssociative::Key>(address >> page_shift_);
     const std::size_t at = tlb_.front().find(page);
     if (at == SetAssociative::kNone) return translate_slowly(page);
     ++tlb_counts_.front().hits;

@@ -7,24 +7,27 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "commands.hpp"
 #include "common/error.hpp"
+#include "common/pages.hpp"
 #include "common/randomness.hpp"
 #include "curve.hpp"
 #include "hierarchy.hpp"
@@ -32,7 +35,6 @@
 namespace reduce_bench {
 namespace {
 
-constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr double kSampleNs = 1e6;  // short against the slices that neighbours get
 constexpr int kSamples = 25;       // the shortest counts: disturbances only add
 
@@ -43,54 +45,6 @@ double thread_ns() {
     throw std::system_error(errno, std::generic_category(), "the thread's clock");
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
-
-/// Whole huge pages of memory, on base pages or, as far as the system grants them, on huge ones.
-class Buffer {
- public:
-  Buffer(std::size_t size_bytes, bool huge)
-      : mapped_bytes_((size_bytes / kHugePageBytes + 2) * kHugePageBytes) {
-    mapped_ =
-        mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped_ == MAP_FAILED)
-      throw UsageError(
-          fmt::format("the system refused {} bytes for the probe: {}; choose fewer "
-                      "with --largest",
-                      mapped_bytes_, std::strerror(errno)));
-    const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
-    data_ = static_cast<std::byte*>(mapped_) + (kHugePageBytes - address % kHugePageBytes);
-    usable_bytes_ = mapped_bytes_ - kHugePageBytes;
-    advice_taken_ = madvise(mapped_, mapped_bytes_, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
-    for (std::size_t i = 0; i < usable_bytes_; i += 4096) data_[i] = std::byte{1};
-  }
-  ~Buffer() { munmap(mapped_, mapped_bytes_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  std::byte* data() const { return data_; }
-  bool advice_taken() const { return advice_taken_; }
-
-  /// The share of the buffer that lies on huge pages.
-  double huge_share() const {
-    std::ifstream maps("/proc/self/smaps");
-    const auto from = reinterpret_cast<std::uintptr_t>(data_);
-    bool inside = false;
-    std::size_t huge_kib = 0;
-    for (std::string line; std::getline(maps, line);) {
-      unsigned long low = 0, high = 0, kib = 0;
-      if (std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2)
-        inside = high > from && low < from + usable_bytes_;
-      else if (inside && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kib) == 1)
-        huge_kib += kib;
-    }
-    return std::min(1.0, static_cast<double>(huge_kib) * 1024 / static_cast<double>(usable_bytes_));
-  }
-
- private:
-  std::size_t mapped_bytes_, usable_bytes_ = 0;
-  void* mapped_ = nullptr;
-  std::byte* data_ = nullptr;
-  bool advice_taken_ = false;
-};
 
 /// Links the places of a buffer to `chains` cycles of one length, in random or in ascending order;
 /// returns where each begins.
@@ -246,10 +200,14 @@ Hierarchy probe(std::size_t largest_bytes) {
   largest_bytes = std::max(largest_bytes / kHugePageBytes, std::size_t{1}) * kHugePageBytes;
   const auto base_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
-  const Buffer base(largest_bytes, false);
-  const Buffer huge(largest_bytes, true);
-  const double huge_share = huge.huge_share();
-  const bool has_huge = huge.advice_taken() && huge_share > 0.9;
+  const PagedMemory base(largest_bytes, PageSize::kSmall);
+  const PagedMemory huge(largest_bytes, PageSize::kHuge);
+  for (std::size_t i = 0; i < largest_bytes; i += base_bytes)  // so that it is there
+    base.data()[i] = huge.data()[i] = std::byte{1};
+  const std::array huge_parts{std::span<const std::byte>(huge.data(), largest_bytes)};
+  const double huge_share = static_cast<double>(huge_page_bytes(huge_parts).value_or(0)) /
+                            static_cast<double>(largest_bytes);
+  const bool has_huge = huge_share > 0.9;
   if (!has_huge)
     notes.push_back(fmt::format(
         "Not seen: huge pages, of which the system granted {:.0f} %: latencies of large caches and "
@@ -331,8 +289,21 @@ Hierarchy probe(std::size_t largest_bytes) {
   return out;
 }
 
-int probe_command(const std::string& output, std::size_t largest_bytes) {
-  const Hierarchy hierarchy = probe(largest_bytes);
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
+
+int probe_command(const std::string& output, std::int64_t largest_bytes) {
+  if (largest_bytes < 0 || largest_bytes > kMostBytes)
+    throw UsageError(
+        fmt::format("--largest {}: expected 1 to {} bytes, or 0 for 8 times the last "
+                    "cache",
+                    largest_bytes, kMostBytes));
+  const Hierarchy hierarchy = [&] {
+    try {
+      return probe(static_cast<std::size_t>(largest_bytes));
+    } catch (const std::bad_alloc&) {
+      throw UsageError("the system refused the probe's memory; choose less with --largest");
+    }
+  }();
   const Json document = to_json(hierarchy);
   parse_hierarchy(document, "what the probe found");  // as `simulate` will
   write_document(document, output);
@@ -346,7 +317,8 @@ void add_probe(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("probe", "Measures this machine's hierarchy, in about a minute");
   auto output = std::make_shared<std::string>("-");
-  auto largest_bytes = std::make_shared<std::size_t>(0);
+  // signed, as CLI11 reads -5 into what has no sign as 2^64 - 5
+  auto largest_bytes = std::make_shared<std::int64_t>(0);
   command->add_option("-o,--output", *output, "File for the hierarchy (- for standard output)");
   command->add_option("--largest", *largest_bytes,
                       "Largest buffer in bytes (8 times the last cache, within the memory)");

@@ -58,7 +58,7 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   if (!find_name(kFetches, options.fetch))
     throw UsageError(fmt::format("--fetch {}: expected {}", options.fetch, one_of(kFetches)));
   workload.sequential_fetch = options.fetch == "sequential";
-  if (workload.sequential_fetch && !algorithm.can_fetch_sequentially)
+  if (workload.sequential_fetch && !algorithm.axes.fetch)
     throw UsageError(
         fmt::format("--fetch sequential: {} has no such form; leave it out", algorithm.id));
   return workload;

@@ -1,5 +1,6 @@
 #include "simulation.hpp"
 
+#include "common/pages.hpp"
 #include "memory.hpp"
 
 namespace reduce_bench {
@@ -33,8 +34,9 @@ Json simulate(const Hierarchy& hierarchy, const Pages& pages, const Algorithm& a
   };
   Json params = Json::object();
   if (!algorithm.default_sort_bits.empty()) params["sort_bits"] = workload.sort_bits;
-  if (algorithm.can_fetch_sequentially)
-    params["fetch"] = workload.sequential_fetch ? "sequential" : "free";
+  if (algorithm.axes.fetch) params["fetch"] = workload.sequential_fetch ? "sequential" : "free";
+  if (algorithm.axes.pages) params["pages"] = pages.bytes < kHugePageBytes ? "small" : "huge";
+  if (algorithm.axes.scan) params["scan"] = "exclusive";
   Json result{{"schema", 1},
               {"kind", "cache-sim-simulation"},
               {"hierarchy", to_json(hierarchy)},

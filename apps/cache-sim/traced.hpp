@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <vector>
 
+#include "common/error.hpp"
 #include "memory.hpp"
 
 namespace reduce_bench {
@@ -65,6 +67,9 @@ class AddressSpace {
     const std::uint64_t address = next_;
     const std::uint64_t pages = (data.size() * sizeof(T) + page_bytes_ - 1) / page_bytes_;
     next_ += (pages + 1) * page_bytes_;
+    if (next_ > Memory::kMostBytes)
+      throw UsageError("the arrays lie beyond the " + std::to_string(Memory::kMostBytes >> 30) +
+                       " GiB that can be simulated: choose a smaller n or fewer buckets");
     return {data.data(), address, memory_, chained};
   }
 

@@ -20,7 +20,7 @@ from reduce_bench_report.select import size_text
 Quartiles = tuple[float, float, float]
 
 TIME_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
-RATIOS = ("speed_up", "step_speed_up", "ceiling_share", "peak_share")
+RATIOS = ("speed_up", "step_speed_up", "ceiling_share", "peak_share", "tlb_miss_share")
 MISSING = "missing"
 # by which points of one variant and parameters can differ
 OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
@@ -31,6 +31,7 @@ class Measure:
     title: str
     unit: str | None
     of: Callable[[Point], Quartiles | None]
+    unavailable: Callable[[Point], str | None] = lambda point: None  # why a timed point has none
 
     @property
     def heading(self) -> str:
@@ -64,6 +65,22 @@ def _inverse(key: str) -> Callable[[Point], Quartiles | None]:
     return of
 
 
+def _tlb_miss_share(point: Point) -> Quartiles | None:
+    counters = point.raw.get("counters")
+    if not counters or _tlb_unavailable(point) or not counters["dtlb_loads"]["count"]:
+        return None
+    share = counters["dtlb_load_misses"]["count"] / counters["dtlb_loads"]["count"]
+    return share, share, share
+
+
+def _tlb_unavailable(point: Point) -> str | None:
+    counters = point.raw.get("counters")
+    if not counters:
+        return "the run counted nothing"
+    reasons = (counters[name]["unavailable"] for name in ("dtlb_loads", "dtlb_load_misses"))
+    return next((reason for reason in reasons if reason), None)
+
+
 def _needs_others(point: Point) -> Quartiles | None:
     return None
 
@@ -77,6 +94,7 @@ MEASURES = {
     "ceiling_share": Measure("share of read ceiling", None, _inverse("ceiling_share")),
     "peak_share": Measure("share of datasheet peak", None, _inverse("peak_share")),
     "speed_up": Measure("speed-up", None, _needs_others),
+    "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
     "step_speed_up": Measure("step speed-up", None, _needs_others),
 }
 

@@ -107,7 +107,10 @@ class _Measured:
         if outcome != "ok":
             return outcome or "-"
         value = self.panel.value(self.series, x, self.measure)
-        return "-" if value is None else number(value[1], self.measure)
+        if value is not None:
+            return number(value[1], self.measure)
+        why = MEASURES[self.measure].unavailable(self.series.points[x])
+        return "unavailable" if why else "-"
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,12 @@ def notes(evaluation: Evaluation) -> list[str]:
                     reason, _, _ = (point.reason or "").partition(" (got ")
                     key = (who, point.outcome, reason)
                     reasons.setdefault(key, []).append(x_text(experiment.x, x))
+                    continue
+                for measure in evaluation.measures:
+                    why = MEASURES[measure].unavailable(point)
+                    if why:
+                        key = (MEASURES[measure].title, "unavailable", why)
+                        reasons.setdefault(key, []).append(x_text(experiment.x, x))
             if not evaluation.missing:  # which has them
                 for x in panel.xs:
                     if x in series.gaps:

@@ -107,13 +107,28 @@ class Point:
     @property
     def ranked(self) -> bool:
         """A verified time of a variant that is right: fit to be drawn and ordered."""
-        return self.status == "ok" and not self.known_wrong and self.mode in self.timing
+        return (
+            self.status == "ok"
+            and not self.known_wrong
+            and self.mode in self.timing
+            and self.is_granted
+        )
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether it lies on the huge pages that it asks for, but for a tenth at most."""
+        if dict(self.params).get("pages") != "huge":
+            return True
+        pages = self.raw.get("pages")
+        return bool(pages and (pages["huge_bytes"] or 0) >= 0.9 * pages["bytes"])
 
     @property
     def outcome(self) -> str:
         """Why the point is not ranked, in a word or two; `ok` where it is."""
         if self.known_wrong:
             return "wrong (known)"
+        if self.status == "ok" and not self.is_granted:
+            return "no huge pages"
         if self.status == "ok" and not self.ranked:
             return f"not timed {self.mode}"
         return self.status

@@ -31,7 +31,10 @@ class Measured:
     @property
     def counts(self) -> bool:
         return (
-            self.point.status == "ok" and not self.point.known_wrong and MODE in self.point.timing
+            self.point.status == "ok"
+            and not self.point.known_wrong
+            and MODE in self.point.timing
+            and self.point.is_granted
         )
 
     @property

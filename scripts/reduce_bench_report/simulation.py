@@ -23,6 +23,7 @@ class Pair:
     """One point, measured and simulated, in ns per input."""
 
     line: str
+    fetch: str  # empty where the variant has no such choice
     buckets: int
     measured: float
     simulated: dict[str, float]
@@ -66,7 +67,15 @@ def pair(results: Results, simulations: Sequence[dict[str, Any]]) -> list[Pair]:
                 if simulation[model] is not None
             }
             line = f"{point.variant} {params}".strip()
-            pairs.append(Pair(line, simulation["buckets"], point.time_ns() / point.n, simulated))
+            pairs.append(
+                Pair(
+                    line,
+                    dict(point.params).get("fetch", ""),
+                    simulation["buckets"],
+                    point.time_ns() / point.n,
+                    simulated,
+                )
+            )
             break
     if not pairs:
         raise InputError(
@@ -87,6 +96,16 @@ def error_text(pairs: Sequence[Pair], model: str) -> str:
         f"{model}: simulated / measured is {mean:.2f} in the geometric mean of {len(ratios)} "
         f"points, {worst:.2f} at worst"
     )
+
+
+def errors(pairs: Sequence[Pair]) -> list[str]:
+    """A line for each model and way of fetching: the models are meant for one of them each."""
+    return [
+        f"{f'fetch={fetch}, ' if fetch else ''}"
+        + error_text([pair for pair in pairs if pair.fetch == fetch], model)
+        for fetch in sorted({pair.fetch for pair in pairs})
+        for model in MODELS
+    ]
 
 
 def draw(pairs: Sequence[Pair], results: Results, hierarchies: Sequence[str]) -> Figure:
@@ -113,7 +132,7 @@ def draw(pairs: Sequence[Pair], results: Results, hierarchies: Sequence[str]) ->
     axes.legend(fontsize=8)
     axes.set_title("Simulated against measured time", fontsize=11)
     caption = ". ".join(
-        [error_text(pairs, model).capitalize() for model in MODELS]
+        [line[0].upper() + line[1:] for line in errors(pairs)]
         + [f"Hierarchy: {', '.join(hierarchies)}", f"Measured: {results.provenance}"]
     )
     figure.supxlabel(
@@ -123,7 +142,7 @@ def draw(pairs: Sequence[Pair], results: Results, hierarchies: Sequence[str]) ->
 
 
 def save(results: Results, paths: Sequence[Path], output: Path) -> list[str]:
-    """Writes the figure; a line for each model says how far it is off."""
+    """Writes the figure; lines say how far the models are off."""
     simulations = [read_simulation(path) for path in paths]
     pairs = pair(results, simulations)
     names = sorted({simulation["hierarchy"]["name"] for simulation in simulations})
@@ -131,4 +150,4 @@ def save(results: Results, paths: Sequence[Path], output: Path) -> list[str]:
         draw(pairs, results, names).savefig(output)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write '{output}': {error}") from error
-    return [error_text(pairs, model) for model in MODELS]
+    return errors(pairs)

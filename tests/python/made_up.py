@@ -88,7 +88,23 @@ def point(variant: str, n: int, median_ns: float = 1000.0, **changes: Any) -> Js
         "ceiling_share": gb_per_s / CEILING_GB_PER_S,
         "peak_share": gb_per_s / 4800.0,
     }
+    if changes.get("backend") == "cpu":
+        made["counters"] = counters(dtlb_loads=4 * n, dtlb_load_misses=n)
+    if changes.get("params", {}).get("pages") == "huge":
+        made["pages"] = {"bytes": 4 << 20, "huge_bytes": 4 << 20}
     return made | changes
+
+
+def counters(**counts: int) -> Json:
+    """Counters of which only these are available."""
+    names = ("dtlb_loads", "dtlb_load_misses", "l1d_load_misses", "llc_load_misses")
+    return {
+        name: {
+            "count": counts.get(name),
+            "unavailable": None if name in counts else "no such counter",
+        }
+        for name in names
+    }
 
 
 def unmeasured(variant: str, n: int, status: str, reason: str, **changes: Any) -> Json:

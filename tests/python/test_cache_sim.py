@@ -3,10 +3,14 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import made_up
 import pytest
+from reduce_bench_report import simulation
+from reduce_bench_report.loader import Results
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(os.environ.get("REDUCE_BENCH_BINARY", ROOT / "build" / "bin" / "reduce-bench"))
@@ -81,6 +85,38 @@ def test_sequential_fetching_takes_longer_when_pipelined() -> None:
     assert ns("sequential") > 2 * ns("free")
 
 
+def test_the_points_of_a_results_file_are_simulated(
+    tmp_path: Path, loaded: Callable[..., Results]
+) -> None:
+    def point(variant: str, **changes: object) -> made_up.Json:
+        facts = {"operation": "multireduce", "backend": "cpu", "buckets": 64}
+        return made_up.point(variant, 4096, **(facts | {"labels": {"name": "zipf"}} | changes))
+
+    chosen = {"fetch": "sequential", "pages": "huge"}
+    scan = {"operation": "multiscan"}
+    results = loaded(
+        [
+            point("cpu/multireduce", params=chosen),
+            point("cpu/multireduce-parallel"),
+            point("cpu/multiscan", params={"scan": "inclusive"}, **scan),
+            point("cpu/multiscan-sorted", params={"scan": "exclusive", "sort_bits": "4"}, **scan),
+            point("gpu/x", backend="cuda"),
+        ]
+    )
+    script = ROOT / "scripts" / "simulate_points.sh"
+    out = tmp_path / "simulated here"
+    command = [str(script), str(results.path), CORE2, str(out)]
+    done = subprocess.run(
+        command, env=os.environ | {"BIN": str(PROGRAM.parent)}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    pairs = simulation.pair(results, [simulation.read_simulation(path) for path in out.iterdir()])
+    assert [pair.line for pair in pairs] == [
+        "cpu/multireduce fetch=sequential pages=huge",
+        "cpu/multiscan-sorted scan=exclusive sort_bits=4",
+    ]
+
+
 BAD = [
     (["simulat"], "did you mean 'simulate'?"),
     (simulate("--hierarchy", "/nowhere/x.json"), "/nowhere/x.json"),
@@ -96,6 +132,7 @@ BAD = [
     (simulate("--hierarchy", CORE2, "--seed", "-5"), "--seed -5: expected"),
     (simulate("--hierarchy", CORE2, "--page-bytes", "-5"), "--page-bytes -5: the hierarchy"),
     (simulate("--hierarchy", CORE2, "-o", "/nowhere/x.json"), "cannot write"),
+    (["probe", "--largest", "-5"], "--largest -5: expected"),
 ]
 
 

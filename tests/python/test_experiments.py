@@ -124,7 +124,13 @@ def test_ids_are_unique_and_measures_known() -> None:
 
 def test_published_tables_have_the_columns_that_experiments_read() -> None:
     tables = published.load_all()
-    units = {"us": "µs", "ns_per_input": "ns per input", "gb_per_s": "GB/s", "peak_share": "%"}
+    units = {
+        "us": "µs",
+        "ns_per_input": "ns per input",
+        "gb_per_s": "GB/s",
+        "peak_share": "%",
+        "tlb_miss_share": "%",
+    }
     seen = 0
     for experiment in EXPERIMENTS.values():
         table = experiment.published and tables.get(experiment.published.table)
@@ -799,3 +805,43 @@ def test_a_table_too_wide_is_one_for_each_series(ask: Ask, run: Callable[..., Re
     wide = ask(y=("ns", "us", "ms"))
     assert [grid.title for grid in grids.grids(shown(wide, run(points)))] == ["a/x", "b/y"]
     assert len(grids.grids(shown(ask(y=("ns", "us")), run(points)))) == 1
+
+
+# the thesis's CPU chapter
+
+
+def cpu(buckets: int, **changes: object) -> Json:
+    facts = {
+        "operation": "multireduce",
+        "backend": "cpu",
+        "buckets": buckets,
+        "labels": {"name": "uniform"},
+        "params": {"fetch": "free", "pages": "small"},
+    }
+    return point("cpu/multireduce", 1 << 26, **(facts | changes))
+
+
+def test_tlb_misses_are_shown_as_a_share_or_as_unavailable(run: Callable[..., Results]) -> None:
+    counted = made_up.counters(dtlb_loads=1000, dtlb_load_misses=250)
+    results = run([cpu(1 << 16, counters=counted), cpu(1 << 18, counters=made_up.counters())])
+    text = grids.markdown(
+        shown(EXPERIMENTS["eilers-T2.1"], results, tables=(published.load_all()["eilers-T2.1"],)),
+        "Redraw",
+    )
+    assert "25.0%" in text
+    assert "14.2%" in text  # published, 2^20
+    assert "unavailable (no such counter)" in text
+
+
+def test_a_point_without_the_huge_pages_that_it_asks_for_is_not_ranked(
+    run: Callable[..., Results],
+) -> None:
+    granted = {1 << 24: 0, 1 << 25: 2 << 20, 1 << 26: None, 1 << 27: 4 << 20}
+    points = run(
+        [
+            cpu(m, params={"pages": "huge"}, pages={"bytes": 4 << 20, "huge_bytes": huge})
+            for m, huge in granted.items()
+        ]
+    ).points
+    assert [point.outcome for point in points] == ["no huge pages"] * 3 + ["ok"]
+    assert [point.ranked for point in points] == [False] * 3 + [True]

@@ -90,6 +90,19 @@ def test_error_is_the_geometric_mean_and_the_worst(loaded: Loaded) -> None:
     assert simulation.error_text(pairs, "pipelined") == "pipelined: not simulated"
 
 
+def test_errors_are_told_apart_by_the_way_of_fetching(loaded: Loaded) -> None:
+    chained = {"fetch": "sequential"}
+    results = loaded([measured(16, 2000.0), measured(16, 8000.0, params=chained)])
+    pairs = simulation.pair(
+        results, [simulated(16, 6.0, 1.0), simulated(16, 8.0, None, params=chained)]
+    )
+    free_sequential, free_pipelined, sequential, pipelined = simulation.errors(pairs)
+    assert free_sequential.startswith("fetch=free, sequential: simulated / measured is 3.00")
+    assert free_pipelined.startswith("fetch=free, pipelined: simulated / measured is 0.50")
+    assert sequential.startswith("fetch=sequential, sequential: simulated / measured is 1.00")
+    assert pipelined == "fetch=sequential, pipelined: not simulated"
+
+
 def test_command_draws_and_states_the_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

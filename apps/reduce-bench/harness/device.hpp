@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/counters.hpp"
 #include "harness/mode.hpp"
 #include "kernels/variant.hpp"
 
@@ -20,14 +21,13 @@ namespace reduce_bench {
 class Memory {
  public:
   Memory() = default;
-  Memory(void* data, std::size_t size_bytes, void (*release)(void*))
-      : data_(data, release), size_bytes_(size_bytes) {}
+  Memory(void* data, std::size_t size_bytes, std::function<void(void*)> release)
+      : data_(data, std::move(release)), size_bytes_(size_bytes) {}
   std::byte* data() const { return static_cast<std::byte*>(data_.get()); }
   std::size_t size_bytes() const { return size_bytes_; }
 
  private:
-  static void nothing(void*) {}
-  std::unique_ptr<void, void (*)(void*)> data_{nullptr, &nothing};
+  std::unique_ptr<void, std::function<void(void*)>> data_{nullptr, [](void*) {}};
   std::size_t size_bytes_ = 0;
 };
 
@@ -84,6 +84,9 @@ class Device {
   virtual bool has_mode(Mode mode, const Work& work) const = 0;
   /// One sample. `batch` calls are averaged in the hot and graph modes; cold always times one.
   virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
+  /// What the processor counts in one more call, in the state of the caches that a sample of the
+  /// mode begins with. Empty where the backend counts nothing.
+  virtual std::vector<Counter> count(Mode, const Work&) { return {}; }
   /// Frees what `sample` keeps for the work timed last (a captured graph).
   virtual void end_of_work() {}
   /// The largest SM clock, where the backend knows it.

@@ -7,26 +7,38 @@
 
 #include "common/inputs.hpp"
 #include "common/labels.hpp"
+#include "common/pages.hpp"
 #include "harness/environment.hpp"
 #include "harness/guarded.hpp"
 #include "harness/nvtx.hpp"
+#include "kernels/pages.hpp"
 #include "kernels/platform/emu_device.hpp"
 
 namespace reduce_bench {
+namespace {
+
+/// Memory of the host on pages of a size.
+Memory allocate_on(PageSize pages, std::size_t size_bytes) {
+  auto memory = std::make_shared<PagedMemory>(size_bytes, pages);
+  std::byte* const data = memory->data();
+  return {data, size_bytes, [kept = std::move(memory)](void*) mutable { kept.reset(); }};
+}
+
+}  // namespace
 
 /// One input array, where the variants read it.
 struct InputArray {
   HostArray host;
-  Memory on_device;  ///< empty where the backend reads host memory
+  Memory on_device;  ///< empty where the backend reads the host's array as it is
   const std::byte* data = nullptr;
   std::uint64_t sum = 0;  ///< checksum
 
-  void upload(Device& device, HostArray array, Extent extent) {
+  void upload(Device& device, std::optional<PageSize> pages, HostArray array, Extent extent) {
     host = std::move(array);
     sum = checksum(host.data(), extent.count, size_bytes(extent.type));
     data = host.data();
-    if (device.backend() != Backend::kCuda) return;
-    on_device = device.allocate(host.size_bytes);
+    if (device.backend() != Backend::kCuda && !pages) return;
+    on_device = pages ? allocate_on(*pages, host.size_bytes) : device.allocate(host.size_bytes);
     device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
     data = on_device.data() + host.data_offset_bytes;
   }
@@ -43,6 +55,7 @@ struct Session::Input {
   std::optional<LabelKey> labels_key;
   std::size_t lead = 0, overread = 0;
   bool inclusive = false;
+  std::optional<PageSize> pages;
   Shape shape;
   InputArray values, labels;
   Expected expected;
@@ -75,11 +88,10 @@ struct Session::Output {
   unsigned char poison;
 
   Output(Device& on, const Shape& shape, const Expected& expected, unsigned char poison_byte,
-         Finish finish)
+         const Allocate& allocate)
       : device(on), poison(poison_byte) {
     const auto add = [&](const char* name, Extent extent, const ExpectedArray& wanted) {
-      const auto where = finish == Finish::kHost ? &Device::allocate_host : &Device::allocate;
-      arrays.push_back({name, extent, wanted, GuardedMemory(device, where, extent.bytes())});
+      arrays.push_back({name, extent, wanted, GuardedMemory(device, allocate, extent.bytes())});
     };
     if (shape.result_count.count > 0) add("count", shape.result_count, expected.result_count);
     if (shape.result_labels.count > 0) add("labels", shape.result_labels, expected.result_labels);
@@ -126,6 +138,18 @@ namespace {
 
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+GrantedPages granted_pages(const std::vector<const Memory*>& arrays) {
+  GrantedPages granted;
+  std::vector<std::span<const std::byte>> parts;
+  for (const Memory* memory : arrays) {
+    if (memory->data() == nullptr) continue;
+    parts.emplace_back(memory->data(), memory->size_bytes());
+    granted.bytes += whole_huge_pages(memory->size_bytes());
+  }
+  granted.huge_bytes = huge_page_bytes(parts);
+  return granted;
 }
 
 /// Why the combination cannot run at all; empty where it can.
@@ -194,7 +218,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
       has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
   if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
       input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
-      input_->inclusive == is_inclusive(point.params))
+      input_->inclusive == is_inclusive(point.params) && input_->pages == pages_of(point.params))
     return *input_;
   input_.reset();  // frees the old one first: two large inputs may not fit
   auto input = std::make_unique<Input>();
@@ -204,11 +228,14 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   input->lead = lead;
   input->overread = overread;
   input->inclusive = is_inclusive(point.params);
+  input->pages = pages_of(point.params);
   input->shape = shape;
   if (has_values(point.operation()))
-    input->values.upload(*device_, generate(values_key, lead, overread), shape.values);
+    input->values.upload(*device_, input->pages, generate(values_key, lead, overread),
+                         shape.values);
   if (labels_key)
-    input->labels.upload(*device_, generate(*labels_key, lead, overread), shape.labels);
+    input->labels.upload(*device_, input->pages, generate(*labels_key, lead, overread),
+                         shape.labels);
   input->expected = expected_of({.operation = point.operation(),
                                  .type = point.type,
                                  .op = point.op,
@@ -279,8 +306,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return;
   }
 
-  const std::size_t host_needed =
-      shape.input_bytes() + verification_bytes(problem.operation, shape, problem.buckets);
+  const std::optional<PageSize> pages = pages_of(point.params);
+  const std::size_t copied_bytes = pages ? shape.input_bytes() : 0;  // to those pages
+  const std::size_t host_needed = shape.input_bytes() + copied_bytes +
+                                  verification_bytes(problem.operation, shape, problem.buckets);
   const std::size_t host_available = available_memory_bytes() + (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {
     record.reason =
@@ -309,10 +338,15 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return;
   }
 
+  const Allocate on_device = [&](std::size_t bytes) {
+    return pages ? allocate_on(*pages, bytes) : device_->allocate(bytes);
+  };
+  const Allocate on_host = [&](std::size_t bytes) { return device_->allocate_host(bytes); };
   Output output(*device_, shape, input.expected,
-                poison_for(problem.operation, input.expected.results), variant.finish);
-  const GuardedMemory scratch(*device_, &Device::allocate, workspace.device_bytes);
-  const GuardedMemory host_scratch(*device_, &Device::allocate_host, workspace.host_bytes);
+                poison_for(problem.operation, input.expected.results),
+                variant.finish == Finish::kHost ? on_host : on_device);
+  const GuardedMemory scratch(*device_, on_device, workspace.device_bytes);
+  const GuardedMemory host_scratch(*device_, on_host, workspace.host_bytes);
   device_->fill(scratch.data(), 0xa5, workspace.device_bytes);
   device_->fill(scratch.data(), 0, workspace.zeroed_bytes);
 
@@ -399,6 +433,12 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       damaged(fmt::format("wrote out of the bounds of its {}", name));
     }
   };
+  if (pages) {
+    std::vector<const Memory*> arrays{&input.values.on_device, &input.labels.on_device,
+                                      &scratch.whole()};
+    for (const Output::Array& array : output.arrays) arrays.push_back(&array.memory.whole());
+    record.pages = granted_pages(arrays);
+  }
   if (!options.timed || record.unexpected_wrong()) return check_memory();
 
   const Work work{.enqueue = [&] { enqueue(call); },
@@ -424,6 +464,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       return check_memory();
     }
   }
+  if (!record.timing.empty())
+    record.counters = device_->count(point.measurement.modes.front(), work);
   check_memory();
   if (record.timing.empty() && record.status == Status::kOk) {
     record.status = Status::kSkipped;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
@@ -35,6 +36,12 @@ struct Verification {
   std::optional<bool> deterministic;  ///< two calls gave the same bits
 };
 
+/// What a point's arrays lie on, where its variant chooses.
+struct GrantedPages {
+  std::size_t bytes = 0;                  ///< of the arrays, each in whole huge pages
+  std::optional<std::size_t> huge_bytes;  ///< of these; nothing where the kernel does not tell
+};
+
 /// Everything that is known about a point after it ran, or why it did not.
 struct Record {
   Point point;
@@ -46,6 +53,8 @@ struct Record {
   Traffic traffic;
   std::optional<Verification> verification;
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
+  std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
+  std::vector<Counter> counters;       ///< of one call after the timed ones; empty: none made
 
   /// A wrong result that nothing excuses.
   bool unexpected_wrong() const { return status == Status::kWrong && !known_wrong; }

@@ -2,18 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "harness/device.hpp"
 
 namespace reduce_bench {
 
+/// Gives so many bytes that the device can reach.
+using Allocate = std::function<Memory(std::size_t)>;
+
 class GuardedMemory {
  public:
-  /// `where` allocates: Device::allocate or Device::allocate_host.
-  GuardedMemory(Device& device, Memory (Device::*where)(std::size_t), std::size_t size_bytes)
+  GuardedMemory(Device& device, const Allocate& allocate, std::size_t size_bytes)
       : device_(device),
-        memory_((device.*where)(kMarginBytes + size_bytes + kMarginBytes)),
+        memory_(allocate(kMarginBytes + size_bytes + kMarginBytes)),
         size_bytes_(size_bytes) {
     if (kMarginBytes == 0) return;
     device_.fill(memory_.data(), kPattern, kMarginBytes);
@@ -21,6 +24,8 @@ class GuardedMemory {
   }
 
   std::byte* data() const { return memory_.data() + kMarginBytes; }
+  /// Margins and all.
+  const Memory& whole() const { return memory_; }
 
   /// Whether something wrote beside the memory, as far as the margins reach.
   bool damaged() const { return changed(memory_.data()) || changed(data() + size_bytes_); }

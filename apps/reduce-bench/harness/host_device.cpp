@@ -100,6 +100,14 @@ class CpuDevice final : public HostDevice {
     return {.ns = std::max(ns, 1.0) / batch, .sm_clock_mhz = std::nullopt};
   }
 
+  std::vector<Counter> count(Mode mode, const Work& work) override {
+    const auto prepare = [&] {
+      if (mode == Mode::kCold) flush_caches();
+      else work.enqueue();
+    };
+    return count_events(miss_events(), prepare, work.enqueue);
+  }
+
   std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
     const auto words = size_bytes / sizeof(std::uint64_t);
     const auto* from = reinterpret_cast<const std::uint64_t*>(data);

@@ -81,6 +81,23 @@ Json to_json(const Measurement& m, const Summary& s, bool keep_samples) {
   return json;
 }
 
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const std::vector<Counter>& counters) {
+  if (counters.empty()) return nullptr;
+  Json json = Json::object();
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    const std::string& why = counters[i].unavailable;
+    json[std::string(kCounterNames.at(i))] = {
+        {"count", or_null(counters[i].count)},
+        {"unavailable", why.empty() ? Json(nullptr) : Json(why)}};
+  }
+  return json;
+}
+
 constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
 
 }  // namespace
@@ -235,7 +252,12 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
             {"known_wrong", record.known_wrong},
             {"reason", record.reason.empty() ? Json(nullptr) : Json(record.reason)},
             {"verification", nullptr},
-            {"timing", Json::object()}};
+            {"timing", Json::object()},
+            {"pages", nullptr},
+            {"counters", to_json(record.counters)}};
+  if (record.pages)
+    json["pages"] = {{"bytes", record.pages->bytes},
+                     {"huge_bytes", or_null(record.pages->huge_bytes)}};
   if (record.input_checksum)
     json["input_checksum"] = fmt::format("{:016x}", *record.input_checksum);
   for (const auto& entry : point.params.entries()) json["params"][entry.name] = entry.value;

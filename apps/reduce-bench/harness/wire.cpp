@@ -114,6 +114,22 @@ Measurement measurement_from_wire(const Json& json) {
           .stopped_by = enumerator<StoppedBy>(json.at(4))};
 }
 
+Json to_wire(const GrantedPages& pages) {
+  const auto& [bytes, huge_bytes] = pages;
+  return {bytes, or_null(huge_bytes)};
+}
+GrantedPages pages_from_wire(const Json& json) {
+  return {.bytes = json.at(0), .huge_bytes = optional<std::size_t>(json.at(1))};
+}
+
+Json to_wire(const Counter& counter) {
+  const auto& [count, unavailable] = counter;
+  return {or_null(count), unavailable};
+}
+Counter counter_from_wire(const Json& json) {
+  return {.count = optional<std::uint64_t>(json.at(0)), .unavailable = json.at(1)};
+}
+
 Json to_wire(const LaunchLog& log) {
   const auto& [kernels, grid, block, shared_bytes, registers] = log;
   return {kernels, grid, block, shared_bytes, registers};
@@ -212,11 +228,13 @@ DeviceTraits traits_from_wire(const Json& json) {
 
 Json to_wire(const Record& record) {
   const auto& [point, status, known_wrong, reason, input_checksum, launch, traffic, verification,
-               timing] = record;
+               timing, pages, counters] = record;
   const auto& [read_bytes, written_bytes] = traffic;
   Json modes = Json::array();
   for (const auto& [mode, measurement] : timing)
     modes.push_back({number(mode), to_wire(measurement)});
+  Json counted = Json::array();
+  for (const Counter& counter : counters) counted.push_back(to_wire(counter));
   return {number(status),
           known_wrong,
           reason,
@@ -224,7 +242,9 @@ Json to_wire(const Record& record) {
           launch ? to_wire(*launch) : Json(nullptr),
           {read_bytes, written_bytes},
           verification ? to_wire(*verification) : Json(nullptr),
-          modes};
+          modes,
+          pages ? to_wire(*pages) : Json(nullptr),
+          counted};
 }
 
 Record record_from_wire(const Json& json, const Point& point) {
@@ -238,6 +258,8 @@ Record record_from_wire(const Json& json, const Point& point) {
   if (!json.at(6).is_null()) record.verification = verification_from_wire(json.at(6));
   for (const Json& mode : json.at(7))
     record.timing.emplace(enumerator<Mode>(mode.at(0)), measurement_from_wire(mode.at(1)));
+  if (!json.at(8).is_null()) record.pages = pages_from_wire(json.at(8));
+  for (const Json& counter : json.at(9)) record.counters.push_back(counter_from_wire(counter));
   return record;
 }
 

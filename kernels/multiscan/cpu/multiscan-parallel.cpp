@@ -51,8 +51,8 @@ struct CpuMultiscanParallel {
       }
 #pragma omp for schedule(static)
       for (std::size_t share = 0; share < shares; ++share)
-        scan_in_order<Op>(copies + share * m, labels, values, n * share / shares,
-                          n * (share + 1) / shares, call.inclusive(), call.out());
+        scan_in_order<Op, T>(copies + share * m, labels, values, n * share / shares,
+                             n * (share + 1) / shares, call.inclusive(), call.out());
     }
   }
 };

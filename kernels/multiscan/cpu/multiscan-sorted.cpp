@@ -12,10 +12,6 @@
 //   into the sorted order without bringing the results back to their positions. sort_bits=auto as
 //   for cpu/multireduce-sorted.
 
-#include <algorithm>
-#include <string>
-
-#include "kernels/multiscan/index_values.hpp"
 #include "kernels/multiscan/one_loop.hpp"
 #include "kernels/sort/cpu_radix_sort.hpp"
 
@@ -47,23 +43,16 @@ struct CpuMultiscanSorted {
     const CpuRadixSort sort = plan_partial_cpu_sort(call.problem);
     const Places at = places(call.problem);
     T* buckets = call.scratch();
-    std::fill_n(buckets, call.buckets(), Op::template identity<T>());
+    fill(buckets, call.buckets(), Op::template identity<T>());
     if (sort.runs() == 0)
-      return scan_in_order<Op>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(),
-                               call.out());
+      return scan_in_order<Op, T>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(),
+                                  call.out());
     auto* pairs = call.template scratch<IndexValue<T>>(at.pairs);
     auto* labels = call.template scratch<Label>(at.sorted_labels);
     auto* sorted = call.template scratch<IndexValue<T>>(at.sorted_pairs);
-    for (std::size_t i = 0; i < call.n(); ++i) pairs[i] = {call.in()[i], static_cast<Count>(i)};
+    pair_with_positions<T>(call.n(), call.in(), pairs);
     sort_pairs(sort, call.labels(), pairs, labels, sorted, call.workspace + at.sorting);
-    const bool inclusive = call.inclusive();
-    T* results = call.out();
-    for (std::size_t i = 0; i < call.n(); ++i) {
-      T& bucket = buckets[labels[i]];
-      const T before = bucket;
-      bucket = Op::combine(before, sorted[i].value);
-      results[sorted[i].index] = inclusive ? bucket : before;
-    }
+    scan_sorted<Op, T>(call.n(), buckets, labels, sorted, call.inclusive(), call.out());
   }
 };
 

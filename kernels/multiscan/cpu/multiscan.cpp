@@ -10,8 +10,6 @@
 // Preconditions: none. Order-preserving.
 // Deviations: none; scan=inclusive stores after combining, as the text describes.
 
-#include <algorithm>
-
 #include "kernels/multiscan/one_loop.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -21,8 +19,9 @@ struct CpuMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     T* buckets = call.scratch();
-    std::fill_n(buckets, call.buckets(), Op::template identity<T>());
-    scan_in_order<Op>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(), call.out());
+    fill(buckets, call.buckets(), Op::template identity<T>());
+    scan_in_order<Op, T>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(),
+                         call.out());
   }
 };
 

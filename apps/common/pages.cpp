@@ -1,0 +1,65 @@
+#include "common/pages.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <new>
+#include <string>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size_bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(address, size_bytes)
+#endif
+
+namespace reduce_bench {
+
+PagedMemory::PagedMemory(std::size_t size_bytes, PageSize pages) {
+  // Whole huge pages, or the end of the memory could not lie on one; around them at least a page
+  // that is never accessible, or the kernel may count the mapping and its neighbour as one.
+  usable_bytes_ = whole_huge_pages(std::max<std::size_t>(size_bytes, 1));
+  mapped_bytes_ = usable_bytes_ + 2 * kHugePageBytes;
+  mapped_ = mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+  const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
+  data_ = static_cast<std::byte*>(mapped_) + (kHugePageBytes - address % kHugePageBytes);
+  if (mprotect(data_, usable_bytes_, PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapped_, mapped_bytes_);
+    throw std::bad_alloc();
+  }
+  // A kernel without huge pages refuses either advice. What was granted is read back, not assumed.
+  (void)madvise(data_, usable_bytes_, pages == PageSize::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  ASAN_POISON_MEMORY_REGION(data_ + size_bytes, usable_bytes_ - size_bytes);
+}
+
+PagedMemory::~PagedMemory() {
+  ASAN_UNPOISON_MEMORY_REGION(data_, usable_bytes_);
+  munmap(mapped_, mapped_bytes_);
+}
+
+std::optional<std::size_t> huge_page_bytes(std::span<const std::span<const std::byte>> parts) {
+  std::ifstream maps("/proc/self/smaps");
+  const auto begins_inside = [&](std::uintptr_t low) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+      return low - reinterpret_cast<std::uintptr_t>(part.data()) < part.size();
+    });
+  };
+  bool known = false, inside = false;
+  std::size_t huge_kib = 0;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long low = 0, high = 0, kib = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2) {
+      inside = begins_inside(low);
+    } else if (inside && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kib) == 1) {
+      known = true;
+      huge_kib += kib;
+    }
+  }
+  return known ? std::optional(huge_kib * 1024) : std::nullopt;
+}
+
+}  // namespace reduce_bench

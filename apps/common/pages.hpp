@@ -1,0 +1,39 @@
+// Host memory on pages of a chosen size.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "kernels/pages.hpp"
+
+namespace reduce_bench {
+
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;  // where base pages are 4 KiB
+constexpr std::size_t whole_huge_pages(std::size_t size_bytes) {
+  return (size_bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+}
+
+/// Zeroed memory, aligned to a huge page, in a mapping that it shares with nothing, so that what
+/// the kernel says of the mapping holds for it alone.
+class PagedMemory {
+ public:
+  /// Throws std::bad_alloc where the system refuses.
+  PagedMemory(std::size_t size_bytes, PageSize pages);
+  ~PagedMemory();
+  PagedMemory(const PagedMemory&) = delete;
+  PagedMemory& operator=(const PagedMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  void* mapped_;
+  std::size_t mapped_bytes_, usable_bytes_;
+  std::byte* data_;
+};
+
+/// How much lies on huge pages of the mappings that begin in these parts, by the kernel's account;
+/// nothing where it gives none. A mapping counts whole.
+std::optional<std::size_t> huge_page_bytes(std::span<const std::span<const std::byte>> parts);
+
+}  // namespace reduce_bench

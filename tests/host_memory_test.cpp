@@ -1,0 +1,129 @@
+// Pages of the host's memory, and what the processor counts, as this machine permits.
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <span>
+#include <string>
+
+#include "common/pages.hpp"
+#include "harness/counters.hpp"
+#include "harness/device.hpp"
+
+namespace reduce_bench {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+void touch(std::byte* data, std::size_t from_page, std::size_t to_page) {
+  for (std::size_t page = from_page; page < to_page; ++page) data[page * kPageBytes] = std::byte{1};
+}
+
+// ---- pages --------------------------------------------------------------------------------------
+
+std::optional<std::size_t> granted(const PagedMemory& memory, std::size_t size_bytes) {
+  return huge_page_bytes(std::array{std::span<const std::byte>(memory.data(), size_bytes)});
+}
+
+TEST(Pages, MemoryIsAlignedAndZeroAndAllOfItUsable) {
+  for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{1}, kHugePageBytes - 1,
+                                       kHugePageBytes, 3 * kHugePageBytes + 5}) {
+    const PagedMemory memory(size_bytes, PageSize::kSmall);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % kHugePageBytes, 0u);
+    for (std::size_t i = 0; i < size_bytes; i += i + 1 < size_bytes ? size_bytes / 3 + 1 : 1) {
+      EXPECT_EQ(memory.data()[i], std::byte{0});
+      memory.data()[i] = std::byte{1};
+    }
+    if (size_bytes > 0) memory.data()[size_bytes - 1] = std::byte{1};
+  }
+}
+
+TEST(Pages, SmallOnesAreNeverHuge) {
+  const PagedMemory memory(4 * kHugePageBytes, PageSize::kSmall);
+  touch(memory.data(), 0, 4 * kHugePageBytes / kPageBytes);
+  EXPECT_EQ(granted(memory, 4 * kHugePageBytes).value_or(0), 0u);
+}
+
+/// Whether the system has huge pages, and makes room for them when memory is touched.
+bool has_huge_pages() {
+  const auto setting = [](const std::string& name) {
+    std::ifstream file("/sys/kernel/mm/transparent_hugepage/" + name);
+    std::string line;
+    std::getline(file, line);
+    return line.substr(std::min(line.find('['), line.size()));  // from the chosen one on
+  };
+  const std::string enabled = setting("enabled"), defrag = setting("defrag");
+  return !enabled.empty() && !enabled.starts_with("[never]") && !defrag.starts_with("[never]") &&
+         !defrag.starts_with("[defer]");
+}
+
+// Between two others: what they are granted is not counted.
+TEST(Pages, WhatIsTouchedOfHugeOnesIsGrantedWhereTheSystemHasThem) {
+  if (!has_huge_pages()) GTEST_SKIP() << "this system makes no room for huge pages";
+  constexpr std::size_t kBytes = 8 * kHugePageBytes;
+  const PagedMemory before(kBytes, PageSize::kHuge), memory(kBytes, PageSize::kHuge),
+      after(kBytes, PageSize::kHuge);
+  touch(before.data(), 0, kBytes / kPageBytes);
+  touch(after.data(), 0, kBytes / kPageBytes);
+  EXPECT_EQ(granted(memory, kBytes), 0u);
+  touch(memory.data(), 0, 1);
+  EXPECT_EQ(granted(memory, kBytes), kHugePageBytes);
+  touch(memory.data(), 0, kBytes / kPageBytes);
+  EXPECT_EQ(granted(memory, kBytes), kBytes);
+}
+
+TEST(Pages, MoreThanTheAddressSpaceIsRefused) {
+  EXPECT_THROW(PagedMemory(std::size_t{1} << 60, PageSize::kHuge), std::bad_alloc);
+}
+
+// ---- counters -----------------------------------------------------------------------------------
+
+// Page faults: the kernel counts them itself, on any processor.
+constexpr Event kPageFaults{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
+constexpr Event kNoSuchEvent{~std::uint32_t{0}, 0};
+
+TEST(Counters, CountTheWorkAloneOnEveryThread) {
+  constexpr std::size_t kPrepared = 300, kEach = 100;
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const PagedMemory memory((kPrepared + threads * kEach) * kPageBytes, PageSize::kSmall);
+  const auto work = [&] {
+#pragma omp parallel for
+    for (std::size_t thread = 0; thread < threads; ++thread)
+      touch(memory.data(), kPrepared + thread * kEach, kPrepared + (thread + 1) * kEach);
+  };
+  const auto counters =
+      count_events(std::array{kPageFaults}, [&] { touch(memory.data(), 0, kPrepared); }, work);
+  ASSERT_EQ(counters.size(), 1u);
+  if (!counters[0].count) GTEST_SKIP() << counters[0].unavailable;
+  EXPECT_GE(counters[0].count, threads * kEach);
+  EXPECT_LT(counters[0].count, threads * kEach + kPrepared / 2);
+}
+
+TEST(Counters, OneThatIsRefusedSaysWhyAndTheOthersCount) {
+  unsigned calls = 0;
+  const auto count = [&](std::span<const Event> events) {
+    return count_events(events, [&] { ++calls; }, [&] { ++calls; });
+  };
+  const auto both = count(std::array{kNoSuchEvent, kPageFaults});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_FALSE(both[0].count);
+  EXPECT_NE(both[0].unavailable, "");
+  EXPECT_EQ(both[1].count.has_value(), both[1].unavailable.empty());
+  calls = 0;
+  EXPECT_NE(count(std::array{kNoSuchEvent})[0].unavailable, "");
+  EXPECT_EQ(calls, 0u);  // for nothing
+}
+
+TEST(Counters, TheCpuCountsMissesOrSaysWhyNot) {
+  const auto device = make_cpu_device();
+  const auto counters = device->count(Mode::kCold, {.enqueue = [] {}});
+  ASSERT_EQ(counters.size(), kCounterNames.size());
+  for (const Counter& counter : counters)
+    EXPECT_NE(counter.count.has_value(), !counter.unavailable.empty());
+}
+
+}  // namespace
+}  // namespace reduce_bench
