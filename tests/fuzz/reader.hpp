@@ -38,6 +38,17 @@ inline void check_text(const std::string& text) {
       finding("a control character in: " + text);
 }
 
+/// What `read` makes of the resolved form of what was read: it has to be good, so that a UsageError
+/// is a finding.
+template <class F>
+Json read_again(F&& read) {
+  try {
+    return read();
+  } catch (const UsageError& error) {
+    finding(std::string("refused when read again: ") + error.what());
+  }
+}
+
 /// Calls `read` on a file of these bytes. A UsageError is what a reader may answer; any other
 /// exception ends the process.
 template <class F>
