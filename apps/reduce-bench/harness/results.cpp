@@ -275,8 +275,10 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
 }
 
 void write_atomically(const std::filesystem::path& file, const std::string& text) {
+  // One name for all runs, of which the journal's lock lets one write: the next replaces what a
+  // killed one left.
   std::filesystem::path temporary = file;
-  temporary += fmt::format(".{}.tmp", getpid());
+  temporary += ".tmp";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_io(file, "write");
   try {
@@ -305,6 +307,7 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor_ < 0) fail_io(file_, "write the journal");
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail_io(file_, "lock the journal");
       ::close(descriptor_);
       throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
                                    file_.string()));
