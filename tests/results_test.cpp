@@ -128,6 +128,16 @@ TEST_F(JournalFile, ALineThatAKillCutOffIsRunAgain) {
   }
 }
 
+TEST_F(JournalFile, DamagedBeforeGoodLinesIsRefusedAndKept) {
+  write_two_points();
+  std::string damaged = content(file);
+  damaged[damaged.find("{\"index\":0}")] = '\0';
+  std::ofstream(file) << damaged;
+  EXPECT_CONTAINS(message_of<UsageError>([&] { resumed(); }),
+                  "is damaged at line 2: not valid JSON");
+  EXPECT_EQ(content(file), damaged);
+}
+
 TEST_F(JournalFile, CutOffInItsHeaderIsANewOne) {
   std::ofstream(file) << header.dump().substr(0, 10);
   EXPECT_TRUE(resumed().empty());

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "commands.hpp"
@@ -67,6 +68,11 @@ int main(int argc, char** argv) {
     // A path that cannot be used, or standard output or error is full or closed.
     complain(fmt::format("reduce-bench: {}; check where the output goes", error.what()));
     return kExitUsage;
+  } catch (const std::bad_alloc&) {
+    complain(
+        "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "
+        "points, or raise the limit (ulimit -v)");
+    return kExitIncomplete;
   } catch (const std::exception& error) {
     complain(fmt::format("reduce-bench: {}", error.what()));
     return kExitIncomplete;

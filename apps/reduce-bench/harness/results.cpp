@@ -26,6 +26,12 @@ namespace {
                                action, file.string(), std::strerror(errno)));
 }
 
+[[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& where) {
+  throw UsageError(
+      fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
+                  journal.string(), where));
+}
+
 void write_all(int descriptor, const std::filesystem::path& file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
@@ -319,19 +325,25 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
   if (resume) {
     std::ifstream stream(file_);
     std::string line;
-    bool first = true;
+    std::size_t number = 0;
     while (std::getline(stream, line)) {
-      // A line that a kill cut off has no newline or does not parse: that point runs again.
+      // The last line that a kill cut off has no newline or does not parse: that point runs again.
       if (stream.eof()) break;
+      ++number;
       Json parsed;
       try {
         std::istringstream text(line);
         parsed = parse_document(text, file_.string());
       } catch (const UsageError&) {
+        // What follows is not thrown away for it.
+        if (std::getline(stream, line) && !stream.eof()) {
+          ::close(descriptor_);
+          fail_damaged(file_, fmt::format("line {}: not valid JSON", number));
+        }
         break;
       }
       good_bytes += line.size() + 1;
-      if (std::exchange(first, false)) {
+      if (number == 1) {
         if (parsed != header) {
           ::close(descriptor_);
           throw UsageError(fmt::format(
@@ -409,9 +421,7 @@ Restored restore(const Journal& journal, const std::vector<Point>& plan) {
     try {
       restore_line(Node{line, "", where}, plan, restored);
     } catch (const UsageError& error) {
-      throw UsageError(
-          fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
-                      journal.file().string(), error.what()));
+      fail_damaged(journal.file(), error.what());
     }
   }
   return restored;
