@@ -53,10 +53,12 @@ Json read_again(F&& read) {
 /// exception ends the process.
 template <class F>
 int feed(const std::uint8_t* bytes, std::size_t size, F&& read) {
-  const int descriptor = memfd_create("input", MFD_CLOEXEC);
-  if (descriptor < 0 || ::write(descriptor, bytes, size) != static_cast<ssize_t>(size))
+  // One file for all inputs: one for each took a third of the time of the image reader.
+  static const int descriptor = memfd_create("input", MFD_CLOEXEC);
+  if (descriptor < 0 || ::ftruncate(descriptor, 0) != 0 ||
+      ::pwrite(descriptor, bytes, size, 0) != static_cast<ssize_t>(size))
     finding("no memory for the input");
-  const std::filesystem::path file = "/proc/self/fd/" + std::to_string(descriptor);
+  static const std::filesystem::path file = "/proc/self/fd/" + std::to_string(descriptor);
   try {
     read(file);
   } catch (const UsageError& error) {
@@ -65,7 +67,6 @@ int feed(const std::uint8_t* bytes, std::size_t size, F&& read) {
     if (message.find('\n') != std::string::npos) finding("more than one line: " + message);
     if (message.size() > 2000) finding("too long: " + message);
   }
-  ::close(descriptor);
   return 0;
 }
 
