@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds two revisions side by side, measures them in turns on this machine and compares them.
+# Builds two revisions, measures them in turns on this machine and compares them.
 #
 #   scripts/compare_revisions.sh BASE [HEAD]
 #
@@ -20,8 +20,10 @@ if [[ -z ${2:-} && -n $(git status --porcelain --untracked-files=no) ]]; then
   say "uncommitted changes are not compared: commit them to have them in HEAD"
 fi
 git worktree prune
+# Both are built in one tree: the second compiles only what differs from the first, and nothing of
+# where it lies tells the drivers apart.
+readonly tree=build-compare/tree
 for side in base head; do
-  tree=build-compare/$side
   commit=$(git rev-parse --verify --quiet "${revision[$side]}^{commit}") || {
     say "'${revision[$side]}' names no commit here: fetch it, or name another"
     exit 2
@@ -36,18 +38,21 @@ for side in base head; do
     say "revision '${revision[$side]}' has no $config: name a file of both with CONFIG"
     exit 2
   fi
+  # Fresh, because the cache would keep the other revision's defaults.
   (
-    cd "$tree"
-    cmake --preset default ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"}
-    cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
+    cd "$tree" &&
+      cmake --fresh --preset default -DBUILD_TESTING=OFF ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"} &&
+      cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
   ) >"build-compare/$side.log" 2>&1 || {
     say "building '${revision[$side]}' failed; build-compare/$side.log ends with:"
     tail -n 20 "build-compare/$side.log" >&2
     exit 2
   }
+  mkdir -p "build-compare/$side"
+  cp "$tree/build/bin/reduce-bench" "build-compare/$side/reduce-bench"
+  cp "$tree/$config" "build-compare/$side/config.json"
 done
 
 export THRESHOLDS=${THRESHOLDS-configs/thresholds.json}
-exec scripts/compare_builds.sh build-compare/base/build/bin/reduce-bench \
-  "build-compare/base/$config" build-compare/head/build/bin/reduce-bench \
-  "build-compare/head/$config" "$output"
+exec scripts/compare_builds.sh build-compare/base/{reduce-bench,config.json} \
+  build-compare/head/{reduce-bench,config.json} "$output"

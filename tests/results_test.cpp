@@ -73,7 +73,7 @@ TEST_F(WriteAtomically, LeavesNothingHalfWrittenOnAFullDisk) {
   const fs::path file = folder / "r.json";
   write_atomically(file, "old");
   // The temporary file's name leads to a device that is always full.
-  fs::create_symlink("/dev/full", file.string() + "." + std::to_string(getpid()) + ".tmp");
+  fs::create_symlink("/dev/full", file.string() + ".tmp");
   EXPECT_CONTAINS(message_of<UsageError>([&] { write_atomically(file, "new"); }),
                   "No space left on device");
   EXPECT_EQ(content(file), "old");
@@ -126,6 +126,16 @@ TEST_F(JournalFile, ALineThatAKillCutOffIsRunAgain) {
     Journal(file, header, true).append({{"index", 7}});
     EXPECT_EQ(resumed().at(1).at("index"), 7) << cut;
   }
+}
+
+TEST_F(JournalFile, DamagedBeforeGoodLinesIsRefusedAndKept) {
+  write_two_points();
+  std::string damaged = content(file);
+  damaged[damaged.find("{\"index\":0}")] = '\0';
+  std::ofstream(file) << damaged;
+  EXPECT_CONTAINS(message_of<UsageError>([&] { resumed(); }),
+                  "is damaged at line 2: not valid JSON");
+  EXPECT_EQ(content(file), damaged);
 }
 
 TEST_F(JournalFile, CutOffInItsHeaderIsANewOne) {

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/standard_streams.hpp"
 
 namespace reduce_bench {
 
@@ -57,8 +58,8 @@ int main(int argc, char** argv) {
     commands.push_back(command->get_name());
   if (argc > 1 && argv[1][0] != '-' && !find_name(commands, argv[1])) {
     const std::string hint = suggestion(argv[1], commands);
-    fmt::print(stderr, "cache-sim: unknown command '{}'{}\n", argv[1],
-               hint.empty() ? ", expected " + one_of(commands) : hint);
+    complain(fmt::format("cache-sim: unknown command '{}'{}", argv[1],
+                         hint.empty() ? ", expected " + one_of(commands) : hint));
     return kExitUsage;
   }
   try {
@@ -68,21 +69,22 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitGood : kExitUsage;
   }
   try {
+    occupy_closed_streams();
     const int code = action();
     if (std::fflush(stdout) != 0)
       throw UsageError(fmt::format("cannot write to standard output: {}; check where it goes",
                                    std::strerror(errno)));
     return code;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "cache-sim: {}\n", error.what());
+    complain(fmt::format("cache-sim: {}", error.what()));
     return kExitUsage;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "cache-sim: the memory of this machine does not hold it: choose a smaller n "
-               "or fewer buckets\n");
+    complain(
+        "cache-sim: the memory of this machine does not hold it: choose a smaller n or fewer "
+        "buckets");
     return kExitIncomplete;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "cache-sim: {}\n", error.what());
+    complain(fmt::format("cache-sim: {}", error.what()));
     return kExitIncomplete;
   }
 }

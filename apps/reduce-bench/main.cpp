@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "commands.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/standard_streams.hpp"
 #include "harness/worker.hpp"
 
 int main(int argc, char** argv) {
@@ -42,8 +44,8 @@ int main(int argc, char** argv) {
     if (!command->get_group().empty()) commands.push_back(command->get_name());
   if (argc > 1 && argv[1][0] != '-' && argv[1] != kWorkerCommand && !find_name(commands, argv[1])) {
     const std::string hint = suggestion(argv[1], commands);
-    fmt::print(stderr, "reduce-bench: unknown command '{}'{}\n", argv[1],
-               hint.empty() ? ", expected " + one_of(commands) : hint);
+    complain(fmt::format("reduce-bench: unknown command '{}'{}", argv[1],
+                         hint.empty() ? ", expected " + one_of(commands) : hint));
     return kExitUsage;
   }
   try {
@@ -53,20 +55,26 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitGood : kExitUsage;
   }
   try {
+    occupy_closed_streams();
     const int code = action();
     if (std::fflush(stdout) != 0)
       throw UsageError(fmt::format("cannot write to standard output: {}; check where it goes",
                                    std::strerror(errno)));
     return code;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "reduce-bench: {}\n", error.what());
+    complain(fmt::format("reduce-bench: {}", error.what()));
     return kExitUsage;
   } catch (const std::system_error& error) {
-    // A path that cannot be used, or standard output is full or closed.
-    fmt::print(stderr, "reduce-bench: {}; check where the output goes\n", error.what());
+    // A path that cannot be used, or standard output or error is full or closed.
+    complain(fmt::format("reduce-bench: {}; check where the output goes", error.what()));
     return kExitUsage;
+  } catch (const std::bad_alloc&) {
+    complain(
+        "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "
+        "points, or raise the limit (ulimit -v)");
+    return kExitIncomplete;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "reduce-bench: {}\n", error.what());
+    complain(fmt::format("reduce-bench: {}", error.what()));
     return kExitIncomplete;
   }
 }

@@ -160,6 +160,9 @@ class Run {
                       "standard output",
                       output_.string(),
                       std::filesystem::is_directory(there) ? "a directory" : "not a regular file"));
+    // The rename would replace the link, and a run to the file itself would not be noticed.
+    if (std::filesystem::is_regular_file(there) && std::filesystem::is_symlink(output_))
+      output_ = std::filesystem::canonical(output_);
     error.clear();
     if (output_.has_parent_path())
       std::filesystem::create_directories(output_.parent_path(), error);

@@ -176,7 +176,7 @@ add_custom_target(driver ALL DEPENDS ${CMAKE_BINARY_DIR}/bin/reduce-bench)
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Two revisions: `fast`, and `slow`, of which fault/slowable takes half as long again."""
+    """Revisions `fast`, `slow`, of which fault/slowable takes half as long again, and `broken`."""
     repository = tmp_path / "repository"
     (repository / "scripts").mkdir(parents=True)
     for script in ("compare_revisions.sh", "compare_builds.sh"):
@@ -193,11 +193,18 @@ def repository(tmp_path: Path) -> Path:
         subprocess.run(command, check=True, capture_output=True)
 
     git("init", "--quiet")
-    for revision, driver in (("fast", FAULTS), ("slow", SLOWED)):
-        (repository / "DRIVER").write_text(str(driver))
+
+    def commit(revision: str) -> None:
         git("add", "--all")
         git("commit", "--quiet", "--message", revision)
         git("tag", revision)
+
+    for revision, driver in (("fast", FAULTS), ("slow", SLOWED)):
+        (repository / "DRIVER").write_text(str(driver))
+        commit(revision)
+    (repository / "CMakeLists.txt").write_text('message(FATAL_ERROR "a library is missing")')
+    commit("broken")
+    git("checkout", "--quiet", "slow")
     return repository
 
 
@@ -237,8 +244,8 @@ def test_the_recipe_finds_a_slower_revision(repository: Path) -> None:
 def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository: Path) -> None:
     ended = compare_revisions(repository, "fast", "fast")
     assert ended.returncode in (GOOD, INCOMPLETE), ended.stdout + ended.stderr
-    trees = [repository / "build-compare" / side for side in ("base", "head")]
-    assert all((tree / "build" / "bin" / "reduce-bench").exists() for tree in trees)
+    sides = [repository / "build-compare" / side for side in ("base", "head")]
+    assert all((side / "reduce-bench").exists() for side in sides)
     # Only the files of this comparison count as its rounds.
     ended = compare_revisions(repository, "fast", ROUNDS="1")
     assert ended.returncode in (GOOD, INCOMPLETE, REGRESSION), ended.stdout + ended.stderr
@@ -250,6 +257,7 @@ def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository:
     ("revisions", "settings", "message"),
     [
         (["none"], {}, "'none' names no commit"),
+        (["fast", "broken"], {}, "a library is missing"),
         (["fast"], {"CONFIG": "none.json"}, "has no none.json"),
         (["fast"], {"ROUNDS": "0"}, "ROUNDS is '0'"),
         (["fast"], {"CONFIG": "thresholds.json"}, "failed with exit code 2"),

@@ -232,6 +232,15 @@ def test_files_that_are_not_results_are_kept(config: SaveConfig, tmp_path: Path)
     assert "names a directory" in complaint(*quick(config(), "-o", f"{tmp_path}/new/"))
 
 
+def test_a_link_to_results_is_followed(config: SaveConfig, tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.touch()
+    link.symlink_to(real.name)
+    assert drive(*quick(config(), "-o", link)).returncode == GOOD
+    assert link.is_symlink()
+    assert len(load(real).points) == 2
+
+
 def test_hostile_configurations_are_refused(tmp_path: Path) -> None:
     for text, why in {
         "[" * 200000 + "]" * 200000: "nests deeper",

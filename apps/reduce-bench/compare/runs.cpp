@@ -137,8 +137,12 @@ Side read_side(const std::filesystem::path& file_or_folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   if (std::filesystem::is_directory(file_or_folder, error)) {
-    for (const auto& entry : std::filesystem::directory_iterator(file_or_folder))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    auto entry = std::filesystem::directory_iterator(file_or_folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+      if (entry->path().extension() == ".json") files.push_back(entry->path());
+    if (error)
+      throw UsageError(fmt::format("cannot read the folder '{}': {}; {}", file_or_folder.string(),
+                                   error.message(), kAdvice));
     std::sort(files.begin(), files.end());
     if (files.empty())
       throw UsageError(fmt::format("the folder '{}' holds no results (*.json): {}",

@@ -109,7 +109,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
                       const std::vector<std::string>& command_line, std::uint64_t seed,
                       const std::string& backend_choice) {
   utsname system{};
-  uname(&system);
+  const bool named = uname(&system) == 0;
   const std::string revision = REDUCE_BENCH_REVISION;
   const bool known = revision != "unknown";
   return {{"host", host_name()},
@@ -120,7 +120,8 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
           {"gpu", gpu == nullptr ? Json(nullptr) : to_json(*gpu, cuda)},
           {"cuda_runtime", or_null(cuda.runtime_version)},
           {"cuda_driver", or_null(cuda.driver_api_version)},
-          {"os", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+          {"os", named ? fmt::format("{} {} {}", system.sysname, system.release, system.machine)
+                       : "unknown"},
           {"compiler", fmt::format("g++ {}", __VERSION__)},
           {"cuda_compiler",
            cuda_is_built() ? Json(CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT) : Json(nullptr)},

@@ -26,6 +26,12 @@ namespace {
                                action, file.string(), std::strerror(errno)));
 }
 
+[[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& where) {
+  throw UsageError(
+      fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
+                  journal.string(), where));
+}
+
 void write_all(int descriptor, const std::filesystem::path& file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
@@ -297,8 +303,10 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
 }
 
 void write_atomically(const std::filesystem::path& file, const std::string& text) {
+  // One name for all runs, of which the journal's lock lets one write: the next replaces what a
+  // killed one left.
   std::filesystem::path temporary = file;
-  temporary += fmt::format(".{}.tmp", getpid());
+  temporary += ".tmp";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_io(file, "write");
   try {
@@ -327,6 +335,7 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor_ < 0) fail_io(file_, "write the journal");
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail_io(file_, "lock the journal");
       ::close(descriptor_);
       throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
                                    file_.string()));
@@ -338,19 +347,25 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
   if (resume) {
     std::ifstream stream(file_);
     std::string line;
-    bool first = true;
+    std::size_t number = 0;
     while (std::getline(stream, line)) {
-      // A line that a kill cut off has no newline or does not parse: that point runs again.
+      // The last line that a kill cut off has no newline or does not parse: that point runs again.
       if (stream.eof()) break;
+      ++number;
       Json parsed;
       try {
         std::istringstream text(line);
         parsed = parse_document(text, file_.string());
       } catch (const UsageError&) {
+        // What follows is not thrown away for it.
+        if (std::getline(stream, line) && !stream.eof()) {
+          ::close(descriptor_);
+          fail_damaged(file_, fmt::format("line {}: not valid JSON", number));
+        }
         break;
       }
       good_bytes += line.size() + 1;
-      if (std::exchange(first, false)) {
+      if (number == 1) {
         if (parsed != header) {
           ::close(descriptor_);
           throw UsageError(fmt::format(
@@ -428,9 +443,7 @@ Restored restore(const Journal& journal, const std::vector<Point>& plan) {
     try {
       restore_line(Node{line, "", where}, plan, restored);
     } catch (const UsageError& error) {
-      throw UsageError(
-          fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
-                      journal.file().string(), error.what()));
+      fail_damaged(journal.file(), error.what());
     }
   }
   return restored;

@@ -34,8 +34,8 @@ constexpr int kStartAttempts = 3;
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kLastWordsBytes = 2048;
 
-std::runtime_error system_failure(const char* what) {
-  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+std::runtime_error system_failure(const char* what, int error = errno) {
+  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(error)));
 }
 
 /// A descriptor that is closed when it goes.
@@ -137,22 +137,25 @@ void Worker::start() {
 
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, printed.number(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, printed.number(), STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&files, other.number(), kWorkerDescriptor);
+  const auto check = [](int error) {
+    if (error != 0) throw system_failure("cannot prepare the worker process", error);
+  };
+  check(posix_spawn_file_actions_init(&files));
+  check(posix_spawnattr_init(&attributes));
+  check(posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+  check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDOUT_FILENO));
+  check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDERR_FILENO));
+  check(posix_spawn_file_actions_adddup2(&files, other.number(), kWorkerDescriptor));
   // A group of its own: Ctrl-C is for the driver to judge.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  check(posix_spawnattr_setsigmask(&attributes, &none));
+  check(posix_spawnattr_setsigdefault(&attributes, &defaults));
+  check(posix_spawnattr_setpgroup(&attributes, 0));
+  check(posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   std::array<std::string, 8> words{"reduce-bench", "worker",
                                    "--backend",    std::string(name_of(backend_)),
                                    "--device",     std::to_string(ordinal_),
