@@ -226,6 +226,10 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     if (options.full)
       for (const std::size_t n : {0u, 1u})
         for (const std::size_t buckets : {1u, 2u, 5003u}) add(n, uniform, defaults, 0, buckets);
+    // This project's own change their ways with the buckets and with how often labels occur.
+    if (plain && variant.fidelity == Fidelity::kBeyond)
+      for (const LabelDistribution& labels : label_distributions(options.full))
+        add(large_size(backend), uniform, defaults, 0, 5003, labels);
     // Every input in one bucket: counters overflow where they can.
     add(large_size(backend), uniform, defaults, 0, many,
         {.kind = LabelDistribution::Kind::kDegenerate});
