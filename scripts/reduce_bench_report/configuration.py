@@ -131,6 +131,8 @@ class Configuration:
         absent: dict[str, None] = {}  # globs without any point
         clauses: dict[str, None] = {}
         for sweep in self.sweeps:
+            if sweep.operation not in where.get("operation", [sweep.operation]):
+                continue
             own = [point for point in points if sweep.asks_for(point)]
             for glob in sweep.variants:
                 wanted = where.get("variant")

@@ -134,6 +134,23 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
     )
 
 
+def _keyed(operation: str) -> Experiment:
+    """Over the buckets, of this project's variants and the libraries."""
+    return Experiment(
+        f"keyed-{operation}",
+        f"{operation.capitalize()} on its slowest labels",
+        "Of uniform, degenerate, Zipf and sorted labels those that take longest",
+        "configs/keyed.json",
+        kind="table",
+        x="buckets",
+        y=("us",),
+        where={"operation": [operation], "type": ["i32"]},
+        best="params",
+        worst=("labels",),
+    )
+
+
+KEYED = (_keyed("multireduce"), _keyed("multiscan"))
 SWEEPS = (
     _sweep("reduce-gbs", "Bandwidth against input size", "gb_per_s", "x"),
     _sweep("reduce-share", "Share of the read ceiling against input size", "ceiling_share", "x"),
@@ -142,6 +159,7 @@ SWEEPS = (
 
 ALL: Sequence[Experiment] = (
     *SWEEPS,
+    *KEYED,
     _overview(
         "multireduce-time",
         "Time of multireduce against buckets",

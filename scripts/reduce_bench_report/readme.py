@@ -10,9 +10,16 @@ from xml.etree import ElementTree
 
 from reduce_bench_report import claims, figures, plots, published, regenerate
 from reduce_bench_report.claim_registry import load_registry
-from reduce_bench_report.evaluate import Absence, Evaluation, Panel, Series, evaluate
-from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.grids import constants, markdown_rows, markdown_text
+from reduce_bench_report.evaluate import (
+    MEASURES,
+    Absence,
+    Evaluation,
+    Panel,
+    Series,
+    evaluate,
+)
+from reduce_bench_report.experiments import EXPERIMENTS, KEYED
+from reduce_bench_report.grids import constants, grids, markdown_rows, markdown_text
 from reduce_bench_report.loader import InputError, Results
 from reduce_bench_report.select import filter_points, size_text
 
@@ -91,6 +98,7 @@ def _texts(runs: Sequence[Results], drawings: Sequence[Drawing], root: Path) -> 
     for name, content in (
         ("figures", figures_block(drawings)),
         ("reduce-table", table_block(runs)),
+        ("keyed-tables", keyed_block(runs)),
         ("scorecard", scorecard_block(runs)),
     ):
         updated = between_markers(updated, name, content, path)
@@ -181,6 +189,26 @@ def table_block(runs: Sequence[Results]) -> str:
             markdown_text(f"{footer}\n{provenance}"),
         ]
     )
+
+
+def keyed_block(runs: Sequence[Results]) -> str:
+    """Times by the number of buckets, a table for each operation."""
+    said = []
+    for experiment in KEYED:
+        shown = _shown(experiment.id, runs)
+        if isinstance(shown, Absence):
+            said.append(markdown_text(f"{experiment.title}: no table, because {shown.reason}."))
+            continue
+        provenance = [f"From {run.provenance}." for run in shown.runs]
+        said.append(f"**{experiment.title}**")
+        said += [
+            markdown_rows(grid.headings, grid.rows, range(grid.texts)) for grid in grids(shown)
+        ]
+        measured = f"Cells: {MEASURES[shown.measures[0]].heading} ({constants(shown)})."
+        missing = [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
+        about = [f"{experiment.source}.", measured, *missing, *provenance]
+        said.append(markdown_text(" ".join(about)))
+    return "\n\n".join(said)
 
 
 def _time_ns(series: Series, x: str) -> float:

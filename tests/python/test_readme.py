@@ -15,7 +15,7 @@ from reduce_bench_report.loader import InputError, Results, load_runs
 
 ROOT = Path(__file__).parents[2]
 OWN_CONFIGS = {EXPERIMENTS[name].config for name in readme.FIGURES} - {None}
-BLOCKS = ("figures", "reduce-table", "scorecard")
+BLOCKS = ("figures", "reduce-table", "keyed-tables", "scorecard")
 EMPTY = "# Title\n\n" + "".join(
     f"<!-- begin: {name} -->\nformer\n<!-- end: {name} -->\n\n" for name in BLOCKS
 )
@@ -169,6 +169,24 @@ def test_table(tmp_path: Path) -> None:
     assert rows[3].startswith("| amp/x (host) | 40 (1%) | **40 (1%)** | 40 (1%) |")
     assert rows[3].endswith("| 40 (1%) | skipped |")
     assert runs_of(tmp_path, points)[0].sha256[:12] in block
+
+
+def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
+    points = [p for p in points_of("configs/keyed.json") if p["variant"] != "atomic/global"]
+    for each in points:
+        time = each["timing"]["cold"]
+        if each["labels"]["name"] == "zipf" and each["variant"] == "onepass/multireduce":
+            time.update({key: 7000.0 for key in time if key.endswith("_ns")})
+    block = readme.keyed_block(runs_of(tmp_path, points))
+    rows = [line for line in block.splitlines() if line.startswith("|")]
+    assert rows[0] == (
+        "| m | cub/sort-reduce-by-key | onepass/multireduce | partition/multireduce |"
+    )
+    assert rows[2] == "| 16 | 1 | 7 | 1 |"
+    assert "| m | cub/sort-scan-by-key-scatter | onepass/multiscan |" in rows
+    assert "Multireduce on its slowest labels: no table" in readme.keyed_block(
+        runs_of(tmp_path, sums())
+    )
 
 
 def test_scorecard_counts_every_claim_once(tmp_path: Path) -> None:
