@@ -1,6 +1,7 @@
 """What the harness adds to the time and memory that a sweep asks for."""
 
 import json
+import os
 import resource
 import subprocess
 import time
@@ -16,6 +17,16 @@ MOST_MEMORY_BYTES = 1e9
 TRIES = 3  # a busy neighbour makes anything slow, but not every time
 
 
+def seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def is_busy() -> bool:
+    """More wants to run than there are processors."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
 def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: Path) -> None:
     """Points that are hardly measured: all that they take counts as overhead."""
     config, out = tmp_path / "config.json", tmp_path / "r.json"
@@ -26,16 +37,19 @@ def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: P
     )
     overhead = 1.0
     for _ in range(TRIES):
-        started = time.monotonic()
+        started, used_s = time.monotonic(), seconds_of_children()
         ended = subprocess.run(
             [BINARY, "run", "--config", config, "--backend", "cpu", "-o", out],
             capture_output=True,
             check=False,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},  # two would spin while a third program runs
         )
-        wall_s = time.monotonic() - started
+        wall_s, used_s = time.monotonic() - started, seconds_of_children() - used_s
         assert ended.returncode == GOOD, ended.stderr
-        overhead = wall_s / (POINTS * DEFAULT_BUDGET_MS / 1e3)
-        print(f"{POINTS} points take {wall_s:.1f} s: {overhead:.2%}")
+        # Where others have the processors, what passes meanwhile is not the harness's.
+        spent_s = min(wall_s, used_s) if is_busy() else wall_s
+        overhead = spent_s / (POINTS * DEFAULT_BUDGET_MS / 1e3)
+        print(f"{POINTS} points take {wall_s:.1f} s, {used_s:.1f} s of processors: {overhead:.2%}")
         if overhead < MOST_OVERHEAD:
             break
     document = json.loads(out.read_text(encoding="utf-8"))
