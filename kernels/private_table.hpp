@@ -124,9 +124,9 @@ __device__ inline Stretch stretch_of(std::size_t warp, std::size_t count, std::s
   return {tiles * warp / warps * tile, last == warps ? n : tiles * last / warps * tile};
 }
 
-/// Results that the first blocks clear while every block reads inputs: no launch of their own. A
-/// device that runs the grid's blocks at once has room for these; no block waits for a later one.
-/// Zero before the first launch, and left zero.
+/// Results that the first blocks clear while every block reads inputs: no launch of their own. All
+/// blocks wait for these, so a device must have room for them at once: it has, since a grid is no
+/// larger than what it runs at once. Zero before the first launch, and left zero.
 struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
   unsigned left;               ///< blocks that need to know no more
