@@ -131,7 +131,7 @@ struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
   unsigned left;               ///< blocks that need to know no more
 
-  /// One alone is 6 us late for 32768 results on an H200.
+  /// With one, a prototype took 149 us instead of 143 for 32768 results on an H200.
   static constexpr unsigned kMostBlocks = 8;
   __device__ static unsigned blocks() { return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks; }
 

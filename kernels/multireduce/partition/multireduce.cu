@@ -34,8 +34,8 @@ namespace {
 inline constexpr unsigned kItems = 16;
 inline constexpr unsigned kMostPartitions = 2048;
 /// As few as have room: the longer the pieces of a tile, the fewer sectors are read in part. On an
-/// H200 the second kernel takes 133 us for 2^26 inputs with 64 partitions, pieces of 128; 168 us
-/// with 128, 190 us with 256.
+/// H200 a prototype of the second kernel took 133 us for 2^26 inputs with 64 partitions, pieces of
+/// 128; 168 us with 128, 188 us with 256.
 inline constexpr unsigned kLog2WantedPartitions = 6;
 /// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
 inline constexpr unsigned kLeastBits = 6;
@@ -297,8 +297,7 @@ __global__ void __launch_bounds__(kFoldBlock)
   auto* starts = reinterpret_cast<Count*>(slots + (parts.width() << log2_copies));
   // A partition has about as many shares as it has times a block's part of the inputs; none where
   // all its inputs, if any, were in tiles that needed no order. Partitions of as many shares go
-  // through the tiles side by side, so that neighbouring pieces are read together: on an H200,
-  // shares cut anywhere to be of one length took 15 % more time.
+  // through the tiles side by side, so that neighbouring pieces are read together.
   const std::size_t part = ceil_div(n, gridDim.x);
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
     const auto shares = static_cast<Count>((in.totals[p] + part / 2) / part);
