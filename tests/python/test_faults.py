@@ -122,14 +122,23 @@ FAULT_REASONS = {
 GPU_REASONS = FAULT_REASONS | {"illegal-address": ("failed", "cudaErrorIllegalAddress")}
 
 
-@pytest.mark.parametrize("backend", ["cpu", "cuda"])
-def test_each_fault_costs_its_point_alone(plan: SavePlan, tmp_path: Path, backend: str) -> None:
-    if backend == "cuda" and not Path("/dev/nvidiactl").exists():
+@pytest.fixture(params=["cpu", "cuda"])
+def backend(request: pytest.FixtureRequest) -> str:
+    if request.param == "cuda" and not Path("/dev/nvidiactl").exists():
         pytest.skip("there is no NVIDIA GPU")
+    return str(request.param)
+
+
+def on(backend: str, arguments: Arguments) -> Arguments:
+    """The same run on another backend."""
+    position = arguments.index("--backend") + 1
+    return [*arguments[:position], backend, *arguments[position + 1 :]]
+
+
+def test_each_fault_costs_its_point_alone(plan: SavePlan, tmp_path: Path, backend: str) -> None:
     reasons = GPU_REASONS if backend == "cuda" else FAULT_REASONS
     # Sizes are the outer loop: every fault runs twice, sound variants between.
-    arguments = plan("*", n=[100, 1000], measurement={"point_timeout_s": 5})
-    arguments[arguments.index("--backend") + 1] = backend
+    arguments = on(backend, plan("*", n=[100, 1000], measurement={"point_timeout_s": 5}))
     sound = "cpu/*" if backend == "cpu" else "harris/[0-3]"
     ended = drive([*arguments, "--filter", "fault/*", sound], timeout=400)
     assert ended.returncode == WRONG, ended.stderr
@@ -184,8 +193,12 @@ def test_the_shipped_driver_has_no_faults() -> None:
 # ---- kills ----------------------------------------------------------------------------------
 
 
-def test_a_killed_worker_costs_one_point(plan: SavePlan, tmp_path: Path) -> None:
-    with running(plan("cpu/sequential", "fault/hang", n=[100, 1000])) as process:
+SOUND = {"cpu": "cpu/sequential", "cuda": "harris/0"}
+
+
+def test_a_killed_worker_costs_one_point(plan: SavePlan, tmp_path: Path, backend: str) -> None:
+    arguments = plan(SOUND[backend], "fault/hang", n=[100, 1000])
+    with running(on(backend, arguments)) as process:
         for sound_point in ("[1/4]", "[3/4]"):
             wait_for(process, sound_point)
             time.sleep(0.2)  # into the point that hangs
@@ -198,8 +211,8 @@ def test_a_killed_worker_costs_one_point(plan: SavePlan, tmp_path: Path) -> None
         assert point.reason.startswith("the worker process was killed by SIGKILL")
 
 
-def test_a_killed_driver_takes_its_worker_along(plan: SavePlan) -> None:
-    with running(plan("cpu/sequential", "fault/hang")) as process:
+def test_a_killed_driver_takes_its_worker_along(plan: SavePlan, backend: str) -> None:
+    with running(on(backend, plan(SOUND[backend], "fault/hang"))) as process:
         wait_for(process, "[1/2]")
         worker = worker_of(process)
         time.sleep(0.5)  # into the point that hangs: idle, it would see the socket close
