@@ -1,9 +1,12 @@
-// Sheffler's spine trees on inputs made for their published fault, which no distribution is.
+// Multiscans on inputs that `verify` does not have: made for the published fault of Sheffler's
+// spine trees, which no distribution is; and many tiles, which take too long for every case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -16,23 +19,22 @@ namespace {
 
 constexpr std::size_t kSide = 32, kN = 3 * kSide * kSide;  // three segments
 
-/// The exclusive multiscan of one label.
-std::vector<int> scan(const std::string& id, const char* form, Op op,
+/// The exclusive multiscan by an emulated variant, with `set` in its parameters.
+std::vector<int> scan(const std::string& id, const std::function<void(Params&)>& set, Op op,
+                      const std::vector<Label>& labels, std::size_t buckets,
                       const std::vector<int>& values) {
-  const CatalogEntry& entry = *select_variants(std::vector{id}).front();
-  const Variant& variant = *entry.on(Backend::kEmu);
+  const Variant& variant = *select_variants(std::vector{id}).front()->on(Backend::kEmu);
   Params params = default_params(variant);
-  params.set("form", form);
-  params.set("threads", std::to_string(kSide));
+  set(params);
   const DeviceTraits device = emu::device_traits();
   const Problem problem{.operation = Operation::kMultiscan,
                         .n = values.size(),
-                        .buckets = 1,
+                        .buckets = buckets,
                         .op = op,
                         .params = params,
                         .device = device};
-  EXPECT_EQ(variant.defect(problem).has_value(), std::string(form) == "as-published");
-  const std::vector<Label> labels(values.size());
+  EXPECT_EQ(variant.defect != nullptr && variant.defect(problem).has_value(),
+            params.has("form") && params.is("form", "as-published"));
   std::vector<int> results(values.size());
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
   const Call call{.input = values.data(),
@@ -42,6 +44,16 @@ std::vector<int> scan(const std::string& id, const char* form, Op op,
                   .problem = problem};
   variant.enqueue[index_of(Type::kI32)][index_of(op)](call);
   return results;
+}
+
+/// Of one label.
+std::vector<int> scan(const std::string& id, const char* form, Op op,
+                      const std::vector<int>& values) {
+  const auto set = [&](Params& params) {
+    params.set("form", form);
+    params.set("threads", std::to_string(kSide));
+  };
+  return scan(id, set, op, std::vector<Label>(values.size()), 1, values);
 }
 
 class Sheffler : public testing::TestWithParam<const char*> {
@@ -85,6 +97,26 @@ TEST_P(Sheffler, WithoutNeutralRowsBothFormsAreRight) {
   }
   for (const char* form : {"corrected", "as-published"})
     EXPECT_EQ(scan(GetParam(), form, Op::kSum, values), expected) << form;
+}
+
+TEST(PartitionMultiscan, CutsChunksAnywhereInManyTiles) {
+  // Its tiles have 8192 inputs, and 128 of them are counted together. Three partitions: one has
+  // most inputs, so that its chunks begin within tiles; one has all of one tile; one has a few.
+  constexpr std::size_t kMany = 130 * 8192 + 77, kBuckets = 3 * 512;
+  std::mt19937 random(1);
+  std::vector<Label> labels(kMany);
+  std::vector<int> values(kMany), expected(kMany);
+  std::vector<int> sums(kBuckets, 0);
+  for (std::size_t i = 0; i < kMany; ++i) {
+    const bool whole_tile = i / 8192 == 127;
+    const unsigned partition = whole_tile ? 1 : random() % 1000 == 0 ? 2 : 0;
+    labels[i] = partition * 512 + random() % 512;
+    values[i] = static_cast<int>(random() % 1000);
+    expected[i] = sums[labels[i]];
+    sums[labels[i]] += values[i];
+  }
+  EXPECT_TRUE(
+      scan("partition/multiscan", [](Params&) {}, Op::kSum, labels, kBuckets, values) == expected);
 }
 
 }  // namespace

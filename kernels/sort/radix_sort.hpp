@@ -112,6 +112,20 @@ __device__ C warp_inclusive_sum(C sum) {
   return sum;
 }
 
+/// Exclusive sums in place, by one full warp; returns the sum of all.
+template <class C>
+__device__ C warp_exclusive_sums(C* values, unsigned n) {
+  const unsigned lane = threadIdx.x % 32;
+  C carry = 0;
+  for (unsigned from = 0; from < n; from += 32) {
+    const C own = from + lane < n ? values[from + lane] : 0;
+    const C sum = warp_inclusive_sum(own);
+    if (from + lane < n) values[from + lane] = carry + sum - own;
+    carry += __shfl_sync(0xffffffffu, sum, 31);
+  }
+  return carry;
+}
+
 /// Exclusive sums in place, by one block with room for one element per warp.
 template <class C>
 __global__ void exclusive_sum_kernel(C* values, std::size_t n) {
@@ -194,15 +208,7 @@ __global__ void move_by_digit_kernel(Pairs<const Label, const T> in, std::size_t
       starts[d] = total;
     }
     __syncthreads();
-    if (threadIdx.x < 32) {
-      Count carry = 0;
-      for (unsigned from = 0; from < digits; from += 32) {
-        const Count own = from + lane < digits ? starts[from + lane] : 0;
-        const Count sum = warp_inclusive_sum(own);
-        if (from + lane < digits) starts[from + lane] = carry + sum - own;
-        carry += __shfl_sync(0xffffffffu, sum, 31);
-      }
-    }
+    if (threadIdx.x < 32) warp_exclusive_sums(starts, digits);
     __syncthreads();
 
 #pragma unroll

@@ -64,19 +64,6 @@ struct Tiles {
   Count* totals;  ///< of every partition over all tiles
 };
 
-/// Exclusive sums in place by the first warp; returns the sum of all to that warp.
-__device__ inline Count warp_exclusive_sums(Count* values, unsigned n) {
-  const unsigned lane = threadIdx.x % kLanes;
-  Count carry = 0;
-  for (unsigned from = 0; from < n; from += kLanes) {
-    const Count own = from + lane < n ? values[from + lane] : 0;
-    const Count sum = warp_inclusive_sum(own);
-    if (from + lane < n) values[from + lane] = carry + sum - own;
-    carry += __shfl_sync(kAllLanes, sum, kLanes - 1);
-  }
-  return carry;
-}
-
 /// Adds one item for each lane that has one to the label's slot. A warp that agrees on the label
 /// combines its values first: the lanes would queue.
 template <class Op, class T>

@@ -1,0 +1,127 @@
+// onepass/multireduce-ordered: a stretch of the input and a bucket set for every warp
+//
+// Source: this project.
+// Idea: every warp takes a stretch of the input, 32 neighbours at a time. Lanes with one label find
+//   each other by a vote and combine their values in the order of the lanes; the highest adds the
+//   outcome to the warp's own bucket in shared memory. So nothing waits for anybody, no barrier and
+//   no atomic is needed, and what a bucket gets keeps its order. Last, every bucket's sets are
+//   combined in the order of the warps.
+// Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
+//   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
+// Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
+// for each
+//   bucket.
+// Traffic: n labels and n values read; every warp's set written and read, m results written. The
+//   chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM has room
+//   for.
+// Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
+// Deviations: none, there is no publication.
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/multireduce/bucket_sets.hpp"
+#include "kernels/peers.hpp"
+
+namespace reduce_bench::BACKEND {
+namespace {
+
+/// Rows of 32 inputs in flight.
+inline constexpr unsigned kRows = 8;
+inline constexpr unsigned kMostWarps = 32;
+
+template <class T, class Op>
+__global__ void __launch_bounds__(32 * kMostWarps)
+    onepass_ordered_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
+                           T* sets) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  // A bucket more, for what is beyond the input.
+  T* own = dynamic_shared<T>() + warp * (buckets + 1);
+  for (unsigned b = lane; b <= buckets; b += 32) own[b] = Op::template identity<T>();
+  __syncwarp();
+  const std::size_t rows = (n + 31) / 32, all = std::size_t{gridDim.x} * warps,
+                    stretch = std::size_t{blockIdx.x} * warps + warp;
+  const std::size_t last = rows * (stretch + 1) / all;
+  for (std::size_t row = rows * stretch / all; row < last; row += kRows) {
+    Label label[kRows];
+    T value[kRows];
+#pragma unroll
+    for (unsigned k = 0; k < kRows; ++k) {
+      const std::size_t i = (row + k) * 32 + lane;
+      const bool present = row + k < last && i < n;
+      label[k] = present ? labels[i] : buckets;
+      value[k] = present ? values[i] : Op::template identity<T>();
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kRows; ++k) {
+      const unsigned peers = __match_any_sync(kAllLanes, label[k]);
+      const T total = scan_peers<Op>(peers, value[k]);
+      if (peers >> lane == 1) own[label[k]] = Op::combine(own[label[k]], total);
+      __syncwarp();
+    }
+  }
+  __syncthreads();
+  const T* block_sets = dynamic_shared<T>();
+  for (unsigned i = threadIdx.x; i < buckets * warps; i += blockDim.x)
+    sets[i / warps * all + blockIdx.x * warps + i % warps] =
+        block_sets[i % warps * (buckets + 1) + i / warps];
+}
+
+std::size_t set_bytes(const Problem& p) { return (p.buckets + 1) * p.element_bytes(); }
+unsigned warps_of(const Problem& p) {
+  const std::size_t fit = p.device.max_shared_bytes_per_block / set_bytes(p);
+  return static_cast<unsigned>(std::min<std::size_t>(fit, kMostWarps));
+}
+/// One per SM, unless their warps had less than the rows that they read at once.
+unsigned blocks_of(const Problem& p) {
+  const std::size_t useful = ceil_div(p.n, std::size_t{32} * kRows * std::max(1u, warps_of(p)));
+  return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, p.device.sm_count));
+}
+std::size_t sets_of(const Problem& p) { return std::size_t{blocks_of(p)} * warps_of(p); }
+
+struct OnepassOrdered {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    const Problem& p = call.problem;
+    const unsigned warps = warps_of(p);
+    launch(onepass_ordered_kernel<T, Op>,
+           {blocks_of(p), 32 * warps, warps * set_bytes(p), call.stream}, call.in(), call.labels(),
+           call.n(), static_cast<unsigned>(call.buckets()), call.scratch());
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p), call.out());
+  }
+};
+
+}  // namespace
+
+Variant onepass_multireduce_ordered() {
+  return {
+      .id = "onepass/multireduce-ordered",
+      .title = "a stretch of the input and a bucket set for every warp",
+      .source = "reduce-bench",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kBeyond,
+      .restriction = [](const Problem& p) -> std::string {
+        if (warps_of(p) > 0) return {};
+        return std::to_string(set_bytes(p)) + " bytes of shared memory are needed for " +
+               std::to_string(p.buckets) + " buckets, a block has " +
+               std::to_string(p.device.max_shared_bytes_per_block);
+      },
+      // A warp's rows, 5 steps in each, and the sets.
+      .depth = [](const Problem& p) -> std::uint64_t {
+        return 6 * (p.n / 32 / sets_of(p) + 2) + depth_of_combine(sets_of(p));
+      },
+      .traffic =
+          [](const Problem& p) {
+            const std::size_t sets = sets_of(p) * p.buckets * p.element_bytes();
+            return Traffic{.read_bytes = p.input_bytes() + sets,
+                           .written_bytes = sets + p.shape().output_bytes()};
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = sets_of(p) * p.buckets * p.element_bytes()};
+          },
+      .enqueue = instantiate_ordered<OnepassOrdered>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND
