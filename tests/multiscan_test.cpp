@@ -99,24 +99,38 @@ TEST_P(Sheffler, WithoutNeutralRowsBothFormsAreRight) {
     EXPECT_EQ(scan(GetParam(), form, Op::kSum, values), expected) << form;
 }
 
-TEST(PartitionMultiscan, CutsChunksAnywhereInManyTiles) {
-  // Its tiles have 8192 inputs, and 128 of them are counted together. Three partitions: one has
-  // most inputs, so that its chunks begin within tiles; one has all of one tile; one has a few.
-  constexpr std::size_t kMany = 130 * 8192 + 77, kBuckets = 3 * 512;
+/// Of sums, by partition/multiscan: its partitions have 512 buckets here, its tiles 8192 inputs.
+void expect_partition_scan(const std::vector<Label>& labels, std::size_t buckets) {
+  std::vector<int> values, expected, sums(buckets, 0);
   std::mt19937 random(1);
-  std::vector<Label> labels(kMany);
-  std::vector<int> values(kMany), expected(kMany);
-  std::vector<int> sums(kBuckets, 0);
-  for (std::size_t i = 0; i < kMany; ++i) {
-    const bool whole_tile = i / 8192 == 127;
-    const unsigned partition = whole_tile ? 1 : random() % 1000 == 0 ? 2 : 0;
-    labels[i] = partition * 512 + random() % 512;
-    values[i] = static_cast<int>(random() % 1000);
-    expected[i] = sums[labels[i]];
-    sums[labels[i]] += values[i];
+  for (const Label label : labels) {
+    values.push_back(static_cast<int>(random() % 1000));
+    expected.push_back(sums[label]);
+    sums[label] += values.back();
   }
-  EXPECT_TRUE(
-      scan("partition/multiscan", [](Params&) {}, Op::kSum, labels, kBuckets, values) == expected);
+  const auto as_is = [](Params&) {};
+  EXPECT_TRUE(scan("partition/multiscan", as_is, Op::kSum, labels, buckets, values) == expected);
+}
+
+TEST(PartitionMultiscan, CutsChunksAnywhereInManyTiles) {
+  // 128 tiles are counted together, 512 looked through at once. Three partitions: one has most
+  // inputs, so that its chunks begin within tiles; one has all of one tile; one has a few in all.
+  std::mt19937 random(2);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 520 * 8192 + 77; ++i) {
+    const unsigned partition = i / 8192 == 127 ? 1 : random() % 1000 == 0 ? 2 : 0;
+    labels.push_back(partition * 512 + random() % 512);
+  }
+  expect_partition_scan(labels, 3 * 512);
+}
+
+TEST(PartitionMultiscan, HasMorePartitionsThanThreads) {
+  constexpr std::size_t kBuckets = 600 * 512;
+  std::mt19937 random(3);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
+    labels.push_back(static_cast<Label>(random() % kBuckets));
+  expect_partition_scan(labels, kBuckets);
 }
 
 }  // namespace
