@@ -220,11 +220,15 @@ def load(path: Path) -> Results:
 
 
 def load_runs(paths: Sequence[Path]) -> list[Results]:
-    """Several runs of one device."""
+    """Several runs of one device, and of one CPU where any has points of it.
+
+    Speed-ups and claims compare points of a GPU with those of the CPU beside it.
+    """
     runs = [load(path) for path in paths]
+    everywhere = {"cpu"} & {point.backend for run in runs for point in run.points}
     first: dict[str, Results] = {}
     for run in runs:
-        for backend in sorted({point.backend for point in run.points}):
+        for backend in sorted(everywhere | {point.backend for point in run.points}):
             other = first.setdefault(backend, run)
             (known, known_facts), (device, facts) = map(
                 lambda each: each.hardware_of(backend), (other, run)
@@ -233,7 +237,8 @@ def load_runs(paths: Sequence[Path]) -> list[Results]:
                 alike = known == device
                 raise InputError(
                     f"'{other.path}' is of {known}{known_facts if alike else ''} and '{run.path}' "
-                    f"of {device}{facts if alike else ''}; give results of one device"
+                    f"of {device}{facts if alike else ''}; give results of one device, and those "
+                    "of another machine by themselves"
                 )
     return runs
 

@@ -137,6 +137,23 @@ def test_runs_of_other_hardware_are_refused(tmp_path: Path, facts: made_up.Json,
     assert "1.json" in str(caught.value) and "2.json" in str(caught.value)
 
 
+def test_a_gpu_and_the_cpu_of_another_machine_are_refused(tmp_path: Path) -> None:
+    gpu = made_up.results([made_up.point("a/b", 8)])
+    cpu = made_up.results([made_up.point("cpu/b", 8, backend="cpu")], gpu=False)
+    of_gpu, beside = (made_up.write(each, tmp_path / n) for each, n in ((gpu, "1"), (cpu, "2")))
+    assert len(load_runs([of_gpu, beside])) == 2
+    cpu["environment"]["cpu"]["model"] = "Other CPU"
+    other = made_up.write(cpu, tmp_path / "3.json")
+    for paths in ([of_gpu, other], [other, of_gpu]):
+        with pytest.raises(InputError, match="another machine by themselves") as caught:
+            load_runs(paths)
+        for part in ("Imaginary CPU", "Other CPU", str(of_gpu), str(other)):
+            assert part in str(caught.value)
+    assert len(load_runs([other])) == 1
+    gpu["environment"]["cpu"]["model"] = "Other CPU"  # no point of it in either
+    assert len(load_runs([of_gpu, made_up.write(gpu, tmp_path / "4.json")])) == 2
+
+
 def test_points_of_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     document = made_up.results([made_up.point("a/b", 8)])
     document["environment"]["gpu"] = None
