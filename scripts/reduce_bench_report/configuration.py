@@ -200,13 +200,19 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
     absent = [c for c in asked if tuple(c[key] for key in keys) not in present]
     if not absent:
         return None
-    lacking = []
+    lacking, unseen = [], []
     for key in keys:
-        values = list(dict.fromkeys(combination[key] for combination in absent))
-        if len(values) < len({combination[key] for combination in asked}):
+        every = dict.fromkeys(combination[key] for combination in asked)
+        of_absent = {combination[key] for combination in absent}
+        values = [value for value in every if value in of_absent]
+        without = [value for value in every if not any(p.axis_text(key) == value for p in points)]
+        if len(values) < len(every):
             lacking.append(f"{key} = {_text(key, values)}")
+        elif without:
+            unseen.append(f"{key} = {_text(key, without)}")
     at = f" at {'; '.join(lacking)}" if lacking else ""
-    return f"{len(absent)} of {len(asked)} points of {name}{at}"
+    none = f" (none at {'; '.join(unseen)})" if unseen else ""
+    return f"{len(absent)} of {len(asked)} points of {name}{at}{none}"
 
 
 def load(path: Path) -> Configuration:

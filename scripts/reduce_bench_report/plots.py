@@ -1,8 +1,9 @@
 """An experiment as a figure for a column of a paper: 3.4 inches wide, 7 with several panels.
 
 A line goes through medians of verified points alone and breaks where one is missing; a point
-without a verified time is a cross on the bottom edge. Whiskers span the 25th to the 75th
-percentile. Published values are drawn where the axis is a ratio, never as times.
+without a verified time is a mark on the bottom edge, by why, beside its series' hollow marker.
+The legend, and a subplot without any value, say what is missing. Whiskers span the 25th to the
+75th percentile. Published values are drawn where the axis is a ratio, never as times.
 """
 
 import math
@@ -20,6 +21,7 @@ from matplotlib.ticker import (
     NullLocator,
     PercentFormatter,
 )
+from matplotlib.transforms import ScaledTranslation
 
 from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, x_text
 from reduce_bench_report.experiments import Experiment
@@ -42,6 +44,16 @@ CHARACTERS_SIDE_BY_SIDE = 40
 FEW_DECADES = 100  # largest over smallest value
 
 UNMEASURED_MARKER = "h"  # none of MARKERS
+# why there is no verified time; none of MARKERS
+OUTCOME_MARKERS = {
+    "missing": "|",
+    "skipped": "_",
+    "wrong": "x",
+    "wrong (known)": "1",
+    "failed": "+",
+    "timeout": "2",
+}
+OTHER_OUTCOME_MARKER = "3"
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -70,7 +82,7 @@ def draw(evaluation: Evaluation) -> Figure:
             axes.set_axis_off()
     title = textwrap.wrap(f"{experiment.id}: {experiment.title}", int(width_in * TITLE_PER_IN))
     figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
-    legend_lines = _legend(figure, width_in)
+    legend_lines = _legend(figure, width_in, evaluation.missing)
     lines = legend_lines + len(title)
     ticks_in = _rotated_ticks_in(panels)
     figure.set_size_inches(width_in, rows * (AXES_HEIGHT_IN + ticks_in) + LINE_IN * lines)
@@ -78,15 +90,23 @@ def draw(evaluation: Evaluation) -> Figure:
     return figure
 
 
-def _legend(figure: Figure, width_in: float) -> int:
+def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
     """Below the subplots, in as many columns as fit; returns its lines."""
+    said = f"Missing: {', '.join(missing)}" if missing else ""
+    title = textwrap.wrap(said, int(width_in / LEGEND_CHARACTER_IN) - 4)
     handles: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    if any(line.get_gid() == "no-result" for axes in figure.axes for line in axes.lines):
-        handles["no verified time"] = Line2D(
-            [], [], color="0.3", marker="x", linestyle="", markersize=4
+    unmeasured = {
+        str(line.get_label()).removeprefix("_")
+        for axes in figure.axes
+        for line in axes.lines
+        if line.get_gid() == "no-result"
+    }
+    for outcome in sorted(unmeasured):
+        handles[outcome] = Line2D(
+            [], [], color="0.3", marker=_outcome_marker(outcome), linestyle="", markersize=4
         )
     longest = max(len(label) for label in handles)
     columns = max(1, int(width_in / (HANDLE_IN + longest * LEGEND_CHARACTER_IN)))
@@ -100,8 +120,14 @@ def _legend(figure: Figure, width_in: float) -> int:
         handlelength=3,
         columnspacing=1,
         labelspacing=0.3,
+        title="\n".join(title) or None,
+        title_fontsize=LEGEND_POINTS,
     )
-    return math.ceil(len(handles) / columns)
+    return math.ceil(len(handles) / columns) + len(title)
+
+
+def _outcome_marker(outcome: str) -> str:
+    return OUTCOME_MARKERS.get(outcome, OTHER_OUTCOME_MARKER)
 
 
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
@@ -127,7 +153,7 @@ def _draw_panel(
         for index, x in enumerate(panel.xs)
         if not (numeric and "x" in experiment.log and x == "0")  # not on a log axis
     }
-    crosses: dict[str, int] = {}  # crosses already at this x, stacked to stay apart
+    marks: dict[str, int] = {}  # of points without a time at this x, stacked to stay apart
     for index, series in enumerate(panel.series):
         style = styles[series.label]
         aside = 0.0 if numeric else _aside(index, len(panel.series))
@@ -149,23 +175,15 @@ def _draw_panel(
         )
         for x in own:
             if series.outcome(x) != "ok":
-                height = 0.02 + 0.035 * crosses.get(x, 0)
-                crosses[x] = crosses.get(x, 0) + 1
-                axes.plot(
-                    [places[x] + aside],
-                    [height],
-                    transform=axes.get_xaxis_transform(),
-                    color=style["color"],
-                    marker="x",
-                    markersize=4,
-                    linestyle="",
-                    clip_on=False,
-                    gid="no-result",
-                )
+                height = 0.02 + 0.035 * marks.get(x, 0)
+                marks[x] = marks.get(x, 0) + 1
+                _draw_outcome(axes, places[x] + aside, height, series.outcome(x), style)
     if measure in RATIOS:
         _draw_published(axes, panel, measure, places, numeric, styles)
     _draw_ceilings(axes, panel, measure, places)
     _scale(axes, evaluation, panel, measure, places, numeric)
+    if not any(panel.value(series, x, measure) for series in panel.series for x in places):
+        _say_why_empty(axes, panel, measure, places, numeric)
     axes.set_title(panel.title, fontsize=FONT_POINTS)
     axes.set_xlabel(experiment.x_label or _axis_label(experiment.x), fontsize=FONT_POINTS)
     axes.set_ylabel(_value_label(experiment, measure), fontsize=FONT_POINTS)
@@ -173,6 +191,61 @@ def _draw_panel(
     axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
     axes.grid(True, color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _draw_outcome(axes: Axes, x: float, height: float, outcome: str, style: Style) -> None:
+    at_the_edge = axes.get_xaxis_transform()
+    beside = ScaledTranslation(5 / 72, 0, axes.figure.dpi_scale_trans)
+    common = {"color": style["color"], "linestyle": "", "clip_on": False}
+    axes.plot(
+        [x],
+        [height],
+        transform=at_the_edge,
+        marker=_outcome_marker(outcome),
+        markersize=3.5,
+        gid="no-result",
+        label=f"_{outcome}",  # for the legend, once for all series
+        **common,
+    )
+    axes.plot(
+        [x],
+        [height],
+        transform=at_the_edge + beside,
+        marker=style["marker"],
+        markerfacecolor="white",
+        markersize=2.5,
+        markeredgewidth=0.6,
+        gid="no-result-of",
+        **common,
+    )
+
+
+def _say_why_empty(
+    axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
+) -> None:
+    """Else the axes would show numbers that nothing gave."""
+    if not any(point.ranked for series in panel.series for point in series.points.values()):
+        why = "no verified time"
+    elif measure == "speed_up":
+        why = f"no time of {' '.join(panel.experiment.base.values())}"
+    else:
+        why = "the results do not have it"
+    axes.text(
+        0.5,
+        0.5,
+        f"no {MEASURES[measure].title}:\n{why}",
+        transform=axes.transAxes,
+        ha="center",
+        va="center",
+        fontsize=FONT_POINTS,
+    )
+    if not any(line.get_gid() == "published" for line in axes.lines):
+        axes.yaxis.set_major_locator(NullLocator())
+        axes.yaxis.set_minor_locator(NullLocator())
+    if numeric:
+        low, high = min(places.values()), max(places.values())
+        wider = 1.5 if axes.get_xscale() == "log" else 1.0
+        axes.set_xlim(low / wider - (wider == 1.0), high * wider + (wider == 1.0))
 
 
 def _aside(index: int, count: int) -> float:

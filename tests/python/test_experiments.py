@@ -221,7 +221,18 @@ def test_unverified_and_missing_points_break_the_line_and_are_marked(
     assert drawn["b/y"][0] == [16, 64, 256]  # 64 was asked for and is in no run
     assert [math.isnan(y) for y in drawn["b/y"][1]] == [False, True, True]
     assert sorted(crosses(figure.axes[0])) == [64, 64, 256]
-    assert "no verified time" in legend(figure)
+    (axes,) = figure.axes
+    own = [line for line in axes.lines if line.get_gid() == "no-result"]
+    outcomes = {"missing", "skipped", "wrong (known)"}
+    assert {str(line.get_label()).removeprefix("_") for line in own} == outcomes
+    assert len({line.get_marker() for line in own}) == 3  # one for each
+    assert outcomes <= set(legend(figure))
+    styles = plots._styles(made.panels)
+    beside = [line.get_marker() for line in axes.lines if line.get_gid() == "no-result-of"]
+    assert beside == [styles[name]["marker"] for name in ("a/x", "b/y", "b/y")]
+    assert figure.legends[0].get_title().get_text() == (
+        "Missing: 1 of 3 points of b/y at buckets = 64"
+    )
     assert made.missing == ["1 of 3 points of b/y at buckets = 64"]
     text = grids.markdown(made, "Redraw: command")
     assert "| 64 | wrong (known) | missing |" in text
@@ -282,6 +293,25 @@ def test_no_verified_point_at_all(ask: Ask, run: Callable[..., Results]) -> None
         made = shown(experiment, run([unmeasured("a/x", 1024, "failed", "crashed", **facts)]))
         assert [crosses(axes) for axes in plots.draw(made).axes] == [[16], [16]]
         assert "| 16 | failed | failed |" in grids.markdown(made, "Redraw: command")
+
+
+def test_a_subplot_without_any_value_says_why(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(y=("ns_per_input", "speed_up"), base={"variant": "b/y"}, log="xy")
+    made = shown(experiment, run([keyed("a/x", m) for m in BUCKETS]))
+    times, speed_ups = plots.draw(made).axes
+    assert [each.get_text() for each in times.texts] == []
+    assert [each.get_text() for each in speed_ups.texts] == ["no speed-up:\nno time of b/y"]
+    assert len(speed_ups.get_yticks()) == 0  # no number that nothing gave
+    low, high = speed_ups.get_xlim()
+    assert low < BUCKETS[0] and BUCKETS[-1] < high
+
+
+def test_a_panel_that_is_missing_is_named(ask: Ask, run: Callable[..., Results]) -> None:
+    experiment = ask(variants=["a/x"], labels=["uniform", "degenerate"], panels=("labels",))
+    made = shown(experiment, run([keyed("a/x", 16)]))
+    assert made.missing == ["5 of 6 points of a/x (none at buckets = 64, 256; labels = degenerate)"]
+    title = plots.draw(made).legends[0].get_title().get_text()
+    assert "labels = degenerate" in title.replace("\n", " ")
 
 
 def test_panels_and_labels_split_what_differs(ask: Ask, run: Callable[..., Results]) -> None:

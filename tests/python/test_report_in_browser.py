@@ -339,6 +339,18 @@ def test_no_verified_time_says_why(tab: Tab, save: Save) -> None:
     assert "n is too small for c/z" in tab.one("#charts .hovertext").text
 
 
+def test_outcomes_are_told_apart_without_colour(tab: Tab, save: Save) -> None:
+    tab.open(save(POINTS))
+    tab.chart()
+    tab.choose("lines", "every variant")
+    trace = tab.run(
+        "return document.querySelector('#charts .chart').data.find(t => t.yaxis === 'y2')"
+    )
+    assert set(trace["marker"]["symbol"]) == {"line-ew", "y-down"}
+    assert len(set(trace["text"])) == 2  # the lines' own markers
+    assert "– skipped, Y wrong (known)" in tab.one("#charts .legend").text
+
+
 def test_every_link_leads_somewhere(tab: Tab, save: Save) -> None:
     tab.open(save(POINTS))
     tab.run("for (const each of document.querySelectorAll('details')) each.open = true")

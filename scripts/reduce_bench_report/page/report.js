@@ -12,6 +12,13 @@ const GLYPHS = ["●", "■", "▲", "◆", "▼", "✚", "✖", "◀", "▶", "
 const DASHES = ["solid", "dash", "dashdot", "dot"];
 const SVG_DASHES = ["", "7 3", "7 3 2 3", "2 3"];
 
+// why a point has no verified time: Plotly's symbol and the glyph in the legend, none of SYMBOLS
+const OUTCOMES = {
+  skipped: ["line-ew", "–"], wrong: ["x-thin", "×"], "wrong (known)": ["y-down", "Y"],
+  failed: ["cross-thin", "+"], timeout: ["asterisk", "∗"],
+};
+const OTHER_OUTCOME = ["line-ns", "|"];
+
 // ---- the data: a column is a constant, an index into its distinct values, or one value each ----
 
 function reader(column) {
@@ -31,6 +38,7 @@ const timePaths = Object.fromEntries(MODES.map((mode) => [mode, `timing.${mode}.
 
 const variantOf = field("variant"), sizeOf = field("n"), bucketsOf = field("buckets");
 const right = (i) => field("status")(i) === "ok" && !field("known_wrong")(i);
+const outcomeIn = (i, mode) => right(i) ? `not timed ${mode}` : derived.outcome(i);
 const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
 
 // ---- texts -------------------------------------------------------------------------------------
@@ -302,11 +310,15 @@ class Explorer {
       : element("li", {}, check(lines, family, element("b", {}, family)),
                 element("ul", {}, ...lines.map((line) =>
                   element("li", {}, check([line], line.key, swatch(line), line.label))))));
+    const outcomes = [...new Set(this.marks(this.drawn, this.selection.mode)
+      .map(({ i }) => outcomeIn(i, this.selection.mode)))].sort();
     this.legend.replaceChildren(
       element("legend", {}, "Families "),
       element("button", { type: "button", onclick: () => toggle(this.drawn, true) }, "all"), " ",
       element("button", { type: "button", onclick: () => toggle(this.drawn, false) }, "none"),
-      element("ul", {}, ...items));
+      element("ul", {}, ...items),
+      outcomes.length === 0 ? "" : element("p", {}, "Without a verified time, on the bottom edge: " + outcomes
+        .map((outcome) => `${(OUTCOMES[outcome] ?? OTHER_OUTCOME)[1]} ${outcome}`).join(", ")));
   }
 
   draw() {
@@ -369,21 +381,31 @@ class Explorer {
     };
   }
 
-  crosses(lines, mode) {
-    const marks = lines.flatMap((line) => line.x.filter((value) => !ranked(line.at.get(value), mode))
+  /** The points without a verified time. */
+  marks(lines, mode) {
+    return lines.flatMap((line) => line.x.filter((value) => !ranked(line.at.get(value), mode))
       .map((value) => ({ value, line, i: line.at.get(value) })));
+  }
+
+  crosses(lines, mode) {
+    const marks = this.marks(lines, mode);
     if (marks.length === 0) return null;
     const stacked = new Map();
     return {
-      type: "scatter", mode: "markers", name: "no verified time", yaxis: "y2",
+      type: "scatter", mode: "markers+text", name: "no verified time", yaxis: "y2",
       x: marks.map(({ value }) => value),
       y: marks.map(({ value }) => {
         stacked.set(value, (stacked.get(value) ?? -1) + 1);
         return 0.02 + 0.03 * stacked.get(value);
       }),
       customdata: marks.map(({ i }) => i),
-      text: marks.map(({ i }) => hoverText(i, mode)), hovertemplate: "%{text}<extra></extra>",
-      marker: { symbol: "x-thin", size: 8, line: { width: 2, color: marks.map(({ line }) => line.colour) } },
+      hovertext: marks.map(({ i }) => hoverText(i, mode)), hovertemplate: "%{hovertext}<extra></extra>",
+      text: marks.map(({ line }) => GLYPHS[line.symbol]), textposition: "middle right",  // whose it is, without colour
+      textfont: { size: 8, color: marks.map(({ line }) => line.colour) },
+      marker: {
+        symbol: marks.map(({ i }) => (OUTCOMES[outcomeIn(i, mode)] ?? OTHER_OUTCOME)[0]),
+        size: 8, line: { width: 2, color: marks.map(({ line }) => line.colour) },
+      },
     };
   }
 
