@@ -1,4 +1,4 @@
-"""Command line: `python3 -m reduce_bench_report {figures,report,simulation,claims,readme} ...`."""
+"""Command line: `python -m reduce_bench_report {figures,report,simulation,claims,readme} ...`."""
 
 import argparse
 import dataclasses
@@ -8,32 +8,42 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reduce_bench_report import (
-    claims,
-    figures,
-    readme,
-    regenerate,
-    scorecard,
-    simulation,
-    variants,
-)
-from reduce_bench_report.claim_registry import load_registry
-from reduce_bench_report.evaluate import Absence, Evaluation
-from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import (
-    ROOT,
-    InputError,
-    Results,
-    committed_results,
-    default_results,
-    load,
-    load_runs,
-)
-from reduce_bench_report.select import FILTER_KEYS, filter_points
+EXIT_BAD_INPUT = 2
+
+try:
+    from reduce_bench_report import (
+        claims,
+        figures,
+        readme,
+        regenerate,
+        scorecard,
+        simulation,
+        variants,
+    )
+    from reduce_bench_report.claim_registry import load_registry
+    from reduce_bench_report.evaluate import Absence, Evaluation
+    from reduce_bench_report.experiments import EXPERIMENTS
+    from reduce_bench_report.loader import (
+        ROOT,
+        InputError,
+        Results,
+        committed_results,
+        default_results,
+        load,
+        load_runs,
+    )
+    from reduce_bench_report.select import FILTER_KEYS, filter_points
+except ModuleNotFoundError as error:  # of the packages; a traceback would not say what to do
+    print(
+        f"reduce_bench_report: needs the Python packages of requirements.txt ({error}): make "
+        "figures installs them, for .venv/bin/python.",
+        file=sys.stderr,
+    )
+    sys.exit(EXIT_BAD_INPUT)
 
 DEFAULT_RESULTS = "default: the newest in results/local, else the committed ones"
+ALL_FORMATS = list(figures.FORMATS)
 EXIT_STALE = 1
-EXIT_BAD_INPUT = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python3 -m reduce_bench_report", description=sys.modules[__package__].__doc__
+        prog=".venv/bin/python -m reduce_bench_report", description=sys.modules[__package__].__doc__
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -82,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--format",
         type=_formats,
-        default=list(figures.FORMATS),
+        default=ALL_FORMATS,
         metavar="FORMAT[,FORMAT]",
         help=f"any of {', '.join(figures.FORMATS)} (default: all)",
     )
@@ -194,7 +204,10 @@ def _figures(options: argparse.Namespace) -> int:
             _say(line)
     if not evaluations:
         raise InputError("nothing was drawn, for the reasons above")
-    written = regenerate.save_all(evaluations, options.output, options.format, options.where)
+    given = [word for condition in options.where for word in ("--where", condition)]
+    given += ["--output", str(options.output)] if options.output != Path() else []
+    given += ["--format", ",".join(options.format)] if options.format != ALL_FORMATS else []
+    written = regenerate.save_all(evaluations, options.output, options.format, given)
     for path in written:
         print(path)
     return 0

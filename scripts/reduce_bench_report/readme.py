@@ -2,11 +2,11 @@
 
 import dataclasses
 import hashlib
+import io
 from collections import Counter
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
-from xml.etree import ElementTree
 
 from reduce_bench_report import claims, figures, plots, published, regenerate
 from reduce_bench_report.claim_registry import load_registry
@@ -29,7 +29,6 @@ SUM = ("backend=cuda", "type=i32", "op=sum", "distribution=uniform", "mode=cold"
 FIGURES = {"reduce-share": SUM, "multireduce-time": (), "multiscan-time": ()}
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 WIDTH_PIXELS = 620  # a column of a paper is half of it
-DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,18 +37,13 @@ class Drawing:
 
     path: Path  # from the root
     evaluation: Evaluation | Absence
-    about: str
+    content: bytes  # of the file; the packages that draw are pinned, so another drawing is the same
 
     def is_stale(self, root: Path) -> bool:
-        """By what the file says of the numbers in it, which another drawing of them leaves."""
         file = root / self.path
         if isinstance(self.evaluation, Absence):
             return file.exists()
-        try:
-            found = ElementTree.parse(file).find(f".//{DESCRIPTION}")
-        except (OSError, ElementTree.ParseError):
-            return True
-        return found is None or found.text != self.about
+        return not file.is_file() or file.read_bytes() != self.content
 
     def write(self, root: Path) -> None:
         file = root / self.path
@@ -57,7 +51,7 @@ class Drawing:
             file.unlink(missing_ok=True)
             return
         file.parent.mkdir(parents=True, exist_ok=True)
-        figures.save(plots.draw(self.evaluation), file, "svg", self.about)
+        file.write_bytes(self.content)
 
 
 def update(runs: Sequence[Results], root: Path) -> list[Path]:
@@ -134,10 +128,11 @@ def _drawings(runs: Sequence[Results]) -> list[Drawing]:
     made = []
     for name, conditions in FIGURES.items():
         shown = _shown(name, runs, conditions)
-        about = ""
+        drawn = io.BytesIO()
         if isinstance(shown, Evaluation):
-            about = regenerate.about(shown, regenerate.redraw_command(shown, conditions))
-        made.append(Drawing(FOLDER / f"{name}.svg", shown, about))
+            about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
+            figures.save(plots.draw(shown), drawn, "svg", about)
+        made.append(Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue()))
     return made
 
 

@@ -36,15 +36,17 @@ def missing_line(each: Evaluation | Absence) -> str | None:
     return None
 
 
-def redraw_command(evaluation: Evaluation, where: Iterable[str] = ()) -> str:
+def redraw_command(evaluation: Evaluation, options: Sequence[str] = ()) -> str:
+    """What draws the experiment again, with these options besides."""
     paths = [str(run.path) for run in evaluation.runs]
-    conditions = [word for condition in where for word in ("--where", condition)]
     only = ["--only", evaluation.experiment.id]
-    return f"Redraw: {shell_command('figures', '--results', *paths, *only, *conditions)}"
+    return f"Redraw: {shell_command('figures', '--results', *paths, *only, *options)}"
 
 
 def shell_command(*arguments: str) -> str:
-    return "PYTHONPATH=scripts " + shlex.join(["python3", "-m", "reduce_bench_report", *arguments])
+    """To be run in the repository's root, once `make figures` has installed the packages."""
+    words = [".venv/bin/python", "-m", "reduce_bench_report", *arguments]
+    return "PYTHONPATH=scripts " + shlex.join(words)
 
 
 def about(evaluation: Evaluation, command: str) -> str:
@@ -63,15 +65,18 @@ def save_all(
     evaluations: Sequence[Evaluation],
     folder: Path,
     formats: Sequence[str],
-    where: Iterable[str] = (),
+    options: Sequence[str] = (),
 ) -> list[Path]:
-    """Writes each one's table in every format and its figure in those asked for."""
+    """Writes each one's table in every format and its figure in those asked for.
+
+    `options` are those of the command line, for the command that draws it again.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = figures.in_parallel(
             save,
             [
-                (evaluation, folder, formats, redraw_command(evaluation, where))
+                (evaluation, folder, formats, redraw_command(evaluation, options))
                 for evaluation in evaluations
             ],
         )

@@ -943,7 +943,7 @@ def test_the_command_writes_the_scorecard(
     markdown = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
     assert "| [2](#claim-2) | jradi 2.1, Table 1 (from Harris) |" in markdown
     assert "* Configuration: `configs/papers/jradi-T1.json`." in markdown
-    command = f"python3 -m reduce_bench_report claims --results {jradi_t1}"
+    command = f".venv/bin/python -m reduce_bench_report claims --results {jradi_t1}"
     assert f"`PYTHONPATH=scripts {command}`" in markdown
     assert "* There: G80, 86.4 GB/s; n 4194304, type i32, op sum." in markdown
     assert "* Here: operation reduce, backend cuda, n 4194304, type i32" in markdown

@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,6 +49,35 @@ def test_figures(save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
+
+
+def test_a_file_carries_the_command_that_draws_it_again(save: Save, tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    results = save([*POINTS, point("cub/reduce", 4096, 60.0)])
+    wanted = ["--only", "reduce-time", "--where", "type=i32", "--output", str(folder)]
+    assert main(["figures", "--results", results, *wanted, "--format", "svg"]) == 0
+    text = (folder / "reduce-time.csv").read_text(encoding="utf-8")
+    command = shlex.split(text.partition("# Redraw: ")[2].splitlines()[0])
+    assert command[:4] == ["PYTHONPATH=scripts", ".venv/bin/python", "-m", "reduce_bench_report"]
+    drawn = {path: path.read_bytes() for path in folder.iterdir()}
+    shutil.rmtree(folder)
+    assert main(command[4:]) == 0
+    assert {path: path.read_bytes() for path in folder.iterdir()} == drawn
+
+
+def test_packages_that_are_missing(tmp_path: Path) -> None:
+    lacking = "raise ModuleNotFoundError(\"No module named 'matplotlib'\")"
+    (tmp_path / "matplotlib.py").write_text(lacking, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "reduce_bench_report", "figures"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "requirements.txt (No module named 'matplotlib'): make" in done.stderr
 
 
 JRADI_T1 = [

@@ -278,7 +278,7 @@ def test_cpu_results(swept: Swept) -> None:
 def test_what_a_file_says_of_itself(swept: Swept) -> None:
     results = swept(line("a/x", [9, 9, 9]), interrupted=True)
     made = shown(results)
-    text = regenerate.about(made, regenerate.redraw_command(made, ["type=i32"]))
+    text = regenerate.about(made, regenerate.redraw_command(made, ["--where", "type=i32"]))
     for part in ("NVIDIA Imaginary 1", "driver 580.65.06", "0123456789", "2026-01-31"):
         assert part in text
     assert f"sha256 {results.sha256[:12]}, interrupted" in text

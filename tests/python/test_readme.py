@@ -105,8 +105,14 @@ def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
         (root / page).write_text(whole, encoding="utf-8")
     # other numbers: the figure says of which file it is
     assert readme.stale(runs_of(tmp_path, sums(2.0)), root) == [share, page]
-    (root / share).write_text("<svg></svg>", encoding="utf-8")
     runs = runs_of(tmp_path, sums())
+    # another curve under the same description
+    drawing = (root / share).read_text(encoding="utf-8")
+    altered = re.sub(r'(<path d="M \d+)', r"\g<1>1", drawing, count=1)
+    assert altered != drawing
+    (root / share).write_text(altered, encoding="utf-8")
+    assert readme.stale(runs, root) == [share]
+    (root / share).write_text("<svg></svg>", encoding="utf-8")
     assert readme.stale(runs, root) == [share]
     (root / share).unlink()
     assert readme.stale(runs, root) == [share]
