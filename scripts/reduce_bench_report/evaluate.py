@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reduce_bench_report import configuration
 from reduce_bench_report.configuration import Configuration
-from reduce_bench_report.experiments import Experiment, Published
+from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
 from reduce_bench_report.loader import AXES, ELEMENT_BYTES, ROOT, InputError, Point, Results
 from reduce_bench_report.published import Table
 from reduce_bench_report.select import size_text
@@ -20,7 +20,14 @@ from reduce_bench_report.select import size_text
 Quartiles = tuple[float, float, float]
 
 TIME_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
-RATIOS = ("speed_up", "step_speed_up", "ceiling_share", "peak_share", "tlb_miss_share")
+RATIOS = (
+    "speed_up",
+    "step_speed_up",
+    "time_ratio",
+    "ceiling_share",
+    "peak_share",
+    "tlb_miss_share",
+)
 MISSING = "missing"
 # by which points of one variant and parameters can differ
 OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
@@ -96,7 +103,15 @@ MEASURES = {
     "speed_up": Measure("speed-up", None, _needs_others),
     "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
     "step_speed_up": Measure("step speed-up", None, _needs_others),
+    "time_ratio": Measure("time over the base's", None, _needs_others),
 }
+
+
+def heading(experiment: Experiment, measure: str) -> str:
+    if measure == "time_ratio":
+        at = " ".join(fact_text(key, value) for key, value in experiment.base.items())
+        return f"time over that at {at}"
+    return MEASURES[measure].heading
 
 
 def _ratio(base: Quartiles, other: Quartiles) -> Quartiles:
@@ -155,8 +170,8 @@ class Panel:
         point = series.points.get(x)
         if point is None or not point.ranked:
             return None
-        if measure == "speed_up":
-            base = self._base(x)
+        if measure in ("speed_up", "time_ratio"):
+            base = self._base(series, x)
         elif measure == "step_speed_up":
             base = self._before(series, x)
         else:
@@ -165,12 +180,14 @@ class Panel:
             return None
         if base is point:
             return 1, 1, 1
+        if measure == "time_ratio":
+            return _ratio(_quartiles_ns(point), _quartiles_ns(base))
         return _ratio(_quartiles_ns(base), _quartiles_ns(point))
 
-    def _base(self, x: str) -> Point | None:
+    def _base(self, own: Series, x: str) -> Point | None:
         candidates = {
             at: point
-            for series in self.series
+            for series in ([own] if self.experiment.x in self.experiment.base else self.series)
             for at, point in series.points.items()
             if all(
                 (at if key == self.experiment.x else point.axis_text(key)) == value
@@ -195,9 +212,11 @@ class Panel:
         if measure == "peak_share" and series.peak_gb_per_s:
             bandwidth = series.values.get("gb_per_s", {}).get(x)
             return None if bandwidth is None else bandwidth / series.peak_gb_per_s
-        if measure == "speed_up":
-            own, base = _published_time(series, x), self._published_base(x)
-            return base / own if base and own else None
+        if measure in ("speed_up", "time_ratio"):
+            own, base = _published_time(series, x), self._published_base(series, x)
+            if not (base and own):
+                return None
+            return base / own if measure == "speed_up" else own / base
         return None
 
     def is_base(self, series: PublishedSeries) -> bool:
@@ -205,10 +224,9 @@ class Panel:
         wanted = {k: v for k, v in self.experiment.base.items() if k != self.experiment.x}
         return bool(wanted) and all(series.facts.get(k) == v for k, v in wanted.items())
 
-    def _published_base(self, x: str) -> float | None:
+    def _published_base(self, own: PublishedSeries, x: str) -> float | None:
         if self.experiment.x in self.experiment.base:
-            x = self.experiment.base[self.experiment.x]
-            return _published_time(self.published[0], x) if len(self.published) == 1 else None
+            return _published_time(own, self.experiment.base[self.experiment.x])
         base = next((series for series in self.published if self.is_base(series)), None)
         return _published_time(base, x) if base else None
 
@@ -267,6 +285,7 @@ class Evaluation:
     published: Table | None
     # what is fastest: (variant or family, x, values of the panel) -> what tells it from the others
     chosen: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # published, by name
 
     @property
     def measures(self) -> Sequence[str]:
@@ -316,7 +335,8 @@ def evaluate(
         points = _best(experiment, points, chosen)
     if experiment.worst:
         points = _worst(experiment, points)
-    published = tables.get(experiment.published.table if experiment.published else experiment.id)
+    stated = experiment.published or experiment.ranges
+    published = tables.get(stated.table if stated else experiment.id)
     varying = [
         axis for axis in ("variant", *OF_ONE_FORM) if len({p.axis_text(axis) for p in points}) > 1
     ]
@@ -332,7 +352,20 @@ def evaluate(
         missing=missing,
         published=published,
         chosen=chosen,
+        ranges=_ranges(experiment.ranges, published),
     )
+
+
+def _ranges(ranges: PublishedRanges | None, table: Table | None) -> dict[str, tuple[float, float]]:
+    if ranges is None or table is None:
+        return {}
+    names, cells = table.column(table.columns[0].name), table.column(ranges.column)
+    values = {
+        str(name): float(cell)
+        for name, cell in zip(names, cells, strict=True)
+        if isinstance(cell, int | float)
+    }
+    return {name: (values[least], values[most]) for name, (least, most) in ranges.rows.items()}
 
 
 def _collect(

@@ -34,16 +34,27 @@ class Published:
 
 
 @dataclass(frozen=True)
+class PublishedRanges:
+    """A ratio that a source states in words: for each name the rows with its least and most."""
+
+    table: str
+    column: str
+    measure: str
+    rows: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One table or figure.
 
     Without a configuration, it shows what one run was asked for itself.
 
     `x` and `panels` name what points differ by: an axis (loader.AXES) or a parameter. `base`
-    describes the point that speed-ups are over. `best` takes at each x the parameters of each
-    variant ("params"), or the variant and parameters of each family ("family"), whose slowest other
-    axis is fastest; `worst` then keeps the slowest over these axes. "form" takes for all x the
-    variant and parameters of each family that are fastest at the largest x.
+    describes the point that ratios are over, of the same series where it names an x. `best` takes
+    at each x the parameters of each variant ("params"), or the variant and parameters of each
+    family ("family"), whose slowest other axis is fastest; `worst` then keeps the slowest over
+    these axes. "form" takes for all x the variant and parameters of each family that are fastest at
+    the largest x.
     """
 
     id: str
@@ -63,6 +74,7 @@ class Experiment:
     worst: Sequence[str] = ()
     log: Literal["", "x", "y", "xy"] = ""
     published: Published | None = None
+    ranges: PublishedRanges | None = None
     lacks: str | None = None  # why no results file can have it
 
     @property
@@ -98,6 +110,11 @@ REPORT7_T1 = Published(
         PublishedColumn("reduction", "us", {"variant": "report7/shared-tree"}),
     ],
 )
+
+
+def _over_the_cpu(**rows: tuple[str, str]) -> PublishedRanges:
+    named = {name.replace("_", "-"): ends for name, ends in rows.items()}
+    return PublishedRanges("eilers-F4.24", "speed-up", "speed_up", named)
 
 
 def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experiment:
@@ -515,7 +532,8 @@ ALL: Sequence[Experiment] = (
         "configs/papers/eilers-T4.1.json",
         kind="table",
         x="sets",
-        y=("ns_per_input",),
+        y=("ns_per_input", "time_ratio"),
+        base={"sets": "1"},
         where={
             "labels": ["uniform"],
             "buckets": [str(2**bits) for bits in range(8, 21, 2)],
@@ -536,7 +554,8 @@ ALL: Sequence[Experiment] = (
         "configs/papers/eilers-T4.2.json",
         kind="table",
         x="buckets",
-        y=("ns_per_input",),
+        y=("ns_per_input", "time_ratio"),
+        base={"buckets": "16384"},
         best="params",
         published=Published(
             "eilers-T4.2",
@@ -633,7 +652,8 @@ ALL: Sequence[Experiment] = (
         "configs/papers/eilers-T4.3.json",
         kind="table",
         x="buckets",
-        y=("ns_per_input",),
+        y=("ns_per_input", "time_ratio"),
+        base={"buckets": "256"},
         published=Published(
             "eilers-T4.3",
             x="log2 m",
@@ -661,6 +681,7 @@ ALL: Sequence[Experiment] = (
         base={"variant": "cpu/multireduce"},
         best="params",
         log="xy",
+        ranges=_over_the_cpu(ordered=("ordered, least", "ordered, most")),
     ),
     Experiment(
         "eilers-F4.25",
@@ -673,6 +694,10 @@ ALL: Sequence[Experiment] = (
         base={"variant": "cpu/multireduce"},
         best="params",
         log="xy",
+        ranges=_over_the_cpu(
+            commutative=("commutative, least", "commutative, most"),
+            shared_bank=("shared-bank", "shared-bank"),
+        ),
     ),
     Experiment(
         "eilers-F5.4",

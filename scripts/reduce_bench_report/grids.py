@@ -16,12 +16,14 @@ from reduce_bench_report.evaluate import (
     PublishedSeries,
     Series,
     fact_text,
+    heading,
     x_text,
 )
 from reduce_bench_report.loader import Point
 from reduce_bench_report.published import Table
 
 MOST_MEASURES = 2  # of several series side by side
+MOST_COLUMNS = 9  # besides x; a page is not wider
 CONSTANT_OF = {"labels": " labels", "distribution": " values"}
 LATEX_SPECIAL = str.maketrans(
     {
@@ -44,29 +46,39 @@ class Grid:
 
 
 def grids(evaluation: Evaluation) -> list[Grid]:
-    """A table for each panel: x by row, series and measures by column, published ones beside.
+    """Tables for each panel: x by row, series and measures by column, published ones beside."""
+    return [
+        _grid(evaluation, panel, shown)
+        for panel in evaluation.panels
+        for shown in _side_by_side(evaluation, panel)
+    ]
 
-    Where that were too wide, a table for each series.
-    """
+
+def _side_by_side(evaluation: Evaluation, panel: Panel) -> list[list[Series]]:
+    """The series of each table, as many as are not too wide."""
     by_family = evaluation.experiment.best == "family"  # with the name of each form beside
-    made = []
-    for panel in evaluation.panels:
-        if len(panel.series) > 1 and (by_family or len(evaluation.measures) > MOST_MEASURES):
-            made += [_grid(evaluation, panel, [series]) for series in panel.series]
+    if by_family or len(evaluation.measures) > MOST_MEASURES:
+        return [[series] for series in panel.series]
+    tables: list[list[Series]] = []
+    for series in panel.series:
+        wider = [*tables[-1], series] if tables else []
+        if wider and len(list(_columns(evaluation, panel, wider))) <= MOST_COLUMNS:
+            tables[-1] = wider
         else:
-            made.append(_grid(evaluation, panel, panel.series))
-    return made
+            tables.append([series])
+    return tables
 
 
 def _grid(evaluation: Evaluation, panel: Panel, shown: Sequence[Series]) -> Grid:
     experiment = evaluation.experiment
     by_variant = experiment.x == "variant"
     columns = list(_columns(evaluation, panel, shown))
-    alone = [shown[0].label] if len(shown) < len(panel.series) else []
+    is_part = len(shown) < len(panel.series)
+    alone = [shown[0].label] if is_part and len(shown) == 1 else []
     rows: list[Sequence[str]] = []
     points = {}
     for x in panel.xs:
-        if alone and not shown[0].outcome(x):
+        if is_part and not any(series.outcome(x) for series in shown):
             continue
         title = [_variant_title(panel, x)] if by_variant else []
         for place, (_, cell) in enumerate(columns, 1 + by_variant):
@@ -78,7 +90,7 @@ def _grid(evaluation: Evaluation, panel: Panel, shown: Sequence[Series]) -> Grid
         [
             _axis_heading(evaluation),
             *(["what it is"] if by_variant else []),
-            *(heading for heading, _ in columns),
+            *(named for named, _ in columns),
         ],
         rows,
         1 + by_variant,
@@ -140,7 +152,6 @@ Cell = _Measured | _Printed | _Chosen
 def _columns(
     evaluation: Evaluation, panel: Panel, shown: Sequence[Series]
 ) -> Iterator[tuple[str, Cell]]:
-    beside: set[int] = set()
     chosen_of: set[str] = set()
     for series in shown:
         chooser = series.chooser
@@ -150,20 +161,22 @@ def _columns(
             yield f"{chooser}: {what}", _Chosen(evaluation, panel, chooser)
         for measure in evaluation.measures:
             prefix = f"{series.label}: " if len(shown) > 1 else ""
-            heading = prefix + MEASURES[measure].heading
-            published_heading = f"{prefix}published {_published_heading(measure)}"
+            named = prefix + heading(evaluation.experiment, measure)
+            published_named = f"{prefix}published {_published_heading(evaluation, measure)}"
             if cells_are_of_one_measure(evaluation, shown):
-                heading, published_heading = series.label, f"{series.label}, published"
-            yield heading, _Measured(evaluation, panel, series, measure)
+                named, published_named = series.label, f"{series.label}, published"
+            yield named, _Measured(evaluation, panel, series, measure)
             for published in panel.published:
                 if published.is_of(series) and panel.measures_published(published, measure):
-                    beside.add(id(published))
-                    yield published_heading, _Printed(panel, published, measure)
-    for published in panel.published if len(shown) == len(panel.series) else ():
+                    yield published_named, _Printed(panel, published, measure)
+    if shown[-1] is not panel.series[-1]:
+        return
+    for published in panel.published:
         for measure in evaluation.measures:
-            if id(published) not in beside and panel.measures_published(published, measure):
+            of_none = not any(map(published.is_of, panel.series))
+            if of_none and panel.measures_published(published, measure):
                 yield (
-                    f"{published.label}: {_published_heading(measure)}",
+                    f"{published.label}: {_published_heading(evaluation, measure)}",
                     _Printed(panel, published, measure),
                 )
 
@@ -173,8 +186,8 @@ def cells_are_of_one_measure(evaluation: Evaluation, shown: Sequence[Series]) ->
     return len(evaluation.measures) == 1 and len(shown) > 1
 
 
-def _published_heading(measure: str) -> str:
-    return MEASURES[measure].heading.removeprefix("median ")
+def _published_heading(evaluation: Evaluation, measure: str) -> str:
+    return heading(evaluation.experiment, measure).removeprefix("median ")
 
 
 def number(value: float, measure: str) -> str:
@@ -194,7 +207,7 @@ def notes(evaluation: Evaluation) -> list[str]:
     experiment = evaluation.experiment
     said = [f"{experiment.source}. Measured: {constants(evaluation)}."]
     if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
-        said.append(f"Cells: {MEASURES[evaluation.measures[0]].heading}.")
+        said.append(f"Cells: {heading(experiment, evaluation.measures[0])}.")
     if evaluation.published:
         said.append(_published_note(evaluation.published))
     if experiment.kind == "figure" and experiment.published and not _is_overlaid(evaluation):

@@ -23,7 +23,7 @@ from matplotlib.ticker import (
 )
 from matplotlib.transforms import ScaledTranslation
 
-from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, x_text
+from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, heading, x_text
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS, fix_layout
 
@@ -180,6 +180,8 @@ def _draw_panel(
                 _draw_outcome(axes, places[x] + aside, height, series.outcome(x), style)
     if measure in RATIOS:
         _draw_published(axes, panel, measure, places, numeric, styles)
+    if experiment.ranges and measure == experiment.ranges.measure:
+        _draw_ranges(axes, evaluation)
     _draw_ceilings(axes, panel, measure, places)
     _scale(axes, evaluation, panel, measure, places, numeric)
     if not any(panel.value(series, x, measure) for series in panel.series for x in places):
@@ -239,13 +241,16 @@ def _say_why_empty(
         va="center",
         fontsize=FONT_POINTS,
     )
-    if not any(line.get_gid() == "published" for line in axes.lines):
+    if not any(each.get_gid() == "published" for each in axes.get_children()):
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
     if numeric:
         low, high = min(places.values()), max(places.values())
-        wider = 1.5 if axes.get_xscale() == "log" else 1.0
-        axes.set_xlim(low / wider - (wider == 1.0), high * wider + (wider == 1.0))
+        if axes.get_xscale() == "log":
+            wider = max(1.5, (high / low) ** 0.05)
+            axes.set_xlim(low / wider, high * wider)
+        else:
+            axes.set_xlim(low - 1, high + 1)
 
 
 def _aside(index: int, count: int) -> float:
@@ -259,7 +264,7 @@ def _axis_label(key: str) -> str:
 
 def _value_label(experiment: Experiment, measure: str) -> str:
     over = f" over {' '.join(experiment.base.values())}" if measure == "speed_up" else ""
-    return MEASURES[measure].heading + over
+    return heading(experiment, measure) + over
 
 
 def _draw_published(
@@ -288,6 +293,26 @@ def _draw_published(
                 linewidth=0.8,
                 gid="published",
             )
+
+
+def _draw_ranges(axes: Axes, evaluation: Evaluation) -> None:
+    """What the source states of all sizes together: a band between least and most, or a line."""
+    assert evaluation.published is not None
+    for name, (low, high) in evaluation.ranges.items():
+        if low == high:
+            axes.axhline(low, color="0.45", linestyle=":", linewidth=1, gid="published")
+        else:
+            axes.axhspan(low, high, color="0.9", zorder=0.5, gid="published")
+        values = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        axes.text(  # here, as it would make the legend one wide column
+            0.02,
+            high,
+            f"{name} {values}, published ({evaluation.published.hardware})",
+            transform=axes.get_yaxis_transform(),
+            va="bottom" if low == high else "top",
+            fontsize=LEGEND_POINTS - 1,
+            color="0.3",
+        )
 
 
 def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, float]) -> None:

@@ -21,6 +21,7 @@ from reduce_bench_report.experiments import (
     Experiment,
     Published,
     PublishedColumn,
+    PublishedRanges,
 )
 from reduce_bench_report.loader import Results, load
 
@@ -620,6 +621,72 @@ def test_published_times_become_ratios_and_are_never_drawn_as_times(
     assert "section 1, Table 1, on Some card (100 GB/s by the datasheet)" in " ".join(
         grids.notes(made)
     )
+
+
+def test_stated_ranges_are_drawn_where_the_axis_is_their_ratio(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    columns = (published.Column("what", None), published.Column("speed-up", None))
+    stated = table(columns=columns, rows=(("least", 3), ("most", 12), ("best", 18)))
+    rows = {"all": ("least", "most"), "one": ("best", "best")}
+    experiment = ask(
+        y=("ms", "speed_up"),
+        base={"variant": "a/x"},
+        ranges=PublishedRanges("some-T1", "speed-up", "speed_up", rows),
+    )
+    made = shown(experiment, run([keyed("b/y", m) for m in BUCKETS]), tables=(stated,))
+    times, ratios = plots.draw(made).axes
+    assert overlaid(times) == {}
+    (band,) = [each for each in ratios.patches if each.get_gid() == "published"]
+    assert (band.get_y(), band.get_y() + band.get_height()) == (3, 12)
+    (line,) = [each for each in ratios.lines if each.get_gid() == "published"]
+    assert list(line.get_ydata()) == [18, 18]
+    said = [each.get_text() for each in ratios.texts]
+    assert said[:2] == ["all 3 to 12, published (Some card)", "one 18, published (Some card)"]
+    assert said[2].startswith("no speed-up")
+    assert len(ratios.get_yticks()) > 0
+
+
+def test_stated_ranges_are_in_the_published_tables(ask: Ask) -> None:
+    tables = published.load_all()
+    ranges = {
+        each.id: evaluate._ranges(each.ranges, tables[each.ranges.table])
+        for each in EXPERIMENTS.values()
+        if each.ranges
+    }
+    assert ranges == {
+        "eilers-F4.24": {"ordered": (3, 12)},
+        "eilers-F4.25": {"commutative": (4, 17), "shared-bank": (18, 18)},
+    }
+
+
+def test_times_are_over_that_of_the_first_row_of_their_own_series(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(y=("ms", "time_ratio"), base={"buckets": "16"}, published=PUBLISHED)
+    times = {"a/x": (100.0, 300.0), "b/y": (10.0, 5.0)}
+    points = [keyed(v, m, ns) for v in times for m, ns in zip(BUCKETS, times[v], strict=False)]
+    made = shown(experiment, run(points), tables=(table(),))
+    (panel,) = made.panels
+    assert [panel.value(each, "64", "time_ratio") for each in panel.series] == [
+        pytest.approx((0.95 / 1.1 * ratio, ratio, 1.1 / 0.95 * ratio)) for ratio in (3, 0.5)
+    ]
+    rows = [r for r in grids.markdown(made, "Redraw: command").splitlines() if r.startswith("| m")]
+    assert "a/x: published time over that at m = 16" in rows[0]
+    (row,) = [r for r in grids.markdown(made, "").splitlines() if r.startswith("| 64")]
+    assert row == "| 64 | 0.0003 | 9 | 3 | 1.125 | 5e-06 | 3 | 0.5 | 0.75 |"
+    for id in ("eilers-T4.1", "eilers-T4.2", "eilers-T4.3"):
+        assert EXPERIMENTS[id].y == ("ns_per_input", "time_ratio")
+
+
+def test_wide_tables_are_split(ask: Ask, run: Callable[..., Results]) -> None:
+    variants = [f"a/v{number:02}" for number in range(20)]
+    experiment = ask(variants=variants)
+    made = shown(experiment, run([keyed(v, m) for v in variants for m in BUCKETS]))
+    split = grids.grids(made)
+    assert [len(grid.headings) - 1 for grid in split] == [9, 9, 2]
+    assert [name for grid in split for name in grid.headings[1:]] == variants
+    assert all([row[0] for row in grid.rows] == ["16", "64", "256"] for grid in split)
 
 
 def test_published_markers_are_those_of_the_series_that_measure_the_same(
