@@ -21,10 +21,25 @@ Json = dict[str, Any]
 def text(judgements: Sequence[Judgement]) -> str:
     lines = [
         f"{j.claim['number']:2}  {j.verdict.value:22}  {j.claim['wording']}\n"
-        f"    published: {_published(j)}; here: {_here(j)}"
+        f"    published: {_published(j)}; here: {_here(j)}\n"
+        f"    there: {j.published_conditions or 'not stated'}; "
+        f"here: {conditions(j.points) or '-'}; "
+        f"{', '.join(map(_configuration, j.claim['configurations']))}" + "".join(_arithmetic(j))
         for j in judgements
     ]
     return "\n".join([*lines, "", _totals(judgements) + _interrupted(judgements)]) + "\n"
+
+
+def _arithmetic(judgement: Judgement) -> list[str]:
+    """Of a claim that its own numbers refute: a line for each step."""
+    if judgement.verdict is not Verdict.REFUTED:
+        return []
+    return [
+        f"\n    arithmetic: {check.what}: {_case(check, case)}"
+        for check in judgement.checks
+        if check.role == "refutes"
+        for case in check.cases
+    ]
 
 
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:

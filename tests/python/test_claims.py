@@ -940,6 +940,13 @@ def test_the_command_writes_the_scorecard(
     assert " 2  reproduced              Kernel 3, sequential addressing" in out
     assert "published: 2.01; here: 2 (1.99" in out
     assert "33  refuted by arithmetic" in out
+    assert (
+        "    there: G80, 86.4 GB/s; n 4194304, type i32, op sum; here: operation reduce, backend "
+        "cuda, n 4194304, type i32, op sum, distribution uniform; `configs/papers/jradi-T1.json`\n"
+    ) in out
+    assert "; here: -; `configs/" in out  # of a claim without points
+    assert "    arithmetic: bandwidth that 132 M integers" in out
+    assert "n = 132000000, time_ms = 0.56: 942.9, limit at most 192: fails\n" in out
     markdown = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
     assert "| [2](#claim-2) | jradi 2.1, Table 1 (from Harris) |" in markdown
     assert "* Configuration: `configs/papers/jradi-T1.json`." in markdown
