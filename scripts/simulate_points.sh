@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Simulates the CPU points of a results file, for the figure of simulated against measured times:
 #   scripts/simulate_points.sh RESULTS HIERARCHY FOLDER
-# writes one file for each point to the folder. BIN is where cache-sim lies (build/bin).
+# writes one file for each point to the folder; to be run in the repository's root, once `make figures`
+# has installed the Python packages. BIN is where cache-sim lies (build/bin).
 set -euo pipefail
 
 if [[ $# -ne 3 ]]; then
@@ -10,34 +11,38 @@ if [[ $# -ne 3 ]]; then
 fi
 mkdir -p "$3"
 # Thousands of buckets and more are much slower than a few: each core takes the next that is left.
-python3 - "$@" <<'PROGRAM' | xargs -r -P "$(nproc)" -L 1 "${BIN:-build/bin}/cache-sim" simulate > /dev/null
-import json
+PYTHONPATH=scripts .venv/bin/python - "$@" <<'PROGRAM' | xargs -r -P "$(nproc)" -L 1 "${BIN:-build/bin}/cache-sim" simulate > /dev/null
 import shlex
 import sys
+from pathlib import Path
+
+from reduce_bench_report.loader import InputError, load
 
 results, hierarchy, folder = sys.argv[1:]
-with open(results, encoding="utf-8") as file:
-    points = json.load(file)["points"]
+try:
+    points = load(Path(results)).points
+except InputError as error:
+    sys.exit(f"simulate_points.sh: {error}.")
 for point in points:
+    params = dict(point.params)
     simulated = (
-        point["backend"] == "cpu"
-        and point["status"] == "ok"
-        and point["operation"] in ("multireduce", "multiscan", "scatter", "gather")
-        and (point["type"], point["op"]) in (("i32", "sum"), ("i32", "none"))
-        and point["params"].get("scan") != "inclusive"
-        and not point["variant"].endswith("-parallel")
+        point.backend == "cpu"
+        and point.status == "ok"
+        and point.operation in ("multireduce", "multiscan", "scatter", "gather")
+        and (point.type, point.op) in (("i32", "sum"), ("i32", "none"))
+        and params.get("scan") != "inclusive"
+        and not point.variant.endswith("-parallel")
     )
     if not simulated:
         continue
-    params = point["params"]
-    arguments = ["--hierarchy", hierarchy, "--algorithm", point["variant"]]
-    arguments += ["--n", str(point["n"]), "--buckets", str(point["buckets"])]
-    arguments += ["--labels", point["labels"]["name"], "--seed", str(point["seed"])]
+    arguments = ["--hierarchy", hierarchy, "--algorithm", point.variant]
+    arguments += ["--n", str(point.n), "--buckets", str(point.buckets)]
+    arguments += ["--labels", point.labels.name, "--seed", str(point.seed)]
     for name, option in (("sort_bits", "--sort-bits"), ("fetch", "--fetch")):
         if name in params:
             arguments += [option, params[name]]
     if params.get("pages") == "huge":
         arguments += ["--page-bytes", str(2 << 20)]
-    arguments += ["-o", f"{folder}/{point['index']}.json"]
+    arguments += ["-o", f"{folder}/{point.raw['index']}.json"]
     print(shlex.join(arguments))
 PROGRAM

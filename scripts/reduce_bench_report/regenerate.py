@@ -82,8 +82,8 @@ def save_all(
         )
     except OSError as error:
         raise InputError(
-            f"cannot write to '{folder}': {error.strerror}; give a folder that can be written "
-            "with -o"
+            f"cannot write to '{error.filename or folder}': {error.strerror}; give a folder "
+            "that can be written with -o"
         ) from error
     return [path for paths in written for path in paths]
 

@@ -222,7 +222,9 @@ def test_missing_file_is_one_sentence_and_exit_2(
     assert "none.json" in captured.err
 
 
-def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
+def test_bad_input_is_exit_2(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = save(POINTS)
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
@@ -230,6 +232,11 @@ def test_bad_input_is_exit_2(save: Save, tmp_path: Path) -> None:
     assert main(["figures", "--results", results, "--where", "type=f64"]) == 2
     sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
     assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
+    assert f"'{blocked}'" in capsys.readouterr().err
+    taken = tmp_path / "folder" / "reduce-gbs.md"
+    taken.mkdir(parents=True)
+    assert main(["figures", "--results", sweep, "-o", str(taken.parent)]) == 2
+    assert f"'{taken}'" in capsys.readouterr().err
     assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
 
 

@@ -1,6 +1,8 @@
 """The figure of simulated against measured times: what is paired, and the error it states."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from made_up import known_wrong, point
 from reduce_bench_report import simulation
 from reduce_bench_report.__main__ import main
-from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.loader import ROOT, InputError, Results
 
 Loaded = Callable[..., Results]
 
@@ -118,3 +120,33 @@ def test_command_draws_and_states_the_error(
     error = capsys.readouterr().err
     assert "breaks its schema" in error and "cache-sim simulate -o FILE" in error
     assert error.count("\n") == 1
+
+
+def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
+    for name in ("configs", "scripts"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    program(tmp_path / ".venv" / "bin" / "python", f'exec {sys.executable} "$@"')
+    program(tmp_path / "build" / "bin" / "cache-sim", 'echo "$@" >> called')
+    points = [measured(16, 2000.0), measured(64, 2000.0, backend="cuda")]
+    results = made_up.write(made_up.results(points), tmp_path / "r.json")
+
+    def run() -> subprocess.CompletedProcess[str]:
+        command = ["scripts/simulate_points.sh", str(results), "made-up", "out"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "called").read_text(encoding="utf-8") == (
+        "simulate --hierarchy made-up --algorithm cpu/multireduce --n 1000 --buckets 16 "
+        "--labels uniform --seed 1 --fetch free -o out/0.json\n"
+    )
+    results.write_bytes(results.read_bytes()[:-100])
+    done = run()
+    assert done.returncode != 0
+    assert "not valid JSON" in done.stderr and done.stderr.count("\n") == 1
+
+
+def program(path: Path, line: str) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    path.chmod(0o755)
