@@ -34,7 +34,8 @@ build:
 	$(configure)
 	cmake --build --preset default -j $(JOBS)
 
-# A run with wrong (1) or failed (4) points has a result too; its exit code is kept for the end.
+# A run with wrong (1) or failed (4) points has a result too; its exit code is kept for the end. A
+# result of fewer than three sizes has no figure, which is no fault of the run.
 bench:
 	@scripts/setup.sh build
 	$(configure)
@@ -43,7 +44,8 @@ bench:
 	[[ $$status == [014] ]] || exit $$status; \
 	result=$$($(newest_result)); \
 	if scripts/setup.sh python requirements.txt; then \
-	  $(draw_figures) --only $(sweep_figures) --results "$$result"; \
+	  $(draw_figures) --only $(sweep_figures) --results "$$result" || \
+	    echo "bench: $$result has no figures, for the reasons above" >&2; \
 	else \
 	  echo "bench: figures of $$result were not drawn because Python packages are missing (the" \
 	    "lines above say which and why)" >&2; \

@@ -146,6 +146,32 @@ def test_nothing_drawn_is_exit_2(
     assert "nothing was drawn" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("code", [0, 4])
+def test_bench_keeps_the_code_of_a_run_without_figures(tmp_path: Path, code: int) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name, line in {
+        "scripts/setup.sh": "exit 0",
+        "path/cmake": "exit 0",
+        "build/bin/reduce-bench": f"mkdir -p results/local; > results/local/r.json; exit {code}",
+        ".venv/bin/python": "echo nothing was drawn >&2; exit 2",
+    }.items():
+        program = tmp_path / name
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        program.chmod(0o755)
+    done = subprocess.run(
+        ["make", "bench"],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}", "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "bench: results/local/r.json has no figures, for the reasons above\n" in done.stderr
+    assert (done.returncode == 0) == (code == 0)
+    assert (f"Error {code}" in done.stderr) == (code != 0)
+
+
 def test_runs_of_different_devices_are_refused(
     save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
