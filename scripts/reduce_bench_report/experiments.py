@@ -151,23 +151,27 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
     )
 
 
-def _keyed(operation: str) -> Experiment:
-    """Over the buckets, of this project's variants and the libraries."""
+def _keyed(id: str, what: str, operation: str, op: str) -> Experiment:
+    """Over the buckets, of this project's variants and what they are to beat."""
     return Experiment(
-        f"keyed-{operation}",
-        f"{operation.capitalize()} on its slowest labels",
-        "Of uniform, degenerate, Zipf and sorted labels those that take longest",
+        id,
+        f"{what} on its slowest labels",
+        "Of the labels measured those that take longest",
         "configs/keyed.json",
         kind="table",
         x="buckets",
         y=("us",),
-        where={"operation": [operation], "type": ["i32"]},
+        where={"operation": [operation], "type": ["i32"], "op": [op]},
         best="params",
         worst=("labels",),
     )
 
 
-KEYED = (_keyed("multireduce"), _keyed("multiscan"))
+KEYED = (
+    _keyed("keyed-multireduce", "Multireduce", "multireduce", "sum"),
+    _keyed("keyed-ordered", "Multireduce in order", "multireduce", "right"),
+    _keyed("keyed-multiscan", "Multiscan", "multiscan", "sum"),
+)
 SWEEPS = (
     _sweep("reduce-gbs", "Bandwidth against input size", "gb_per_s", "x"),
     _sweep("reduce-share", "Share of the read ceiling against input size", "ceiling_share", "x"),

@@ -13,7 +13,8 @@
 //   bucket.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. The
 //   chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM has room
-//   for.
+//   for: on an H200, 2^26 i32 take 306 us with 16 uniform labels, 536 with 256, 618 with 4096, and
+//   211 to 414 where all labels of a warp are one; 2^26 i64 906 with 4096.
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

@@ -13,9 +13,9 @@
 // Launch: a block of 512 threads for each tile, in the order of a ticket; 16 inputs per thread.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
-//   On an H200, 2^26 i32 take 448 us with 16 uniform labels (193 us would be device memory's; the
-//   votes and chains of the warps bind), 650 with 256, 1.2 ms with 4096, where the states of a tile
-//   weigh more than its inputs; with sorted labels 386, 406 and 930 us.
+//   On an H200, 2^26 i32 take 458 us with 16 uniform labels (193 us would be device memory's; the
+//   votes and chains of the warps bind), 665 with 256, 1.2 ms with 4096, where the states of a tile
+//   weigh more than its inputs; with sorted labels 393, 412 and 975 us.
 // Preconditions: m + 1 elements fit into a block's shared memory. The workspace is zero before the
 //   first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,

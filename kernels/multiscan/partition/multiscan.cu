@@ -17,6 +17,10 @@
 //   and values read, results written in place of the values; results and places read, n results
 //   written. The offsets of every tile, 2 bytes per partition, written and read twice; 8 bytes per
 //   label of a partition (16 for values of 8 bytes) and chunk written twice and read at least once.
+//   On an H200, 2^26 i32 take 1.5 ms with 2^13 uniform labels, 1.7 with 2^16, 2.9 with 2^22, where
+//   a tile's pieces have four inputs; 1.0 to 1.6 with degenerate or sorted ones. With 2^14 uniform
+//   labels ordering the tiles takes 0.44 ms, the chunks 0.89 (the votes and chains of the warps
+//   bind, as in onepass/multiscan), putting them back 0.22.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32. The workspace is zero before the first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a chunk looks back,
