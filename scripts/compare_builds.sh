@@ -6,7 +6,7 @@
 # OUTPUT is a folder: base/ and new/ get one results file per round, comparison.md and
 # comparison.xml (JUnit) the verdicts. ROUNDS (default 5) says how often each build is run;
 # THRESHOLDS names a threshold file. The exit code is that of `reduce-bench compare`: 1 for a
-# regression, 4 where something is inconclusive.
+# regression, 2 where nothing could be compared, 4 where something is inconclusive.
 set -euo pipefail
 
 if (($# < 5)); then

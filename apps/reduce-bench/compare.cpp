@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands.hpp"
 #include "common/error.hpp"
 #include "compare/report.hpp"
@@ -29,6 +31,22 @@ std::vector<std::string> all_environment_differences(const Side& base, const Sid
   return all;
 }
 
+/// A comparison without a verdict is no evidence that nothing changed.
+void check_anything_compared(const Side& base, const Side& new_, const RunComparison& comparison) {
+  const auto decided = [](const ComparedPoint& point) {
+    return point.change || point.verdict == Verdict::kBroken || point.verdict == Verdict::kFixed;
+  };
+  if (std::any_of(comparison.points.begin(), comparison.points.end(), decided)) return;
+  const ComparedPoint& first = comparison.points.front();
+  throw UsageError(fmt::format(
+      "nothing could be compared: of {} points of '{}' and '{}' none has a verified time on both "
+      "sides (the first, {}{}{}, is {}{}{}); compare runs that measured the same points in the "
+      "same modes",
+      comparison.points.size(), base.name, new_.name, first.identity.text(),
+      first.mode.empty() ? "" : ", ", first.mode, name_of(first.verdict),
+      first.note.empty() ? "" : ": ", first.note));
+}
+
 int compare_runs(const CompareOptions& options) {
   const Thresholds thresholds =
       options.config.empty() ? Thresholds{} : read_thresholds(options.config);
@@ -42,6 +60,7 @@ int compare_runs(const CompareOptions& options) {
     return kExitEnvironmentDiffers;
   }
   const ComparisonReport report{base, new_, differences, compare_sides(base, new_, thresholds)};
+  check_anything_compared(base, new_, report.comparison);
   if (options.format == "json") fmt::print("{}\n", report.json().dump(1));
   else if (options.format == "junit") fmt::print("{}", report.junit());
   else if (options.format == "markdown") fmt::print("{}", report.markdown());
@@ -75,8 +94,10 @@ void add_compare(CLI::App& app, Action& action) {
       "  reduce-bench compare base-rounds/ new-rounds/ --format markdown\n"
       "A point is slower where its ratio of medians is beyond the threshold and differs from 1\n"
       "after correction for all points (docs/adr/0006-comparison.md).\n"
-      "Exit codes: 0 nothing slower or broken, 1 a regression, 2 bad usage or input,\n"
-      "3 different environments, 4 some points are inconclusive and none is a regression.");
+      "Exit codes: 0 nothing slower or broken, 1 a regression, 2 bad usage or input, or not one\n"
+      "point could be compared, 3 different environments, 4 some points are inconclusive and none "
+      "is a\n"
+      "regression.");
   command->callback([=, &action] { action = [=] { return compare_runs(*o); }; });
 }
 

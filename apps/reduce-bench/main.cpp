@@ -25,9 +25,9 @@ int main(int argc, char** argv) {
       "  reduce-bench list --filter 'harris/*'\n"
       "  reduce-bench show harris/3\n"
       "  reduce-bench compare base.json new.json\n"
-      "Exit codes: 0 good, 1 a regression or wrong result, 2 bad usage or input, 3 runs of\n"
-      "different environments, 4 some points failed or are inconclusive, 130 interrupted with\n"
-      "partial results saved.");
+      "Exit codes: 0 good, 1 a regression or wrong result, 2 bad usage or input, or nothing\n"
+      "to compare, 3 runs of different environments, 4 some points failed or are inconclusive, 130\n"
+      "interrupted with partial results saved.");
 
   Action action;
   const std::vector<std::string> command_line(argv, argv + argc);

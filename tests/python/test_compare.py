@@ -96,6 +96,21 @@ def test_a_wide_interval_is_inconclusive(save: Save) -> None:
     )
 
 
+def test_nothing_compared_is_no_good_news(save: Save) -> None:
+    base = save("base.json", point("a/x", 1024))
+    skipped = save("skipped.json", unmeasured("a/x", 1024, "skipped", "needs a device"))
+    other_mode = save("hot.json", point("a/x", 1024, primary_mode="hot"))
+    racy = save("racy.json", known_wrong("a/racy", 1024, 10.0))
+    for sides, why in (
+        ((skipped, skipped), "is not compared: skipped: needs a device)"),
+        ((base, skipped), "is only in base: ok -> skipped: needs a device)"),
+        ((base, other_mode), "on cuda, cold, is only in base)"),
+        ((racy, racy), "is not compared: wrong (known)"),
+        ((base, save("y.json", point("a/y", 1024))), "no point in common"),
+    ):
+        assert why in complaint("compare", *sides)
+
+
 def test_thresholds_are_set_per_variant(save: Save, tmp_path: Path) -> None:
     base = save("base.json", point("harris/7", 1024), point("harris/6", 1024))
     new = save("new.json", point("harris/7", 1024, 1100.0), point("harris/6", 1024, 1100.0))
@@ -250,6 +265,24 @@ def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository:
     ended = compare_revisions(repository, "fast", ROUNDS="1")
     assert ended.returncode in (GOOD, INCOMPLETE, REGRESSION), ended.stdout + ended.stderr
     assert len(list((repository / "build-compare" / "results" / "base").iterdir())) == 1
+
+
+@needs_faults
+def test_a_comparison_of_skipped_points_fails(tmp_path: Path) -> None:
+    too_large_for_memory = 1 << 40
+    sweep = {"variants": ["cpu/sequential"], "backends": ["cpu"], "n": [too_large_for_memory]}
+    config = write({"schema": 1, "sweeps": [sweep]}, tmp_path / "config.json")
+    command = [ROOT / "scripts" / "compare_builds.sh", FAULTS, config, FAULTS, config]
+    ended = subprocess.run(
+        [*command, tmp_path / "out"],
+        env=os.environ | {"ROUNDS": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    assert "nothing could be compared" in ended.stderr
 
 
 @needs_faults
