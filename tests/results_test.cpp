@@ -93,7 +93,7 @@ class JournalFile : public InFolder {
     journal.append({{"index", 0}});
     journal.append({{"index", 1}});
   }
-  std::vector<Json> resumed() { return Journal(file, header, true).finished(); }
+  std::vector<Json> resumed() { return Journal(file, header, true).take_finished(); }
 
   fs::path file;
   const Json header{{"journal", 1}, {"config", "this one"}, {"share", 0.1}};
@@ -110,7 +110,7 @@ TEST_F(JournalFile, ResumesWithTheFinishedPointsAndGoesOn) {
   write_two_points();
   {
     Journal journal(file, header, true);
-    EXPECT_EQ(journal.finished(), (std::vector<Json>{{{"index", 0}}, {{"index", 1}}}));
+    EXPECT_EQ(journal.take_finished(), (std::vector<Json>{{{"index", 0}}, {{"index", 1}}}));
     journal.append({{"index", 2}});
   }
   EXPECT_EQ(resumed().size(), 3u);
@@ -162,7 +162,7 @@ TEST_F(JournalFile, OfAnotherRunIsRefusedAndKept) {
 
 TEST_F(JournalFile, IsReplacedByANewRun) {
   write_two_points();
-  EXPECT_TRUE(Journal(file, header, false).finished().empty());
+  EXPECT_TRUE(Journal(file, header, false).take_finished().empty());
   EXPECT_TRUE(resumed().empty());
 }
 

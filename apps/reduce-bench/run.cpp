@@ -347,7 +347,8 @@ class Run {
     }
   }
 
-  Json document() const {
+  /// The points move into it: with samples a copy would be hundreds of megabytes.
+  Json take_document() {
     Json ceilings = Json::object();
     for (const auto& [backend, measured] : ceilings_)
       if (!measured.reads.empty()) ceilings[std::string(name_of(backend))] = to_json(measured);
@@ -357,8 +358,8 @@ class Run {
       if (relative.is_null() || deviation > relative.get<double>()) relative = deviation;
     }
     Json done = Json::array();
-    for (const Json& point : points_)
-      if (!point.is_null()) done.push_back(point);
+    for (Json& point : points_)
+      if (!point.is_null()) done.push_back(std::move(point));
     return {{"schema", 1},
             {"kind", "reduce-bench-results"},
             {"config", to_json(config_)},
@@ -366,14 +367,15 @@ class Run {
             {"ceilings", ceilings},
             {"noise_floor", {{"aa", noise_}, {"relative", relative}}},
             {"interrupted", interrupted_},
-            {"points", done}};
+            {"points", std::move(done)}};
   }
 
   int finish() {
     interrupted_ = interrupts() > 0;  // what comes from here on cannot undo the run
-    const Json whole = document();
+    const Json whole = take_document();
     // The command line need not be UTF-8.
-    const std::string text = whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    std::string text = whole.dump(1, ' ', false, Json::error_handler_t::replace);
+    text += '\n';
     if (to_stdout_) {
       if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
           std::fflush(stdout) != 0)
@@ -383,7 +385,7 @@ class Run {
       write_atomically(output_, text);
       if (!interrupted_ && not_run_.empty()) journal_->remove();
     }
-    const std::vector<Json> done(whole["points"].begin(), whole["points"].end());
+    const auto& done = whole["points"].get_ref<const Json::array_t&>();
     const std::string problems = problems_text(done);
     FILE* human = to_stdout_ ? stderr : stdout;
     fmt::print(human, "{}", results_table(done));

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   return feed(bytes, size, [](const std::filesystem::path& file) {
     Restored restored;
     {
-      const Journal journal(file, header, true);
+      Journal journal(file, header, true);
       restored = restore(journal, plan);
     }
     std::erase(restored.points, Json(nullptr));

@@ -58,3 +58,35 @@ def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: P
     assert largest_bytes < MOST_MEMORY_BYTES
     if overhead >= MOST_OVERHEAD:
         pytest.fail(f"{overhead:.1%} of what {POINTS} points of {DEFAULT_BUDGET_MS} ms ask for")
+
+
+def test_the_samples_of_a_resumed_run_are_held_once(tmp_path: Path) -> None:
+    """A point's line in the journal, made up for many points of many samples."""
+    points, samples = 400, 5000
+    config, out = tmp_path / "config.json", tmp_path / "r.json"
+    journal = tmp_path / "r.json.journal"
+    sweep = {"variants": ["cpu/sequential"], "n": list(range(1, points + 1))}
+    measurement = {"max_time_ms": 1, "modes": ["hot"]}
+    config.write_text(
+        json.dumps({"schema": 1, "measurement": measurement, "sweeps": [sweep]}), encoding="utf-8"
+    )
+    command = [BINARY, "run", "--config", config, "--backend", "cpu", "--keep-samples", "-o", out]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        next(line for line in process.stderr if line.startswith(b"[1/"))
+        process.kill()
+    *start, line = journal.read_text(encoding="utf-8").splitlines()[:3]
+    point = json.loads(line)
+    point["timing"]["hot"] |= {
+        "samples": samples,
+        "samples_ns": [10 + i / 3e3 for i in range(samples)],
+    }
+    lines = [json.dumps(point | {"index": i, "n": i + 1}) for i in range(points - 1)]
+    journal.write_text("\n".join([*start, *lines, ""]), encoding="utf-8")
+    resumed = subprocess.Popen([*command, "--resume"], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(resumed.pid, 0)
+    resumed.returncode = os.waitstatus_to_exitcode(status)
+    assert resumed.returncode == GOOD
+    assert len(json.loads(out.read_text(encoding="utf-8"))["points"]) == points
+    # Bytes: parsed 16, as text some 26 in a buffer that grows by moving; copies would be 16 each.
+    assert 1024 * used.ru_maxrss / (points * samples) < 85

@@ -408,14 +408,16 @@ void check_outcome(const Node& line) {
     if (const Node share = line.at(key); !share.is_null()) share.number(0, 1e18, false);
 }
 
-void restore_line(const Node& line, const std::vector<Point>& plan, Restored& restored) {
+/// The index of the point that the line is of, or nothing where it holds ceilings.
+std::optional<std::size_t> restore_line(const Node& line, const std::vector<Point>& plan,
+                                        Restored& restored) {
   if (line.has("ceilings")) {
     for (const auto& [name, ceilings] : line.at("ceilings").members()) {
       const auto backend = find_name(kBackendNames, name);
       if (!backend) line.fail(fmt::format("'{}' is no backend", name));
       restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
     }
-    return;
+    return std::nullopt;
   }
   const std::size_t index = line.at("index").integer(0, plan.size() - 1);
   // What a point that did not run would be written as has every field, and the right value in each
@@ -430,18 +432,19 @@ void restore_line(const Node& line, const std::vector<Point>& plan, Restored& re
     if (identifies && field.json() != value) field.fail("it is not of this plan");
   }
   check_outcome(line);
-  restored.points[index] = line.json();
+  return index;
 }
 
 }  // namespace
 
-Restored restore(const Journal& journal, const std::vector<Point>& plan) {
+Restored restore(Journal& journal, const std::vector<Point>& plan) {
   Restored restored{.points = std::vector<Json>(plan.size())};
   std::size_t number = 1;  // the header's
-  for (const Json& line : journal.finished()) {
+  for (Json& line : journal.take_finished()) {
     const std::string where = fmt::format("line {}", ++number);
     try {
-      restore_line(Node{line, "", where}, plan, restored);
+      if (const auto index = restore_line(Node{line, "", where}, plan, restored))
+        restored.points[*index] = std::move(line);
     } catch (const UsageError& error) {
       fail_damaged(journal.file(), error.what());
     }

@@ -61,7 +61,8 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void append(const Json& line);
-  const std::vector<Json>& finished() const { return finished_; }
+  /// What --resume found, once: with samples it is too much to hold twice.
+  std::vector<Json> take_finished() { return std::move(finished_); }
   const std::filesystem::path& file() const { return file_; }
   /// Deletes the file: the document holds everything.
   void remove();
@@ -80,6 +81,6 @@ struct Restored {
 
 /// Takes over the finished points of a journal. Throws UsageError for a line that a run of this
 /// plan cannot have written.
-Restored restore(const Journal& journal, const std::vector<Point>& plan);
+Restored restore(Journal& journal, const std::vector<Point>& plan);
 
 }  // namespace reduce_bench
