@@ -49,24 +49,23 @@ TEST(LogRatio, OfRoundsIsTheirStudentInterval) {
 }
 
 TEST(LogRatio, OfSamplesSeesThatNeighboursAreAlike) {
-  // A clock that changes every 50 samples: the median is as uncertain as ten coin tosses, although
-  // 500 samples would seem to settle it.
-  Series slow_and_fast{.median_ns = 105, .ci_low_ns = 105, .ci_high_ns = 105, .count = 500};
-  Series mixed = slow_and_fast;
-  for (int i = 0; i < 500; ++i) {
-    slow_and_fast.samples_ns.push_back((i / 50 % 2 == 0 ? 100 : 110) + 0.001 * i);
-    mixed.samples_ns.push_back((i % 2 == 0 ? 100 : 110) + 0.001 * i);
+  // A mood that changes every 25 samples: 500 of them tell as much as 20.
+  std::mt19937_64 engine(3);
+  std::normal_distribution<> mood(0, 0.02), noise(0, 0.001);
+  Round round;
+  for (Series* series : {&round.base, &round.new_}) {
+    double now = 0;
+    for (int i = 0; i < 500; ++i) {
+      if (i % 25 == 0) now = mood(engine);
+      series->samples_ns.push_back(1000 * std::exp(now + noise(engine)));
+    }
+    series->median_ns = summarise(series->samples_ns).median_ns;
+    series->count = 500;
   }
-  const Series steady{.median_ns = 105,
-                      .ci_low_ns = 105,
-                      .ci_high_ns = 105,
-                      .count = 500,
-                      .samples_ns = std::vector<double>(500, 105.0)};
-  const auto error = [&](const Series& series) {
-    return std::sqrt(log_ratio(std::vector{Round{.base = steady, .new_ = series}}).variance);
-  };
-  EXPECT_GT(error(slow_and_fast), 0.03);
-  EXPECT_NEAR(log_ratio(std::vector{Round{.base = steady, .new_ = steady}}).variance, 0, 1e-20);
+  const double expected = std::sqrt(2 * std::numbers::pi / 2 / 20) * 0.02;
+  EXPECT_NEAR(std::sqrt(log_ratio(std::vector{round}).variance) / expected, 1, 0.5);
+  for (Series* series : {&round.base, &round.new_}) series->samples_ns.assign(500, 1000.0);
+  EXPECT_NEAR(log_ratio(std::vector{round}).variance, 0, 1e-20);
 }
 
 TEST(LogRatio, OfSamplesAndOfTheirSummaryAgree) {
