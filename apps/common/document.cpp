@@ -52,8 +52,8 @@ Json read_document(const std::filesystem::path& file, const std::string& what,
   std::error_code unknown;
   const bool folder = std::filesystem::is_directory(file, unknown);  // opens, but cannot be read
   if (!stream || folder)
-    throw UsageError(fmt::format("cannot read {} '{}': {}; {}", what, file.string(),
-                                 std::generic_category().message(folder ? EISDIR : errno), advice));
+    throw UsageError(fmt::format("cannot read {} '{}': {}", what, file.string(),
+                                 reason_and_advice(folder ? EISDIR : errno, advice)));
   return parse_document(stream, file.string());
 }
 

@@ -1,5 +1,8 @@
 #include "common/error.hpp"
 
+#include <cerrno>
+#include <system_error>
+
 #include "common/text.hpp"
 
 namespace reduce_bench {
@@ -15,6 +18,12 @@ std::string one_line(const std::string& message) {
 }
 
 }  // namespace
+
+std::string reason_and_advice(int error, const std::string& advice) {
+  const bool no_files = error == EMFILE || error == ENFILE;
+  return std::generic_category().message(error) + "; " +
+         (no_files ? "close files or raise the limit (ulimit -n)" : advice);
+}
 
 UsageError::UsageError(const std::string& message) : std::runtime_error(one_line(message)) {}
 

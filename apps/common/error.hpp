@@ -23,4 +23,7 @@ struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& message);
 };
 
+/// What errno says, and `advice`, for which there is another where files ran out.
+std::string reason_and_advice(int error, const std::string& advice);
+
 }  // namespace reduce_bench

@@ -61,7 +61,8 @@ int compare_runs(const CompareOptions& options) {
   }
   const ComparisonReport report{base, new_, differences, compare_sides(base, new_, thresholds)};
   check_anything_compared(base, new_, report.comparison);
-  if (options.format == "json") fmt::print("{}\n", report.json().dump(1));
+  if (options.format == "json")
+    fmt::print("{}\n", report.json().dump(1, ' ', false, Json::error_handler_t::replace));
   else if (options.format == "junit") fmt::print("{}", report.junit());
   else if (options.format == "markdown") fmt::print("{}", report.markdown());
   else fmt::print("{}", report.text());

@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
       "  reduce-bench show harris/3\n"
       "  reduce-bench compare base.json new.json\n"
       "Exit codes: 0 good, 1 a regression or wrong result, 2 bad usage or input, or nothing\n"
-      "to compare, 3 runs of different environments, 4 some points failed or are inconclusive, 130\n"
+      "to compare, 3 runs of different environments, 4 some points failed or are inconclusive, "
+      "130\n"
       "interrupted with partial results saved.");
 
   Action action;
@@ -72,9 +73,9 @@ int main(int argc, char** argv) {
     complain(
         "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "
         "points, or raise the limit (ulimit -v)");
-    return kExitIncomplete;
+    return kExitUsage;
   } catch (const std::exception& error) {
     complain(fmt::format("reduce-bench: {}", error.what()));
-    return kExitIncomplete;
+    return kExitUsage;
   }
 }

@@ -164,6 +164,15 @@ def test_bad_input_is_one_sentence(save: Save, tmp_path: Path) -> None:
     )
 
 
+def test_a_path_that_is_no_utf_8_is_told_as_well_as_json_can(save: Save, tmp_path: Path) -> None:
+    base = save("base.json", point("a/x", 1024))
+    odd = os.fsencode(tmp_path) + b"/\xff.json"
+    shutil.copy(base, odd)
+    ended = drive("compare", odd, odd, "--format", "json")
+    assert ended.returncode == GOOD, ended.stderr
+    assert json.loads(ended.stdout)["base"]["name"].endswith("\ufffd.json")
+
+
 def test_committed_results_can_be_compared() -> None:
     folder = ROOT / "results" / "nvidia-h200"
     ended = drive("compare", folder / "quick.json", folder / "full.json", "--allow-environment")

@@ -432,6 +432,18 @@ def test_a_full_disk_ends_the_run_and_resume_goes_on(plan: SavePlan, tmp_path: P
         subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.parametrize("files", range(4, 9))
+def test_too_few_files_are_a_limit_to_raise(plan: SavePlan, files: int) -> None:
+    def limit_files() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    ended = drive(plan("cpu/sequential"), preexec_fn=limit_files)
+    assert ended.returncode == USAGE
+    assert ended.stderr.splitlines()[-1].endswith(
+        "Too many open files; close files or raise the limit (ulimit -n)"
+    )
+
+
 def test_a_directory_that_nobody_writes_to(plan: SavePlan) -> None:
     ended = drive([*plan("cpu/sequential")[:-1], "/sys/r.json"])
     assert ended.returncode == USAGE

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
-#include <stdexcept>
+
+#include "common/error.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -34,7 +34,8 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   if (event < 0 || sigaction(SIGINT, &action, nullptr) != 0 ||
       sigaction(SIGTERM, &action, nullptr) != 0)
-    throw std::runtime_error(fmt::format("cannot catch signals: {}", std::strerror(errno)));
+    throw UsageError(
+        fmt::format("cannot catch signals: {}", reason_and_advice(errno, "free some memory")));
 }
 
 int interrupts() {

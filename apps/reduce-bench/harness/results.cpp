@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <sstream>
@@ -22,8 +21,9 @@ namespace reduce_bench {
 namespace {
 
 [[noreturn]] void fail_io(const std::filesystem::path& file, const char* action) {
-  throw UsageError(fmt::format("cannot {} '{}': {}; choose another place with -o or free space",
-                               action, file.string(), std::strerror(errno)));
+  throw UsageError(
+      fmt::format("cannot {} '{}': {}", action, file.string(),
+                  reason_and_advice(errno, "choose another place with -o or free space")));
 }
 
 [[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& where) {

@@ -33,9 +33,10 @@ constexpr int kStartAttempts = 3;
 /// What a variant may print in one point before it counts as flooding.
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kLastWordsBytes = 2048;
+constexpr const char* kAdvice = "end other processes, or raise the limits (ulimit -a)";
 
 std::runtime_error system_failure(const char* what, int error = errno) {
-  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(error)));
+  return std::runtime_error(fmt::format("{}: {}", what, reason_and_advice(error, kAdvice)));
 }
 
 /// A descriptor that is closed when it goes.
@@ -169,7 +170,7 @@ void Worker::start() {
   posix_spawnattr_destroy(&attributes);
   if (failed != 0)
     throw DeviceLost(fmt::format("the worker process cannot be started from '{}': {}",
-                                 program_.string(), std::strerror(failed)));
+                                 program_.string(), reason_and_advice(failed, kAdvice)));
   process_.reset(new Process{
       .id = id, .channel = Channel(own.release()), .output = Descriptor(output.release())});
 }
