@@ -267,6 +267,22 @@ TEST(Verdicts, SeveralRoundsTellAMoodFromSlowerCode) {
   EXPECT_EQ(verdicts(base, new_).at(25), Verdict::kSlower);
 }
 
+TEST(Verdicts, APointThatRoundsLackHasTheNoiseOfThoseThatHaveIt) {
+  Side base = side({timed(1000), timed(1000)}), new_ = side({timed(1000), timed(1000)});
+  for (Side* s : {&base, &new_}) {
+    s->rounds[0].aa_log_ratios["cpu"] = {0.02, -0.02};
+    s->rounds.insert(s->rounds.end(), 3, s->rounds[0]);
+  }
+  for (std::size_t round = 1; round < 4; ++round) new_.rounds[round].points.erase(identity(1));
+  std::map<std::uint64_t, ComparedPoint> points;
+  for (const ComparedPoint& point : compare_sides(base, new_, {}).points)
+    points[point.identity.n] = point;
+  EXPECT_NEAR(points[0].change->noise_floor, std::expm1(1.96 * 0.02 / 2), 1e-4);
+  EXPECT_NEAR(points[1].change->noise_floor, std::expm1(1.96 * 0.02), 1e-4);
+  EXPECT_EQ(points[0].note, "");
+  EXPECT_EQ(points[1].note, "in 1 of 4 rounds");
+}
+
 TEST(Verdicts, KnownWrongPointsAreNeverCompared) {
   MeasuredPoint base = timed(1000), new_ = timed(2000);
   for (MeasuredPoint* point : {&base, &new_}) {

@@ -69,7 +69,7 @@ ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& b
 
 /// What the samples of one mode of one point say by themselves.
 TimeChange change_of(const std::vector<Round>& rounds, double limit) {
-  TimeChange change;
+  TimeChange change{.rounds = rounds.size()};
   if (rounds.size() > 1) change.evidence = Evidence::kRounds;
   else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
     change.evidence = Evidence::kSummary;
@@ -115,22 +115,22 @@ std::map<const ComparedPoint*, Noise> neighbour_noises(const std::vector<Compare
 }
 
 /// Adds the noise between identical runs to the points of one backend.
-void add_noise(const std::vector<ComparedPoint*>& points, Noise pairs, const Side& base,
+void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, const Side& base,
                const Side& new_) {
-  const std::size_t rounds = base.rounds.size();
-  pairs.variance /= static_cast<double>(rounds);
   std::vector<double> log_ratios;
   std::map<const ComparedPoint*, Noise> neighbours;
   // Rounds show by their own spread what a single run can only tell from the whole sweep.
-  if (rounds == 1 && points.size() >= kLeastSweep) {
+  if (base.rounds.size() == 1 && points.size() >= kLeastSweep) {
     for (const ComparedPoint* point : points) log_ratios.push_back(point->change->log_ratio.value);
     neighbours = neighbour_noises(points, base, new_);
   }
   const SweepNoise sweep(std::move(log_ratios));
   for (ComparedPoint* point : points) {
     TimeChange& change = *point->change;
-    const Noise noise = std::max(
-        {sweep.as_seen_from(change.log_ratio.value), pairs, neighbours[point]}, less_noise);
+    // A point that some rounds lack has the noise of those that have it.
+    const Noise own{pairs.variance / static_cast<double>(change.rounds), pairs.degrees};
+    const Noise noise =
+        std::max({sweep.as_seen_from(change.log_ratio.value), own, neighbours[point]}, less_noise);
     change.log_ratio = with_noise(change.log_ratio, noise);
     change.p_value = change.log_ratio.p_value();
     change.noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
@@ -213,9 +213,12 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
       }
     }
     for (const auto& [mode, rounds] : modes) {
-      result.points.push_back({.identity = identity,
-                               .mode = mode,
-                               .change = change_of(rounds, thresholds.of(identity.variant))});
+      ComparedPoint point{.identity = identity,
+                          .mode = mode,
+                          .change = change_of(rounds, thresholds.of(identity.variant))};
+      if (rounds.size() < result.rounds)
+        point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);
+      result.points.push_back(std::move(point));
     }
     for (const auto& [side_modes, verdict] :
          {std::pair{&base_modes, Verdict::kOnlyBase}, {&new_modes, Verdict::kOnlyNew}})

@@ -45,6 +45,7 @@ struct TimeChange {
   double noise_floor = 0;  ///< 95 % of identical runs differ by less
   double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
   Evidence evidence = Evidence::kSamples;
+  std::size_t rounds = 1;  ///< that have the point on both sides
 
   double ratio() const;
   double ratio_low() const;  ///< 95 % interval
