@@ -473,6 +473,18 @@ TEST_F(Reports, MarkdownIsATable) {
   EXPECT_CONTAINS(text, "\"c\" \\| d");
 }
 
+TEST_F(Reports, WarnOfFewPointsInOneRound) {
+  const std::string caution = "few points and one round: under 40 points of a backend";
+  EXPECT_CONTAINS(report(base, new_).text(), caution);
+  EXPECT_CONTAINS(report(base, new_).markdown(), "\n* " + caution);
+  Side rounds = base;
+  rounds.rounds.push_back(base.rounds[0]);
+  EXPECT_EQ(report(rounds, rounds).text().find(caution), std::string::npos);
+  const Side many = with_environment(side(std::vector<MeasuredPoint>(40, timed(1000))));
+  EXPECT_EQ(report(many, many).text().find(caution), std::string::npos);
+  EXPECT_EQ(report(many, many).markdown().find(caution), std::string::npos);
+}
+
 TEST_F(Reports, JunitEscapesAndCounts) {
   const std::string text = report(base, new_).junit();
   EXPECT_CONTAINS(text, "tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "common/text.hpp"
 #include "harness/progress.hpp"
@@ -59,6 +60,21 @@ std::string evidence_text(const RunComparison& comparison) {
   if (largest_floor == 0) return text + ". The noise between runs is unknown: expect false alarms.";
   return text + fmt::format(". Noise floor, by which thresholds are widened: {:.2f} % to {:.2f} %.",
                             100 * least_floor, 100 * largest_floor);
+}
+
+/// What makes a comparison of one round err more often than docs/adr/0006-comparison.md states.
+std::string caution_text(const RunComparison& comparison) {
+  std::map<std::string, std::size_t> counts;
+  for (const ComparedPoint& point : comparison.points)
+    if (point.change) ++counts[point.identity.backend];
+  const bool few = std::any_of(counts.begin(), counts.end(), [](const auto& backend_and_count) {
+    return backend_and_count.second < kLeastSweep;
+  });
+  if (comparison.rounds > 1 || !few) return {};
+  return fmt::format(
+      "few points and one round: under {} points of a backend do not tell its noise, so more than "
+      "1 comparison in 20 may report a regression that is none; compare several rounds (ROUNDS)",
+      kLeastSweep);
 }
 
 std::string point_text(const ComparedPoint& point) {
@@ -165,7 +181,10 @@ std::string ComparisonReport::text() const {
     text += fmt::format("... and {} (--format json lists them)\n", more);
   text += '\n';
   for (const GeometricMean& mean : comparison.means) text += mean_text(mean) + '\n';
-  return text + evidence_text(comparison) + '\n' + headline(comparison) + '\n';
+  text += evidence_text(comparison) + '\n';
+  if (const std::string caution = caution_text(comparison); !caution.empty())
+    text += caution + '\n';
+  return text + headline(comparison) + '\n';
 }
 
 std::string ComparisonReport::markdown() const {
@@ -185,6 +204,8 @@ std::string ComparisonReport::markdown() const {
   }
   for (const std::string& more : listing.left_out) text += fmt::format("* ... and {}\n", more);
   for (const GeometricMean& mean : comparison.means) text += fmt::format("* {}\n", mean_text(mean));
+  if (const std::string caution = caution_text(comparison); !caution.empty())
+    text += fmt::format("* {}\n", caution);
   text += fmt::format("* {}\n* Base: {}\n* New: {}\n", evidence_text(comparison), provenance(base),
                       provenance(new_));
   for (const std::string& difference : environment_differences)
