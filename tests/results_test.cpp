@@ -161,9 +161,22 @@ TEST_F(JournalFile, OfAnotherRunIsRefusedAndKept) {
 }
 
 TEST_F(JournalFile, IsReplacedByANewRun) {
+  EXPECT_EQ(Journal(file, header, false).overwritten(), 0u);
   write_two_points();
-  EXPECT_TRUE(Journal(file, header, false).take_finished().empty());
-  EXPECT_TRUE(resumed().empty());
+  Journal journal(file, header, false);
+  EXPECT_EQ(journal.overwritten(), 2u);
+  EXPECT_TRUE(journal.take_finished().empty());
+  EXPECT_EQ(content(file), header.dump() + "\n");
+}
+
+TEST_F(JournalFile, OfForeignContentIsRefusedAndKept) {
+  for (const char* foreign : {"my notes", "my notes\nof two lines\n", "{\"journey\": 1}", "\n"})
+    for (const bool resume : {false, true}) {
+      std::ofstream(file) << foreign;
+      EXPECT_CONTAINS(message_of<UsageError>([&] { Journal(file, header, resume); }),
+                      "'" + file.string() + "' exists and is not the journal of a run");
+      EXPECT_EQ(content(file), foreign);
+    }
 }
 
 TEST_F(JournalFile, IsLockedWhileARunWritesIt) {
@@ -181,7 +194,7 @@ TEST_F(JournalFile, ThatCannotBeWrittenIsNamed) {
                   "'" + nowhere.string() + "': No such file or directory");
   fs::create_symlink("/dev/full", folder / "full");
   EXPECT_CONTAINS(message_of<UsageError>([&] { Journal(folder / "full", header, false); }),
-                  "cannot write");
+                  "/full': it is not a regular file");
 }
 
 TEST_F(JournalFile, IsRemovedWhenTheDocumentHoldsEverything) {

@@ -28,6 +28,8 @@
 namespace reduce_bench {
 namespace {
 
+constexpr int kMostLinks = 40;  // as many as the system follows
+
 struct RunOptions {
   std::string config;
   std::string output;
@@ -144,6 +146,14 @@ class Run {
     output_ =
         options_.output.empty() ? default_output(gpu_) : std::filesystem::path(options_.output);
     std::error_code error;
+    // The rename would replace a link, and a run to the file itself would not be noticed. A link to
+    // what does not exist yet counts as well, which canonical paths do not know.
+    for (int links = 0; std::filesystem::is_symlink(output_, error); ++links) {
+      if (links == kMostLinks)
+        throw UsageError(fmt::format(
+            "cannot write '{}': its links have no end; name a file with -o", options_.output));
+      output_ = output_.parent_path() / std::filesystem::read_symlink(output_);
+    }
     const auto there = std::filesystem::status(output_, error);
     if (!output_.has_filename())
       throw UsageError(fmt::format("cannot write '{}': it names a directory; name a file with -o",
@@ -160,9 +170,12 @@ class Run {
                       "standard output",
                       output_.string(),
                       std::filesystem::is_directory(there) ? "a directory" : "not a regular file"));
-    // The rename would replace the link, and a run to the file itself would not be noticed.
-    if (std::filesystem::is_regular_file(there) && std::filesystem::is_symlink(output_))
-      output_ = std::filesystem::canonical(output_);
+    if (const auto temporary = temporary_of(output_);
+        std::filesystem::is_directory(temporary, error))
+      throw UsageError(fmt::format(
+          "cannot write '{}': it is written as '{}' first, which is a directory; remove "
+          "that, or name another file with -o",
+          output_.string(), temporary.string()));
     error.clear();
     if (output_.has_parent_path())
       std::filesystem::create_directories(output_.parent_path(), error);
@@ -185,6 +198,11 @@ class Run {
                       "interrupted; run without --resume",
                       file.string(), output_.string()));
     journal_.emplace(file, header, options_.resume);
+    if (journal_->overwritten() > 0)
+      fmt::print(stderr,
+                 "overwrites {} finished points of an interrupted run; --resume would have kept "
+                 "them\n",
+                 journal_->overwritten());
   }
 
   void restore_finished() {

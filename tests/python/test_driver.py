@@ -241,6 +241,32 @@ def test_a_link_to_results_is_followed(config: SaveConfig, tmp_path: Path) -> No
     assert len(load(real).points) == 2
 
 
+def test_links_are_followed_to_what_is_not_there_yet(config: SaveConfig, tmp_path: Path) -> None:
+    real, link = tmp_path / "folder" / "real.json", tmp_path / "link.json"
+    real.parent.mkdir()
+    link.symlink_to("between.json")
+    (tmp_path / "between.json").symlink_to(real)
+    with Path(f"{real}.journal").open("w", encoding="utf-8") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        assert "another run is writing" in complaint(*quick(config(), "-o", link))
+    assert drive(*quick(config(), "-o", link)).returncode == GOOD
+    assert link.is_symlink()
+    assert len(load(real).points) == 2
+    assert names_in(real.parent) == ["real.json"]
+    (tmp_path / "between.json").unlink()
+    (tmp_path / "between.json").symlink_to(link)
+    assert "links have no end" in complaint(*quick(config(), "-o", link))
+
+
+@pytest.mark.parametrize("beside", ["r.json.tmp", "r.json.journal"])
+def test_what_is_in_the_way_is_told_before_measuring(
+    config: SaveConfig, tmp_path: Path, beside: str
+) -> None:
+    (tmp_path / beside).mkdir()
+    assert f"{beside}'" in complaint(*quick(config(), "-o", tmp_path / "r.json"))
+    assert names_in(tmp_path) == sorted(["config.json", beside])
+
+
 def test_hostile_configurations_are_refused(tmp_path: Path) -> None:
     for text, why in {
         "[" * 200000 + "]" * 200000: "nests deeper",

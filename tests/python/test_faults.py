@@ -325,6 +325,20 @@ def test_a_journal_torn_anywhere_is_resumed(plan: SavePlan, tmp_path: Path) -> N
         assert untimed(out) == expected
 
 
+def test_a_new_run_says_what_it_overwrites(plan: SavePlan, tmp_path: Path) -> None:
+    arguments = plan("cpu/sequential", **FEW)
+    with running(arguments) as process:
+        wait_for(process, f"[5/{FEW_COUNT}]")
+    journal = (tmp_path / "r.json.journal").read_bytes()
+    done = sum(line.startswith(b'{"index"') for line in journal.split(b"\n")[:-1])
+    ended = drive(arguments)
+    assert ended.returncode == GOOD, ended.stderr
+    assert (
+        f"overwrites {done} finished points of an interrupted run; --resume would have kept them\n"
+    ) in ended.stderr
+    assert "overwrites" not in drive(arguments).stderr
+
+
 def test_another_build_does_not_resume(plan: SavePlan, tmp_path: Path) -> None:
     arguments = plan("cpu/sequential", "fault/hang")
     with running(arguments) as process:
@@ -442,6 +456,21 @@ def test_too_few_files_are_a_limit_to_raise(plan: SavePlan, files: int) -> None:
     assert ended.stderr.splitlines()[-1].endswith(
         "Too many open files; close files or raise the limit (ulimit -n)"
     )
+
+
+def test_too_few_files_do_not_cost_the_journal(plan: SavePlan, tmp_path: Path) -> None:
+    arguments = plan("cpu/sequential", **FEW)
+    with running(arguments) as process:
+        wait_for(process, f"[5/{FEW_COUNT}]")
+    journal = tmp_path / "r.json.journal"
+    before = journal.read_bytes()
+    for files in range(4, 9):
+
+        def limit_files(files: int = files) -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        assert drive([*arguments, "--resume"], preexec_fn=limit_files).returncode == USAGE
+        assert journal.read_bytes() == before
 
 
 def test_a_directory_that_nobody_writes_to(plan: SavePlan) -> None:

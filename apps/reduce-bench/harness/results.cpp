@@ -105,6 +105,7 @@ Json to_json(const std::vector<Counter>& counters) {
 }
 
 constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
+constexpr std::string_view kJournalStart = "{\"journal\":";
 
 }  // namespace
 
@@ -302,11 +303,10 @@ Json to_json(const Record& record, const Ceilings& ceilings, std::optional<doubl
   return json;
 }
 
+std::filesystem::path temporary_of(std::filesystem::path file) { return file += ".tmp"; }
+
 void write_atomically(const std::filesystem::path& file, const std::string& text) {
-  // One name for all runs, of which the journal's lock lets one write: the next replaces what a
-  // killed one left.
-  std::filesystem::path temporary = file;
-  temporary += ".tmp";
+  const std::filesystem::path temporary = temporary_of(file);
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_io(file, "write");
   try {
@@ -327,6 +327,10 @@ void write_atomically(const std::filesystem::path& file, const std::string& text
 
 Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     : file_(std::move(file)) {
+  const auto refuse = [&](const char* why) {
+    ::close(descriptor_);
+    throw UsageError(fmt::format(fmt::runtime(why), file_.string()));
+  };
   // A run that ends just now removes its journal: a lock on what is no longer there is worth
   // nothing.
   struct stat opened{}, named{};
@@ -336,17 +340,32 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     if (descriptor_ < 0) fail_io(file_, "write the journal");
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) fail_io(file_, "lock the journal");
-      ::close(descriptor_);
-      throw UsageError(fmt::format("another run is writing '{}': choose another output with -o",
-                                   file_.string()));
+      refuse("another run is writing '{}': choose another output with -o");
     }
     if (::fstat(descriptor_, &opened) != 0) fail_io(file_, "write the journal");
+    if (!S_ISREG(opened.st_mode))
+      refuse(
+          "cannot write the journal '{}': it is not a regular file; remove it, or name another "
+          "output with -o");
   } while (::stat(file_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
            named.st_dev != opened.st_dev);
+  std::ifstream stream(file_);
+  if (!stream) fail_io(file_, "read the journal");
+  // A kill may have cut off the header.
+  std::string start(kJournalStart.size(), '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!kJournalStart.starts_with(start))
+    refuse(
+        "'{}' exists and is not the journal of a run: remove it, or name another output with -o");
+  stream.clear();
+  stream.seekg(0);
+  std::string line;
   std::size_t good_bytes = 0;
-  if (resume) {
-    std::ifstream stream(file_);
-    std::string line;
+  if (!resume) {
+    while (std::getline(stream, line) && !stream.eof())
+      if (line.starts_with("{\"index\":")) ++overwritten_;
+  } else {
     std::size_t number = 0;
     while (std::getline(stream, line)) {
       // The last line that a kill cut off has no newline or does not parse: that point runs again.
@@ -367,11 +386,9 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
       good_bytes += line.size() + 1;
       if (number == 1) {
         if (parsed != header) {
-          ::close(descriptor_);
-          throw UsageError(fmt::format(
+          refuse(
               "'{}' was written by another configuration, build or device: start anew without "
-              "--resume, or run what wrote it",
-              file_.string()));
+              "--resume, or run what wrote it");
         }
       } else {
         finished_.push_back(std::move(parsed));

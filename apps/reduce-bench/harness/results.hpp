@@ -45,6 +45,10 @@ Ceilings ceilings_from_json(const Json& json);
 Json to_json(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s,
              bool keep_samples);
 
+/// Where a file is written before it is renamed. One name for all runs, of which the journal's lock
+/// lets one write: the next replaces what a killed one left.
+std::filesystem::path temporary_of(std::filesystem::path file);
+
 /// Writes a whole file: to a temporary one beside it, synced, then renamed. Throws UsageError.
 void write_atomically(const std::filesystem::path& file, const std::string& text);
 
@@ -53,8 +57,8 @@ void write_atomically(const std::filesystem::path& file, const std::string& text
 class Journal {
  public:
   /// Starts a new journal, replacing an old one, or, to resume, reads the finished points of the
-  /// one that is there. Throws UsageError where it cannot be written, another run holds it, or it
-  /// belongs to another configuration, build or device.
+  /// one that is there. Throws UsageError where it cannot be written, another run holds it, it is
+  /// no journal, or one to resume belongs to another configuration, build or device.
   Journal(std::filesystem::path file, const Json& header, bool resume);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -63,6 +67,8 @@ class Journal {
   void append(const Json& line);
   /// What --resume found, once: with samples it is too much to hold twice.
   std::vector<Json> take_finished() { return std::move(finished_); }
+  /// How many finished points of an old one it replaced.
+  std::size_t overwritten() const { return overwritten_; }
   const std::filesystem::path& file() const { return file_; }
   /// Deletes the file: the document holds everything.
   void remove();
@@ -71,6 +77,7 @@ class Journal {
   std::filesystem::path file_;
   int descriptor_ = -1;
   std::vector<Json> finished_;
+  std::size_t overwritten_ = 0;
 };
 
 /// What an interrupted run had done.
