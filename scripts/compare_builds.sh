@@ -21,6 +21,13 @@ if ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
   exit 2
 fi
 
+for side in base new; do
+  if [[ ! -f ${driver[$side]} || ! -x ${driver[$side]} ]]; then
+    echo "compare_builds: '${driver[$side]}' is not a program: build it, or name another driver" >&2
+    exit 2
+  fi
+done
+
 # measure SIDE ROUND [RUN_OPTION...]: wrong (1) and failed (4) points are for the comparison to judge.
 measure() {
   local side=$1 round=$2 status=0

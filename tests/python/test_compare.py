@@ -276,6 +276,38 @@ def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository:
     assert len(list((repository / "build-compare" / "results" / "base").iterdir())) == 1
 
 
+@pytest.mark.parametrize("workflow", ["cpu", "gpu"])
+def test_the_workflow_shows_what_verdicts_there_are(workflow: str, tmp_path: Path) -> None:
+    steps = (ROOT / "docs" / "ci" / f"{workflow}.yml").read_text().split("- name: ")
+    show = next(step for step in steps if step.startswith("Show the verdicts"))
+    command = ["bash", "-e", "-c", show.partition(" run: ")[2].splitlines()[0]]
+    summary = tmp_path / "summary"
+    environment = os.environ | {"GITHUB_STEP_SUMMARY": str(summary)}
+    subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+    assert not summary.exists()
+    (tmp_path / "build-compare" / "results").mkdir(parents=True)
+    (tmp_path / "build-compare" / "results" / "comparison.md").write_text("verdicts")
+    subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+    assert summary.read_text() == "verdicts"
+
+
+@needs_faults
+def test_a_driver_that_is_missing_is_named(tmp_path: Path) -> None:
+    config = ROOT / "tests" / "recipe" / "smoke.json"
+    missing = tmp_path / "none"
+    for drivers in ((missing, FAULTS), (FAULTS, missing)):
+        base, new = drivers
+        ended = subprocess.run(
+            [ROOT / "scripts" / "compare_builds.sh", base, config, new, config, tmp_path / "out"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 2
+        assert ended.stderr.count("\n") == 1
+        assert f"'{missing}' is not a program" in ended.stderr
+
+
 @needs_faults
 def test_a_comparison_of_skipped_points_fails(tmp_path: Path) -> None:
     too_large_for_memory = 1 << 40
