@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
+#include "harness/plan.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {
@@ -201,6 +202,33 @@ TEST_F(JournalFile, IsRemovedWhenTheDocumentHoldsEverything) {
   Journal journal(file, header, false);
   journal.remove();
   EXPECT_FALSE(fs::exists(file));
+}
+
+TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
+  const std::vector<Point> plan = make_plan(
+      parse_config(Json::parse(R"({"schema": 1, "sweeps": [{"variants": ["cpu/sequential"],
+                                  "n": [1000], "type": ["i32"]}]})"),
+                   "good", {}),
+      {.automatic = {Backend::kCpu}});
+  Record record{.point = plan.at(0)};
+  record.timing[record.point.measurement.modes.front()].samples_ns = {1000, 1010, 1020};
+  const Json good = to_json(record, Ceilings{}, std::nullopt, true);
+  const auto restored = [&](const Json& point) {
+    Journal(file, header, false).append(point);
+    Journal journal(file, header, true);
+    return restore(journal, plan).points.at(0);
+  };
+  EXPECT_EQ(restored(good), good);
+  const std::string mode = good.at("primary_mode");
+  const Json wrong{{"ci_low_ns", 5000.0},
+                   {"samples", 0},
+                   {"samples_ns", {1000.0, "x"}},
+                   {"sm_clock_mhz", {{"median", -1}}}};
+  for (const auto& [key, value] : wrong.items()) {
+    Json bad = good;
+    bad["timing"][mode][key] = value;
+    EXPECT_CONTAINS(message_of<UsageError>([&] { restored(bad); }), "is damaged at line 2: ");
+  }
 }
 
 // ---- points -----------------------------------------------------------------------------------

@@ -48,19 +48,6 @@ PointIdentity read_identity(const Node& node) {
   return identity;
 }
 
-Series read_series(const Node& node) {
-  Series series{.median_ns = node.at("median_ns").positive_ns(),
-                .ci_low_ns = node.at("ci_low_ns").positive_ns(),
-                .ci_high_ns = node.at("ci_high_ns").positive_ns(),
-                .count = node.at("samples").integer(1, kMostCount)};
-  if (series.ci_low_ns > series.median_ns || series.median_ns > series.ci_high_ns)
-    node.fail("the median is outside its own interval");
-  if (node.has("samples_ns")) series.samples_ns = node.at("samples_ns").positive_ns_list();
-  if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
-    series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
-  return series;
-}
-
 MeasuredPoint read_point(const Node& node) {
   MeasuredPoint point{.status = static_cast<Status>(node.at("status").name(kStatusNames)),
                       .known_wrong = node.at("known_wrong").boolean()};
@@ -90,6 +77,24 @@ std::string PointIdentity::text() const {
       buckets ? fmt::format(" into {} by {}", size_text(*buckets), labels) : std::string{};
   return fmt::format("{}{}, {}{} {} {} {} on {}", variant, params, size_text(n), keyed, type, op,
                      distribution, backend);
+}
+
+Series read_series(const Node& node) {
+  Series series{.median_ns = node.at("median_ns").positive_ns(),
+                .ci_low_ns = node.at("ci_low_ns").positive_ns(),
+                .ci_high_ns = node.at("ci_high_ns").positive_ns(),
+                .count = node.at("samples").integer(1, kMostCount)};
+  if (series.ci_low_ns > series.median_ns || series.median_ns > series.ci_high_ns)
+    node.fail("the median is outside its own interval");
+  if (node.has("samples_ns")) {
+    series.samples_ns = node.at("samples_ns").positive_ns_list();
+    if (series.samples_ns.size() != series.count)
+      node.fail(fmt::format("'samples' is {}, but 'samples_ns' holds {}", series.count,
+                            series.samples_ns.size()));
+  }
+  if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
+    series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
+  return series;
 }
 
 bool MeasuredPoint::bad() const {

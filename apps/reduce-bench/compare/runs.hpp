@@ -68,6 +68,9 @@ Side read_side(const std::filesystem::path& file_or_folder);
 /// The same from a parsed document; `name` stands for the file in messages.
 MeasuredRun parse_run(const Json& document, const std::string& name);
 
+/// The summary of one mode, with the samples where it holds them.
+Series read_series(const Node& node);
+
 /// What differs between the machines and builds of two runs, one clause each; revisions, dates and
 /// host names do not count.
 std::vector<std::string> environment_differences(const Json& base, const Json& new_);
