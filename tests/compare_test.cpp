@@ -143,7 +143,7 @@ TEST(Thresholds, TheFirstLimitThatMatchesDecides) {
   EXPECT_EQ(parse_thresholds(Json::parse(kGoodThresholds[0].text), "f").of("harris/7"), 0.03);
   const Thresholds thresholds = parse_thresholds(Json::parse(kGoodThresholds[1].text), "f");
   EXPECT_EQ(thresholds.of("harris/7"), 0.25);
-  EXPECT_EQ(thresholds.of("harris/6"), 10);
+  EXPECT_EQ(thresholds.of("harris/6"), 1);
   EXPECT_EQ(thresholds.of("cub/reduce"), 0.001);
 }
 
@@ -201,6 +201,20 @@ TEST(Verdicts, FollowTheTimes) {
   EXPECT_LT(point.change->ratio_low(), 1);
   EXPECT_NEAR(point.change->ratio(), 1.05, 1e-12);
   EXPECT_EQ(point.change->evidence, Evidence::kSummary);
+}
+
+TEST(Verdicts, OfASingleSampleAreLeftOpen) {
+  MeasuredPoint lone = timed(2000);
+  lone.timing["cold"].count = 1;
+  for (const auto& [base, new_] : {std::pair{lone, timed(1000)}, {timed(2000), lone}}) {
+    const ComparedPoint point = judge(base, new_);
+    EXPECT_EQ(point.verdict, Verdict::kInconclusive);
+    EXPECT_EQ(point.note, "a single sample");
+  }
+  // Rounds tell by their spread.
+  Side base = side({lone}), new_ = side({lone});
+  for (Side* s : {&base, &new_}) s->rounds.insert(s->rounds.end(), 2, s->rounds[0]);
+  EXPECT_EQ(compare_sides(base, new_, {}).points.at(0).verdict, Verdict::kSame);
 }
 
 TEST(Verdicts, ThresholdsAreWidenedByTheNoiseFloor) {
@@ -404,6 +418,9 @@ TEST(Documents, ComplaintsNameTheFileAndThePlace) {
   EXPECT_CONTAINS(
       complaint([](Json& d) { d["points"][0]["timing"]["cold"]["samples_ns"] = {1.0, "x"}; }),
       "/points/0/timing/cold/samples_ns: found \"x\"");
+  EXPECT_CONTAINS(
+      complaint([](Json& d) { d["points"][0]["timing"]["cold"]["samples_ns"] = {1.0}; }),
+      "but 'samples_ns' holds 1");
   EXPECT_CONTAINS(complaint([](Json& d) { d["environment"].erase("gpu"); }),
                   "/environment: the key 'gpu' is missing");
 }

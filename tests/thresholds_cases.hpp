@@ -16,7 +16,8 @@ inline const std::vector<BadConfig> kBadThresholds{
     {"EmptyDescription", R"({"schema": 1, "description": ""})", "/description: ", "found \"\"",
      "not empty"},
     {"NoChange", R"({"schema": 1, "threshold": 0})", "/threshold: ", "found 0", "above 0"},
-    {"Percent", R"({"schema": 1, "threshold": 11})", "/threshold: ", "found 11", "at most 10"},
+    {"Percent", R"({"schema": 1, "threshold": 3})", "/threshold: ", "found 3",
+     "at most 1, where 0.03 is 3 %"},
     {"Text", R"({"schema": 1, "threshold": "3 %"})", "/threshold: ", "found \"3 %\"", "a number"},
     {"NoLimits", R"({"schema": 1, "limits": []})", "/limits: ", "found []", "not empty"},
     {"NoVariants", R"({"schema": 1, "limits": [{"threshold": 0.1}]})", "/limits/0: ", "'variants'",
@@ -39,7 +40,7 @@ inline const std::vector<GoodConfig> kGoodThresholds{
       "$schema": "thresholds.schema.json", "schema": 1, "description": "all of it",
       "threshold": 0.001,
       "limits": [{"variants": ["harris/7", "cpu/*"], "threshold": 0.25},
-                 {"variants": ["harris/*"], "threshold": 10}]})"},
+                 {"variants": ["harris/*"], "threshold": 1}]})"},
 };
 
 }  // namespace reduce_bench

@@ -19,13 +19,18 @@ struct CompareOptions {
 };
 
 std::vector<std::string> all_environment_differences(const Side& base, const Side& new_) {
-  std::vector<std::string> all;
-  const Json& first = base.rounds.front().environment;
+  const MeasuredRun &first_base = base.rounds.front(), &first_new = new_.rounds.front();
+  std::vector<std::string> all =
+      environment_differences(first_base.environment, first_new.environment);
   for (const Side* side : {&base, &new_})
-    for (const MeasuredRun& run : side->rounds)
-      for (std::string& difference : environment_differences(first, run.environment))
-        if (std::find(all.begin(), all.end(), difference) == all.end())
-          all.push_back(std::move(difference));
+    for (const MeasuredRun& run : side->rounds) {
+      const MeasuredRun& first = side->rounds.front();
+      for (const std::string& difference :
+           environment_differences(first.environment, run.environment))
+        all.push_back(fmt::format("{} within '{}', between {} and {}", difference, side->name,
+                                  std::filesystem::path(first.file).filename().string(),
+                                  std::filesystem::path(run.file).filename().string()));
+    }
   if (const std::string clocks = clock_difference(base, new_); !clocks.empty())
     all.push_back(clocks);
   return all;

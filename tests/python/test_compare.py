@@ -149,6 +149,18 @@ def test_other_environments_are_refused_unless_allowed(save: Save) -> None:
     assert "environments differ: gpu name" in ended.stdout
 
 
+def test_a_round_of_another_environment_is_named(save: Save) -> None:
+    rounds = [save(f"base/{k}.json", point("a/x", 8)) for k in range(3)]
+    document = json.loads(rounds[1].read_text())
+    document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+    write(document, rounds[1])
+    base = rounds[0].parent
+    ended = drive("compare", base, base)
+    assert ended.returncode == OTHER_ENVIRONMENT
+    assert f"2\" within '{base}', between 0.json and 1.json" in ended.stderr
+    assert "2.json" not in ended.stderr
+
+
 def test_bad_input_is_one_sentence(save: Save, tmp_path: Path) -> None:
     base = save("base.json", point("a/x", 1024))
     empty = tmp_path / "empty"

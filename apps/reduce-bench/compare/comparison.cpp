@@ -73,6 +73,8 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   if (rounds.size() > 1) change.evidence = Evidence::kRounds;
   else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
     change.evidence = Evidence::kSummary;
+  change.lone_sample =
+      rounds.size() == 1 && std::min(rounds[0].base.count, rounds[0].new_.count) < 2;
   double log_base = 0, log_new = 0, log_clocks = 0;
   for (const Round& round : rounds) {
     log_base += std::log(round.base.median_ns);
@@ -132,13 +134,14 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
     const Noise noise =
         std::max({sweep.as_seen_from(change.log_ratio.value), own, neighbours[point]}, less_noise);
     change.log_ratio = with_noise(change.log_ratio, noise);
-    change.p_value = change.log_ratio.p_value();
+    change.p_value = change.lone_sample ? 1 : change.log_ratio.p_value();
     change.noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
     change.threshold += change.noise_floor;
   }
 }
 
 Verdict judge(const TimeChange& change, bool discovered) {
+  if (change.lone_sample) return Verdict::kInconclusive;
   const double most = 1 + change.threshold;
   if (discovered && change.ratio() > most) return Verdict::kSlower;
   if (discovered && change.ratio() < 1 / most) return Verdict::kFaster;
@@ -218,6 +221,7 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
                           .change = change_of(rounds, thresholds.of(identity.variant))};
       if (rounds.size() < result.rounds)
         point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);
+      else if (point.change->lone_sample) point.note = "a single sample";
       result.points.push_back(std::move(point));
     }
     for (const auto& [side_modes, verdict] :

@@ -45,7 +45,8 @@ struct TimeChange {
   double noise_floor = 0;  ///< 95 % of identical runs differ by less
   double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
   Evidence evidence = Evidence::kSamples;
-  std::size_t rounds = 1;  ///< that have the point on both sides
+  std::size_t rounds = 1;    ///< that have the point on both sides
+  bool lone_sample = false;  ///< one of one side in a single round: nothing tells its error
 
   double ratio() const;
   double ratio_low() const;  ///< 95 % interval

@@ -9,9 +9,13 @@
 namespace reduce_bench {
 namespace {
 
-constexpr double kLargestThreshold = 10;
-
-double read_threshold(const Node& node) { return node.number(0, kLargestThreshold, true); }
+/// One above 1 is most likely meant in per cent, and would let everything pass.
+double read_threshold(const Node& node) {
+  const Json& value = node.json();
+  if (!value.is_number() || !(value > 0) || !(value <= 1))
+    node.expected("a number above 0 and at most 1, where 0.03 is 3 %");
+  return value.get<double>();
+}
 
 /// A limit for a misspelt variant would silently limit nothing.
 void check_glob(const Node& node) {
