@@ -41,6 +41,10 @@ Json parse_document(std::istream& stream, const std::string& name) {
   } catch (const Json::parse_error& error) {
     throw UsageError(
         fmt::format("{}: not valid JSON at byte {}: check the text there", name, error.byte));
+  } catch (const Json::out_of_range& error) {
+    const std::string what = error.what();  // it ends with the number in quotes
+    throw UsageError(fmt::format("{}: the number {} is larger than any that can be read: change it",
+                                 name, what.substr(std::min(what.find('\''), what.size()))));
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
   }
@@ -54,6 +58,9 @@ Json read_document(const std::filesystem::path& file, const std::string& what,
   if (!stream || folder)
     throw UsageError(fmt::format("cannot read {} '{}': {}", what, file.string(),
                                  reason_and_advice(folder ? EISDIR : errno, advice)));
+  if (stream.peek() == std::ifstream::traits_type::eof())
+    throw UsageError(
+        fmt::format("cannot read {} '{}': the file is empty; {}", what, file.string(), advice));
   return parse_document(stream, file.string());
 }
 
