@@ -357,7 +357,7 @@ def test_another_build_does_not_resume(plan: SavePlan, tmp_path: Path) -> None:
 # ---- interrupts -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_interrupt_waits_for_the_point_and_a_second_gives_it_up(
     plan: SavePlan, tmp_path: Path, kind: signal.Signals
 ) -> None:
@@ -376,6 +376,19 @@ def test_one_interrupt_waits_for_the_point_and_a_second_gives_it_up(
     assert results.document["interrupted"] is True
     assert [point.variant for point in results.points] == ["cpu/sequential"]
     assert names_in(tmp_path) == ["config.json", "r.json", "r.json.journal"]
+
+
+def test_a_run_that_ignores_hangups_goes_on(plan: SavePlan) -> None:
+    arguments = plan("cpu/sequential", **FEW)
+    command = ["nohup", FAULTS, *arguments]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    ) as process:
+        wait_for(process, "[1/")
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr is not None
+        process.stderr.read()
+        assert process.wait(60) == GOOD
 
 
 def test_a_point_in_flight_still_ends_after_an_interrupt(plan: SavePlan, tmp_path: Path) -> None:

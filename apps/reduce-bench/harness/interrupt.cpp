@@ -29,11 +29,13 @@ void on_interrupt(int) {
 
 void catch_interrupts() {
   event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  struct sigaction action{};
+  struct sigaction action{}, before{};
   action.sa_handler = &on_interrupt;
   sigemptyset(&action.sa_mask);
   if (event < 0 || sigaction(SIGINT, &action, nullptr) != 0 ||
-      sigaction(SIGTERM, &action, nullptr) != 0)
+      sigaction(SIGTERM, &action, nullptr) != 0 || sigaction(SIGHUP, &action, &before) != 0 ||
+      // nohup asks for going on without a terminal.
+      (before.sa_handler == SIG_IGN && sigaction(SIGHUP, &before, nullptr) != 0))
     throw UsageError(
         fmt::format("cannot catch signals: {}", reason_and_advice(errno, "free some memory")));
 }
