@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -13,6 +14,20 @@
 #include "common/names.hpp"
 #include "common/standard_streams.hpp"
 #include "harness/worker.hpp"
+
+namespace {
+
+/// Instead of an exception: a parsed document needs memory even to go away. A worker's points are
+/// another matter.
+[[noreturn]] void end_without_memory() {
+  std::fputs(
+      "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "
+      "points, or raise the limit (ulimit -a)\n",
+      stderr);
+  std::_Exit(reduce_bench::kExitUsage);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace reduce_bench;
@@ -55,6 +70,7 @@ int main(int argc, char** argv) {
     // Help is success; everything else that CLI11 reports is bad usage.
     return app.exit(error) == 0 ? kExitGood : kExitUsage;
   }
+  if (argc > 1 && argv[1] != kWorkerCommand) std::set_new_handler(&end_without_memory);
   try {
     occupy_closed_streams();
     const int code = action();
@@ -68,11 +84,6 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& error) {
     // A path that cannot be used, or standard output or error is full or closed.
     complain(fmt::format("reduce-bench: {}; check where the output goes", error.what()));
-    return kExitUsage;
-  } catch (const std::bad_alloc&) {
-    complain(
-        "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "
-        "points, or raise the limit (ulimit -v)");
     return kExitUsage;
   } catch (const std::exception& error) {
     complain(fmt::format("reduce-bench: {}", error.what()));

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -183,6 +184,17 @@ def test_a_path_that_is_no_utf_8_is_told_as_well_as_json_can(save: Save, tmp_pat
     ended = drive("compare", odd, odd, "--format", "json")
     assert ended.returncode == GOOD, ended.stderr
     assert json.loads(ended.stdout)["base"]["name"].endswith("\ufffd.json")
+
+
+def test_results_beyond_the_memory_that_is_allowed_are_bad_usage(save: Save) -> None:
+    document = results([point("a/x", 1024)])
+    document["points"][0]["timing"]["cold"] |= {"samples": 2**22, "samples_ns": [1000.0] * 2**22}
+    large = write(document, save("base.json", point("a/x", 1024)))
+
+    def limit_memory() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))
+
+    assert "raise the limit" in complaint("compare", large, large, preexec_fn=limit_memory)
 
 
 def test_committed_results_can_be_compared() -> None:
