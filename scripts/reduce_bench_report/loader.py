@@ -244,7 +244,7 @@ def load_runs(paths: Sequence[Path]) -> list[Results]:
 
 
 def default_results(root: Path = ROOT) -> list[Path]:
-    """The newest local result; without any, the committed ones of the one device that has some."""
+    """The newest local result; without any, the committed ones of the one GPU that has some."""
     folder = root / "results"
     local = max(
         (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
@@ -253,10 +253,11 @@ def default_results(root: Path = ROOT) -> list[Path]:
 
 
 def committed_results(root: Path = ROOT) -> list[Path]:
-    """Those of the one device that has some."""
+    """Those of the one GPU that has some. A machine's processor has its own in results/cpu."""
     folder = root / "results"
     committed = {each.name: sorted(each.rglob("*.json")) for each in sorted(folder.glob("*/"))}
-    with_files = {name: files for name, files in committed.items() if files and name != "local"}
+    others = {"local", "cpu"}
+    with_files = {name: files for name, files in committed.items() if files and name not in others}
     if len(with_files) != 1:
         raise InputError(
             f"no result is in {_from_here(folder / 'local')} or named, and results of "

@@ -1036,6 +1036,9 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     local.mkdir()
     (local / "b.json").touch()
     assert default_results(tmp_path) == [local / "b.json"]
+    of_a_cpu = tmp_path / "results" / "cpu" / "some-cpu"
+    of_a_cpu.mkdir(parents=True)
+    (of_a_cpu / "d.json").touch()
     assert committed_results(tmp_path) == [committed / "a.json"]
     (local / "b.json").unlink()
     (tmp_path / "results" / "other-card").mkdir()
