@@ -62,7 +62,7 @@ def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: P
 
 def test_the_samples_of_a_resumed_run_are_held_once(tmp_path: Path) -> None:
     """A point's line in the journal, made up for many points of many samples."""
-    points, samples = 400, 5000
+    points, samples = 1200, 5000
     config, out = tmp_path / "config.json", tmp_path / "r.json"
     journal = tmp_path / "r.json.journal"
     sweep = {"variants": ["cpu/sequential"], "n": list(range(1, points + 1))}
@@ -88,5 +88,6 @@ def test_the_samples_of_a_resumed_run_are_held_once(tmp_path: Path) -> None:
     resumed.returncode = os.waitstatus_to_exitcode(status)
     assert resumed.returncode == GOOD
     assert len(json.loads(out.read_text(encoding="utf-8"))["points"]) == points
-    # Bytes: parsed 16, as text some 26 in a buffer that grows by moving; copies would be 16 each.
-    assert 1024 * used.ru_maxrss / (points * samples) < 85
+    # Bytes: parsed 16, as text some 26 in a buffer that grows by moving or by copying: 67 or 86
+    # were seen. With copies of the samples they were 113.
+    assert 1024 * used.ru_maxrss / (points * samples) < 100
