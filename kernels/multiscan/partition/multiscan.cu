@@ -10,7 +10,7 @@
 // Fixes: the limit of onepass/multiscan to buckets that fit into a block's shared memory, and that
 //   a tile publishes a state for every label: here for the labels of one partition.
 // Launch: a fill; blocks of 512 threads with 16 inputs per thread: one for every tile, one for
-//   every chunk (at most a partition's worth more than tiles), in the order of a ticket, and one
+//   every chunk (at most one for each partition more than tiles), in the order of a ticket, and one
 //   for every tile. Between the first two, one block that adds up the partitions' inputs, and
 //   one for every 32 partitions and 128 tiles that finds where chunks begin.
 // Traffic: n labels and n values read; n values, 16-bit labels and 16-bit places written; labels
