@@ -130,10 +130,9 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
     const unsigned peers = __match_any_sync(kAllLanes, label[j]);
-    const T all = scan_peers<Op>(peers, items[j]);
-    const unsigned below = peer_below(peers);
-    const T before = __shfl_sync(kAllLanes, all, static_cast<int>(below));
-    items[j] = inclusive ? all : below == lane ? Op::template identity<T>() : before;
+    T before;
+    const T all = scan_peers<Op>(peers, items[j], &before);
+    items[j] = inclusive ? all : before;
     const bool last = peers >> lane == 1;
     if constexpr (kTurns) {
       later[j] = all;
