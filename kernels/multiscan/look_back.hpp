@@ -8,10 +8,10 @@
 
 namespace reduce_bench::BACKEND {
 
-/// A tile is scanned by a block of kThreads; kItems inputs each.
+/// A tile is scanned by a block; kItems inputs for each thread.
 inline constexpr unsigned kItems = 16;
-inline constexpr unsigned kThreads = 512;
-inline constexpr unsigned kTile = kThreads * kItems;
+/// Threads that have room on an SM, in one block or several.
+inline constexpr unsigned kThreadsPerSm = 1024;
 
 /// The place in its tile of a thread's item j: every warp has a stretch of its own, lane by lane.
 __device__ inline unsigned place_in_tile(unsigned j) {
@@ -92,12 +92,12 @@ struct LabelSets {
   unsigned buckets, turns;
 
   __device__ unsigned row() const { return buckets + 1; }
-  __device__ unsigned count() const { return kThreads / 32 / turns; }
+  __device__ unsigned count() const { return blockDim.x / 32 / turns; }
   /// The set of this thread's warp.
   __device__ T* own() const { return slots + threadIdx.x / 32 / turns * row(); }
   template <class Op>
   __device__ void clear() const {
-    for (unsigned i = threadIdx.x; i < count() * row(); i += kThreads)
+    for (unsigned i = threadIdx.x; i < count() * row(); i += blockDim.x)
       slots[i] = Op::template identity<T>();
   }
 };
@@ -154,7 +154,7 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
   }
 
   const std::size_t own_states = link.tile * sets.buckets;
-  for (unsigned b = threadIdx.x; b < sets.buckets; b += kThreads) {
+  for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
     T total = Op::template identity<T>();
     for (unsigned set = 0; set < sets.count(); ++set) {
       T& slot = sets.slots[set * sets.row() + b];
@@ -165,7 +165,7 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     if (!link.last) states.publish(own_states + b, total, link.first ? kAll : kOwn);
   }
   if (!link.first) {
-    for (unsigned b = threadIdx.x; b < sets.buckets; b += kThreads) {
+    for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
       T before = Op::template identity<T>(), found, total;
       Known known = kOwn;
       for (std::size_t at = own_states + b; known != kAll;) {
@@ -191,16 +191,19 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
 // ---- host --------------------------------------------------------------------------------------
 
 /// Shared memory of LabelSets.
-inline std::size_t sets_bytes(std::size_t buckets, unsigned turns, std::size_t value_bytes) {
-  return kThreads / 32 / turns * (buckets + 1) * value_bytes;
+inline std::size_t sets_bytes(std::size_t buckets, unsigned threads, unsigned turns,
+                              std::size_t value_bytes) {
+  return threads / 32 / turns * (buckets + 1) * value_bytes;
 }
-/// Warps that share a set: so many that two blocks have room on an SM, each with `other_bytes` of
-/// shared memory besides, or one has where a single set takes more than half.
-inline unsigned turns_of(std::size_t buckets, std::size_t value_bytes, std::size_t other_bytes,
-                         const DeviceTraits& device) {
+/// Warps that share a set: so many that blocks of kThreadsPerSm threads together have room on an
+/// SM, each with `other_bytes` of shared memory besides, or a block has where one set takes more.
+inline unsigned turns_of(std::size_t buckets, unsigned threads, std::size_t value_bytes,
+                         std::size_t other_bytes, const DeviceTraits& device) {
+  const unsigned blocks = kThreadsPerSm / threads;
   unsigned turns = 1;
-  while (turns < kThreads / 32 && 2 * (sets_bytes(buckets, turns, value_bytes) + other_bytes) >
-                                      device.max_shared_bytes_per_block)
+  while (turns < threads / 32 &&
+         blocks * (sets_bytes(buckets, threads, turns, value_bytes) + other_bytes) >
+             device.max_shared_bytes_per_block)
     turns *= 2;
   return turns;
 }

@@ -11,11 +11,14 @@
 // Fixes: the third step of the partitioning (12 bytes per input are moved, not 24), its totals in
 //   memory for each thread, and the sort of cub/sort-scan-by-key-scatter.
 // Launch: a block of 512 threads for each tile, in the order of a ticket; 16 inputs per thread.
+//   1024 where warps take turns.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
-//   On an H200, 2^26 i32 take 458 us with 16 uniform labels (193 us would be device memory's; the
-//   votes and chains of the warps bind), 665 with 256, 1.2 ms with 4096, where the states of a tile
-//   weigh more than its inputs; with sorted labels 393, 412 and 975 us.
+//   On an H200, 2^26 i32 take 459 us with 16 uniform labels (193 us would be device memory's; the
+//   votes and chains of the warps bind), 664 with 256, 1.05 ms with 4096, where the states of a
+//   tile weigh as much as its inputs; with sorted labels 395, 412 and 694 us. Reading the states of
+//   several labels at once, or of more tiles, is slower (4096 sorted labels: 1.2 to 1.5 ms): the
+//   sooner a thread looks, the further back it has to.
 // Preconditions: m + 1 elements fit into a block's shared memory. The workspace is zero before the
 //   first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,
@@ -28,8 +31,8 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
-template <class T, class Op, bool kTurns>
-__global__ void __launch_bounds__(kThreads, 2)
+template <class T, class Op, unsigned kThreads, bool kTurns>
+__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     onepass_multiscan_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
                              unsigned turns, bool inclusive, States all_states, Ledger* ledger,
                              T* results) {
@@ -41,7 +44,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
   sets.template clear<Op>();
   __syncthreads();
-  const std::size_t tile = ticket[0], first = tile * kTile;
+  const std::size_t tile = ticket[0], first = tile * (kThreads * kItems);
   Label label[kItems];
   T items[kItems];
 #pragma unroll
@@ -62,34 +65,44 @@ __global__ void __launch_bounds__(kThreads, 2)
 
 constexpr std::size_t kTicketBytes = 2 * sizeof(unsigned);
 
-unsigned turns_for(const Problem& p) {
-  return turns_of(p.buckets, p.element_bytes(), kTicketBytes, p.device);
+// Where warps take turns a tile's states weigh as much as its inputs: twice the tile halves them,
+// and how far a tile looks back (4096 sorted labels on an H200: 0.97 ms with 512 threads, 0.69).
+constexpr unsigned kSmallBlock = 512, kLargeBlock = 1024;
+
+struct Shape {
+  unsigned threads, turns;
+  std::size_t shared_bytes, tiles;
+};
+Shape shape_of(const Problem& p) {
+  const auto turns_with = [&](unsigned threads) {
+    return turns_of(p.buckets, threads, p.element_bytes(), kTicketBytes, p.device);
+  };
+  const unsigned threads = turns_with(kSmallBlock) == 1 ? kSmallBlock : kLargeBlock;
+  const unsigned turns = turns_with(threads);
+  return {threads, turns, sets_bytes(p.buckets, threads, turns, p.element_bytes()) + kTicketBytes,
+          ceil_div(p.n, std::size_t{threads} * kItems)};
 }
-std::size_t shared_bytes(const Problem& p, unsigned turns) {
-  return sets_bytes(p.buckets, turns, p.element_bytes()) + kTicketBytes;
-}
-std::size_t tiles_of(const Problem& p) { return ceil_div(p.n, kTile); }
 std::size_t all_states_bytes(const Problem& p) {
-  return states_bytes(tiles_of(p), p.buckets, p.element_bytes());
+  return states_bytes(shape_of(p).tiles, p.buckets, p.element_bytes());
 }
 
 struct OnepassMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
-    const unsigned turns = turns_for(call.problem);
-    const std::size_t tiles = tiles_of(call.problem);
-    launch(
-        turns > 1 ? onepass_multiscan_kernel<T, Op, true> : onepass_multiscan_kernel<T, Op, false>,
-        {static_cast<unsigned>(tiles), kThreads, shared_bytes(call.problem, turns), call.stream},
-        call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), turns,
-        call.inclusive(), states_in(call, tiles, call.buckets()), call.template scratch<Ledger>(),
-        call.out());
+    const Shape shape = shape_of(call.problem);
+    launch(shape.threads == kSmallBlock
+               ? onepass_multiscan_kernel<T, Op, kSmallBlock, false>
+               : onepass_multiscan_kernel<T, Op, kLargeBlock, true>,
+           {static_cast<unsigned>(shape.tiles), shape.threads, shape.shared_bytes, call.stream},
+           call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), shape.turns,
+           call.inclusive(), states_in(call, shape.tiles, call.buckets()),
+           call.template scratch<Ledger>(), call.out());
   }
 };
 
 std::string restriction(const Problem& p) {
-  const std::size_t needed = shared_bytes(p, kThreads / 32);
+  const std::size_t needed = shape_of(p).shared_bytes;
   if (needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(needed) + " bytes of shared memory are needed for " +
          std::to_string(p.buckets) + " buckets, a block has " +
@@ -109,7 +122,8 @@ Variant onepass_multiscan() {
       .restriction = restriction,
       // The chain of peers and the warp's set for each item, the warps, the tiles.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return (kItems + 6) * kThreads / 32 + tiles_of(p) + 3;
+        const Shape shape = shape_of(p);
+        return (kItems + 6) * shape.threads / 32 + shape.tiles + 3;
       },
       // The states: published twice, read at least once.
       .traffic =

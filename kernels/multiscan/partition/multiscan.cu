@@ -37,13 +37,16 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
+inline constexpr unsigned kThreads = 512;
+inline constexpr unsigned kWarps = kThreads / 32;
+inline constexpr unsigned kTile = kThreads * kItems;
+
 /// A label within its partition; a place within a tile.
 using Short = std::uint16_t;
 /// Two counts up to a tile's size, added at once.
 using Pair = std::uint32_t;
 static_assert(kTile < 1u << 16);
 
-inline constexpr unsigned kWarps = kThreads / 32;
 /// A partition has 2^kLeastBits buckets or more: on an H200 fewer cost more partitions than their
 /// states save (2^26 inputs, 2^18 uniform labels: 1.87 ms with 2^8, 1.79 with 2^9, 1.88 with 2^10).
 inline constexpr unsigned kLeastBits = 9;
@@ -315,7 +318,7 @@ struct Pieces {
 };
 
 template <class T, class Op, bool kTurns>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     scan_chunks_kernel(Partitioning parts, unsigned turns, bool inclusive, States all_states,
                        Ledger* ledger, Tiles<T> tiles) {
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
@@ -392,7 +395,7 @@ std::string restriction(const Problem& p) {
   if (p.n > ~Count{0} - kTile)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  const std::size_t needed = sets_bytes(parts.width(), kWarps, p.element_bytes()) + kChunkBytes;
+  const std::size_t needed = sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + kChunkBytes;
   if (parts.shift <= 16 && needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +
@@ -456,11 +459,11 @@ struct PartitionMultiscan {
            {dim3(static_cast<unsigned>(ceil_div(parts.count, 32)), parts.slices()), kThreads,
             kThreads * sizeof(Count), call.stream},
            parts, tiles);
-    const unsigned turns = turns_of(parts.width(), sizeof(T), kChunkBytes, p.device);
+    const unsigned turns = turns_of(parts.width(), kThreads, sizeof(T), kChunkBytes, p.device);
     const std::size_t chunks = parts.most_chunks();
     launch(turns > 1 ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>,
            {static_cast<unsigned>(chunks), kThreads,
-            sets_bytes(parts.width(), turns, sizeof(T)) + kChunkBytes, call.stream},
+            sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + kChunkBytes, call.stream},
            parts, turns, call.inclusive(), states_in(call, chunks, parts.width()),
            call.template scratch<Ledger>(), tiles);
     launch(restore_tiles_kernel<T>, {parts.tiles, kThreads, kTile * sizeof(T), call.stream},
