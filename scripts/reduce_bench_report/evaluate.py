@@ -12,14 +12,23 @@ from pathlib import Path
 from reduce_bench_report import configuration
 from reduce_bench_report.configuration import Configuration
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
-from reduce_bench_report.loader import AXES, ELEMENT_BYTES, ROOT, InputError, Point, Results
+from reduce_bench_report.loader import (
+    AXES,
+    ELEMENT_BYTES,
+    FIELDS,
+    ROOT,
+    Field,
+    InputError,
+    Point,
+    Results,
+)
 from reduce_bench_report.published import Table
-from reduce_bench_report.select import size_text
+from reduce_bench_report.select import TIME_SCALES, size_text
 
 # the 25th percentile, the median and the 75th
 Quartiles = tuple[float, float, float]
 
-TIME_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.items()}
 RATIOS = (
     "speed_up",
     "step_speed_up",
@@ -34,15 +43,9 @@ OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "
 
 
 @dataclass(frozen=True)
-class Measure:
-    title: str
-    unit: str | None
+class Measure(Field):
     of: Callable[[Point], Quartiles | None]
     unavailable: Callable[[Point], str | None] = lambda point: None  # why a timed point has none
-
-    @property
-    def heading(self) -> str:
-        return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
 def _quartiles_ns(point: Point) -> Quartiles:
@@ -92,14 +95,22 @@ def _needs_others(point: Point) -> Quartiles | None:
     return None
 
 
+def _recorded(key: str, of: Callable[[Point], Quartiles | None]) -> Measure:
+    return Measure(FIELDS[key].title, FIELDS[key].unit, of)
+
+
+def _scaled_time(unit: str) -> Measure:
+    return Measure(FIELDS["median_ns"].title, unit, _time(TIME_SCALES[unit]))
+
+
 MEASURES = {
-    "ns": Measure("median time", "ns", _time(TIME_NS["ns"])),
-    "us": Measure("median time", "µs", _time(TIME_NS["us"])),
-    "ms": Measure("median time", "ms", _time(TIME_NS["ms"])),
-    "ns_per_input": Measure("median time per input", "ns", _per_input),
-    "gb_per_s": Measure("bandwidth", "GB/s", _inverse("gb_per_s")),
-    "ceiling_share": Measure("share of read ceiling", None, _inverse("ceiling_share")),
-    "peak_share": Measure("share of datasheet peak", None, _inverse("peak_share")),
+    "ns": _scaled_time("ns"),
+    "us": _scaled_time("µs"),
+    "ms": _scaled_time("ms"),
+    "ns_per_input": _recorded("ns_per_item", _per_input),
+    "gb_per_s": _recorded("gb_per_s", _inverse("gb_per_s")),
+    "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),
+    "peak_share": _recorded("peak_share", _inverse("peak_share")),
     "speed_up": Measure("speed-up", None, _needs_others),
     "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
     "step_speed_up": Measure("step speed-up", None, _needs_others),

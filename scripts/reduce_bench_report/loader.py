@@ -4,7 +4,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ SCHEMAS = ROOT / "configs" / "schema"
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
-ELEMENT_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4}
 # what can tell points apart beside their parameters
 AXES = (
     "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
@@ -27,6 +26,40 @@ AXES = (
 
 class InputError(Exception):
     """A file or argument that cannot be used; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a number of the results is called where it is shown, and its unit; a ratio has none."""
+
+    title: str
+    unit: str | None
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+def _annotations(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every property that a schema describes, with what it says of it."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _annotations(each)
+    elif isinstance(node, dict):
+        for key, each in node.items():
+            if key == "properties":
+                yield from each.items()
+            yield from _annotations(each)
+
+
+# The only table of sizes, titles and units; fields of one name mean one thing.
+_RESULTS_SCHEMA = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+ELEMENT_BYTES: Mapping[str, int] = _RESULTS_SCHEMA["definitions"]["type"]["bytes"]
+FIELDS: Mapping[str, Field] = {
+    name: Field(said["title"], said.get("unit"))
+    for name, said in _annotations(_RESULTS_SCHEMA)
+    if isinstance(said.get("title"), str)
+}
 
 
 @dataclass(frozen=True)

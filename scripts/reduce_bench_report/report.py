@@ -5,6 +5,7 @@ from the page's data block, which holds every field of every point as columns.
 """
 
 import base64
+import dataclasses
 import json
 import re
 from collections import Counter
@@ -21,8 +22,8 @@ from plotly.offline import get_plotlyjs
 
 from reduce_bench_report import figures, grids, regenerate
 from reduce_bench_report.grids import Grid
-from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
-from reduce_bench_report.select import size_text, time_text
+from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
+from reduce_bench_report.select import TIME_SCALES, size_text, time_text
 from reduce_bench_report.variants import Variants
 
 TYPE_ORDER = tuple(ELEMENT_BYTES)
@@ -140,6 +141,7 @@ def page(
     return template.render(
         title=f"reduce-bench: {runs[0].device}",
         headings=HEADINGS,
+        fields=FIELDS,
         style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
         plotly=_Script(get_plotlyjs()),
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
@@ -477,6 +479,8 @@ def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
         "runs": [run.path.name for run in runs],
         "families": sorted({entry.point.family for entry in entries}),
         "colours": figures.COLOURS,
+        "fields": {name: dataclasses.asdict(shown) for name, shown in FIELDS.items()},
+        "time_scales": list(TIME_SCALES.items()),
         "record": {path: _column([record.get(path) for record in records]) for path in paths},
         "derived": {name: _column(values) for name, values in derived.items()},
     }

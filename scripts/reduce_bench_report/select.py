@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from reduce_bench_report.loader import InputError, Point
 
+# multiples of the unit that the records' times have, the largest first
+TIME_SCALES = {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0}
 FILTER_KEYS = (
     "backend", "type", "op", "operation", "buckets", "labels", "distribution", "mode",
 )  # fmt: skip
@@ -37,7 +39,6 @@ def size_text(n: int) -> str:
 
 
 def time_text(time_ns: float) -> str:
-    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if time_ns >= scale:
-            return f"{time_ns / scale:.4g} {unit}"
-    return f"{time_ns:.4g} ns"
+    fitting = (unit for unit, scale in TIME_SCALES.items() if time_ns >= scale)
+    unit = next(fitting, "ns")
+    return f"{time_ns / TIME_SCALES[unit]:.4g} {unit}"

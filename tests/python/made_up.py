@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report import configuration
+from reduce_bench_report.loader import ELEMENT_BYTES
 
 Json = dict[str, Any]
 
-ELEMENT_BYTES = {"i32": 4, "f32": 4, "i64": 8, "f64": 8, "u8": 1, "u32": 4}
 CEILING_GB_PER_S = 4000.0
 
 

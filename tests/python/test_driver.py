@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from reduce_bench_report import configuration
-from reduce_bench_report.loader import Results, load
+from reduce_bench_report.loader import ELEMENT_BYTES, Results, load
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("REDUCE_BENCH_BINARY", ROOT / "build" / "bin" / "reduce-bench"))
@@ -125,6 +125,26 @@ def test_operations_with_labels(config: SaveConfig, tmp_path: Path) -> None:
         assert point.raw["bytes_written"] == 4 * point.buckets
     assert "sum of f32 (uniform values, sorted labels, n=1000)" in ended.stdout
     assert "m=300" in ended.stdout
+
+
+def test_elements_are_of_the_size_that_the_schema_says(config: SaveConfig, tmp_path: Path) -> None:
+    read: dict[str, int] = {}
+    for sweep in (
+        {"type": ["i32", "i64", "f32", "f64"]},
+        {
+            "operation": "histogram",
+            "variants": ["cpu/histogram"],
+            "type": ["u8", "u32"],
+            "buckets": [16],
+            "labels": ["uniform"],
+        },
+    ):
+        out = tmp_path / "r.json"
+        ended = drive(*quick(config(n=[1000], **sweep), "-o", out))
+        assert ended.returncode == GOOD, ended.stderr
+        read |= {point.type: point.raw["bytes_read"] for point in load(out).points}
+        out.unlink()
+    assert read == {type: 1000 * size for type, size in ELEMENT_BYTES.items()}
 
 
 def test_histograms_of_an_image(config: SaveConfig, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from reduce_bench_report import plots, regenerate
 from reduce_bench_report.evaluate import Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS, SWEEPS
-from reduce_bench_report.loader import Results, load
+from reduce_bench_report.loader import ELEMENT_BYTES, Results, load
 
 SIZES = [1024, 2048, 4096]
 
@@ -213,7 +213,7 @@ def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
 def test_the_ceiling_reads_the_inputs_alone(swept: Swept, name: str) -> None:
     # one that moves twice the bytes shows twice the GB/s, below the same ceiling
     twice = {"bytes": None, "gb_per_s": 8.0, "ceiling_share": 0.001, "type": name}
-    size = made_up.ELEMENT_BYTES[name]
+    size = ELEMENT_BYTES[name]
     times = [n * size / 4.0 for n in SIZES]
     (axes,) = drawn(swept(line("a/x", times, **twice))).axes
     (ceiling,) = [each for each in axes.lines if each.get_gid() == "ceiling"]

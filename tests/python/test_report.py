@@ -13,7 +13,7 @@ import pytest
 from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report import report, variants
 from reduce_bench_report.__main__ import main
-from reduce_bench_report.loader import InputError, load_runs
+from reduce_bench_report.loader import SCHEMA_PATH, InputError, load_runs
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
 RAW = {"script", "style"}
@@ -167,6 +167,32 @@ def test_data_holds_every_field_of_every_point(tmp_path: Path) -> None:
     assert page.data["families"] == ["a", "amp", "cub", "harris", "racy"]
 
 
+def test_titles_and_units_are_the_schemas_alone(tmp_path: Path) -> None:
+    point, summary, verification = (
+        json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["definitions"][name]["properties"]
+        for name in ("point", "summary", "verification")
+    )
+    page = made(tmp_path, save(tmp_path, "r.json", POINTS))
+    shown = page.data["fields"]
+    for name, said in (
+        ("gb_per_s", point),
+        ("ns_per_item", point),
+        ("ceiling_share", point),
+        ("median_ns", summary),
+        ("error_ulp", verification),
+    ):
+        described = {"title": said[name]["title"], "unit": said[name].get("unit")}
+        assert shown[name] == described, name
+    assert page.data["time_scales"][-1] == [shown["median_ns"]["unit"], 1.0]
+    program = page.scripts[-1]
+    assert "MEASURES" in program
+    texts = re.findall(r'"[^"\n]*"|`[^`]*`', program)
+    literals = [part for text in texts for part in re.split(r"\$\{[^}]*\}|,", text.strip('"`'))]
+    words = {each[key] for each in shown.values() for key in ("title", "unit")} - {None}
+    units = {unit for unit, _ in page.data["time_scales"]}
+    assert not {literal.strip() for literal in literals} & (words | units)
+
+
 def test_columns_keep_values_and_types() -> None:
     for values in (
         [1, 1.0, True, "1", None],
@@ -209,7 +235,6 @@ def test_sizes_without_a_verified_time_say_so(tmp_path: Path) -> None:
 def test_operations_with_labels_are_compared_by_buckets(tmp_path: Path) -> None:
     labelled: dict[str, Any] = {"operation": "histogram", "op": "none", "type": "u32"}
     labelled["labels"] = {"name": "uniform"}
-    made_up.ELEMENT_BYTES.setdefault("u32", 4)
     points = [
         point(variant, 1 << 20, time_ns, buckets=buckets, **labelled)
         for variant, buckets, time_ns in (

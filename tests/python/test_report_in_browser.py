@@ -216,21 +216,21 @@ def test_chart_draws_the_points(tab: Tab, save: Save) -> None:
     assert "Without a verified time here: d" in tab.one("#charts p[role=status]").text
 
 
-def test_units(tab: Tab, save: Save) -> None:
+def test_measures(tab: Tab, save: Save) -> None:
     tab.open(save(POINTS))
     tab.chart()
     ceiling_ns = [n * 4 / made_up.CEILING_GB_PER_S for n in SIZES]
-    for unit, line, ceiling in (
-        ("GB/s", [16.0] * 3, [made_up.CEILING_GB_PER_S] * 3),
-        ("ns per item", [0.25] * 3, [4 / made_up.CEILING_GB_PER_S] * 3),
-        ("time, ns", [n / 4 for n in SIZES], ceiling_ns),
-        ("share of ceiling", [16 / made_up.CEILING_GB_PER_S] * 3, [1] * 3),
+    for measure, line, ceiling in (
+        ("bandwidth, GB/s", [16.0] * 3, [made_up.CEILING_GB_PER_S] * 3),
+        ("median time per input, ns", [0.25] * 3, [4 / made_up.CEILING_GB_PER_S] * 3),
+        ("median time, ns", [n / 4 for n in SIZES], ceiling_ns),
+        ("share of read ceiling", [16 / made_up.CEILING_GB_PER_S] * 3, [1] * 3),
     ):
-        tab.choose("y", unit)
+        tab.choose("y", measure)
         traces = tab.traces()
-        assert traces["b/y"]["y"] == pytest.approx(line), unit
-        assert traces["read ceiling"]["y"] == pytest.approx(ceiling), unit
-        assert tab.run("return document.querySelector('#charts .ytitle').textContent") == unit
+        assert traces["b/y"]["y"] == pytest.approx(line), measure
+        assert traces["read ceiling"]["y"] == pytest.approx(ceiling), measure
+        assert tab.run("return document.querySelector('#charts .ytitle').textContent") == measure
 
 
 def test_families_and_lines_toggle(tab: Tab, save: Save) -> None:
@@ -280,7 +280,7 @@ def test_axes_and_dimensions(tab: Tab, save: Save) -> None:
     tab.choose("operation", "multireduce")
     assert tab.traces()["m/x F=1"]["x"] == list(SIZES[:2])
     tab.choose("lines", "every variant")
-    tab.choose("y", "time, ns")
+    tab.choose("y", "median time, ns")
     offered = [option.text for option in Select(tab.one("#charts [data-choice='x']")).options]
     assert offered == ["n", "buckets", "F"]
     tab.choose("x", "n")
@@ -314,7 +314,7 @@ def marker(tab: Tab, name: str, place: int) -> WebElement:
 def test_hover_shows_the_record_and_a_click_opens_it(tab: Tab, save: Save) -> None:
     tab.open(save(POINTS))
     tab.chart()
-    tab.choose("y", "GB/s")  # where points are far enough apart to aim at one
+    tab.choose("y", "bandwidth, GB/s")  # where points are far enough apart to aim at one
     where = marker(tab, "a/x block=128", 2)
     ActionChains(tab.driver).move_to_element(where).perform()
     tab.until(lambda: tab.all("#charts .hovertext"))
@@ -414,8 +414,8 @@ def test_keyboard(tab: Tab, save: Save) -> None:
     assert focused.get_attribute("data-toggle") == "b"
     focused.send_keys(Keys.SPACE)
     assert "b/y" in tab.traces()
-    unit = tab.one("#charts [data-choice='y']")
-    unit.send_keys("GB")
+    measure = tab.one("#charts [data-choice='y']")
+    measure.send_keys("ba")
     assert tab.traces()["b/y"]["y"] == pytest.approx([16.0] * 3)
     assert tab.driver.switch_to.active_element.get_attribute("data-choice") == "y"
     tab.one("#charts details summary").send_keys(Keys.ENTER)
@@ -438,14 +438,14 @@ def test_table_of_points_is_searched_and_sorted(tab: Tab, save: Save) -> None:
     assert "1 of 14 points" in tab.one("#points p").text
     search.clear()
     search.send_keys("reduce i32 ok")
-    heading = next(each for each in tab.all("#points thead button") if each.text == "median")
+    heading = next(each for each in tab.all("#points thead button") if each.text == "median time")
     heading.click()
     heading.click()
     first = tab.one(rows).text
     assert "c/z" in first
     assert "131.1 µs" in first
     sorted_by = [each.text for each in tab.all("#points th[aria-sort='descending']")]
-    assert sorted_by == ["median"]
+    assert sorted_by == ["median time"]
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 import made_up
 import pytest
+from reduce_bench_report import loader
 
 SCHEMAS = Path(__file__).parents[2] / "configs" / "schema"
 
@@ -221,6 +222,18 @@ def test_results_schema_accepts(name: str) -> None:
 @pytest.mark.parametrize("name", BAD_RESULTS)
 def test_results_schema_rejects(name: str) -> None:
     assert not RESULTS.is_valid(BAD_RESULTS[name])
+
+
+def test_each_type_has_a_size_and_each_name_one_title_and_unit() -> None:
+    types = RESULTS.schema["definitions"]["type"]
+    assert list(types["bytes"]) == types["enum"]
+    said: dict[str, set[tuple[str, str]]] = {}
+    for name, annotations in loader._annotations(RESULTS.schema):
+        for key in ("title", "unit"):
+            if isinstance(annotations.get(key), str):
+                said.setdefault(f"{key} of {name}", set()).add(annotations[key])
+    assert {"title of gb_per_s", "unit of gb_per_s", "unit of median_ns"} <= set(said)
+    assert all(len(different) == 1 for different in said.values()), said
 
 
 def test_every_committed_configuration_is_valid() -> None:

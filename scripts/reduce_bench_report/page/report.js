@@ -45,9 +45,8 @@ const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
 
 const digits = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
 function timeText(ns) {
-  for (const [unit, scale] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
-    if (ns >= scale) return `${digits(ns / scale)} ${unit}`;
-  return `${digits(ns)} ns`;
+  const [unit, scale] = page.time_scales.find(([, each]) => ns >= each) ?? page.time_scales.at(-1);
+  return `${digits(ns / scale)} ${unit}`;
 }
 function sizeText(n) {
   const exponent = Math.log2(n);
@@ -56,17 +55,23 @@ function sizeText(n) {
 const percent = (share) => `${digits(100 * share)} %`;
 const paramsText = (i) => derived.params(i);
 
-const UNITS = {
-  gb_per_s: { label: "GB/s", text: digits, of: (i, ns) => field("bytes")(i) === null ? null : field("bytes")(i) / ns },
-  ns_per_item: { label: "ns per item", text: digits, of: (i, ns) => sizeOf(i) ? ns / sizeOf(i) : null },
-  time: { label: "time, ns", text: timeText, of: (i, ns) => ns },
-  share: {
-    label: "share of ceiling", text: percent,
+/** As the results' schema names a field; a ratio has no unit. */
+const titleOf = (name) => page.fields[name].title;
+const headingOf = (name) => [titleOf(name), page.fields[name].unit].filter(Boolean).join(", ");
+
+// What charts show, by field: of a point that takes so many ns in a mode, and how it is written.
+const MEASURES = {
+  gb_per_s: { text: digits, of: (i, ns) => field("bytes")(i) === null ? null : field("bytes")(i) / ns },
+  ns_per_item: { text: digits, of: (i, ns) => sizeOf(i) ? ns / sizeOf(i) : null },
+  median_ns: { text: timeText, of: (i, ns) => ns },
+  ceiling_share: {
+    text: percent,
     // of the cold median alone: the ceiling was measured cold
     of: (i, ns, mode) => mode === "cold" && field("ceiling_share")(i) !== null
       ? field("ceiling_share")(i) * field(timePaths.cold)(i) / ns : null,
   },
 };
+for (const [name, measure] of Object.entries(MEASURES)) measure.label = headingOf(name);
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -126,9 +131,9 @@ const nearView = new IntersectionObserver((entries) => {
 class Explorer {
   constructor(root, variant) {
     this.points = everyPoint.filter((i) => derived.current(i) && (!variant || variantOf(i) === variant));
-    this.chosen = { lines: distinct(this.points, derived.family).length > 1 ? "best" : "every", y: "share" };
+    this.chosen = { lines: distinct(this.points, derived.family).length > 1 ? "best" : "every", y: "ceiling_share" };
     this.logarithmic = { x: true, y: false };
-    if (this.points.every((i) => field("ceiling_share")(i) === null)) this.setUnit("gb_per_s");
+    if (this.points.every((i) => field("ceiling_share")(i) === null)) this.setMeasure("gb_per_s");
     this.hidden = new Set();
     this.controls = element("div", { class: "controls" });
     this.chart = element("div", { class: "chart", role: "img" });
@@ -147,9 +152,9 @@ class Explorer {
     this.update();
   }
 
-  setUnit(unit) {
-    this.chosen.y = unit;
-    this.logarithmic.y = unit !== "share";  // the others span decades
+  setMeasure(measure) {
+    this.chosen.y = measure;
+    this.logarithmic.y = measure !== "ceiling_share";  // the others span decades
   }
 
   /** The wanted value where it is offered, else the first; remembered. */
@@ -185,7 +190,7 @@ class Explorer {
       const chosen = this.choose(name, values, values.at(-1));
       points = points.filter((i) => read(i) === chosen);
     }
-    offered.y = Object.entries(UNITS).map(([name, unit]) => [name, unit.label]);
+    offered.y = Object.entries(MEASURES).map(([name, measure]) => [name, measure.label]);
     return { points, offered, mode, x, readX };
   }
 
@@ -267,7 +272,7 @@ class Explorer {
         onchange: (event) => {
           // options carry their place, because a value need not be a string
           const value = options[event.target.selectedIndex][0];
-          if (name === "y") this.setUnit(value);
+          if (name === "y") this.setMeasure(value);
           else this.chosen[name] = value;
           this.update();
         },
@@ -323,10 +328,10 @@ class Explorer {
 
   draw() {
     const { x, mode, readX, points } = this.selection;
-    const unit = UNITS[this.chosen.y];
+    const measure = MEASURES[this.chosen.y];
     const visible = this.drawn.filter((line) => !this.hidden.has(line.key));
-    const traces = visible.map((line) => this.trace(line, unit, mode));
-    const ceiling = this.ceiling(points, readX, unit, mode);
+    const traces = visible.map((line) => this.trace(line, measure, mode));
+    const ceiling = this.ceiling(points, readX, measure, mode);
     if (ceiling) traces.unshift(ceiling);
     const crosses = this.crosses(visible, mode);
     if (crosses) traces.push(crosses);
@@ -334,11 +339,11 @@ class Explorer {
     const absent = distinct(this.all, (line) => line.family)
       .filter((family) => this.all.every((line) => line.family !== family || line.last === null));
     this.note.textContent = [
-      drawn || visible.length === 0 ? "" : `No point here has ${unit.label} (${mode}).`,
+      drawn || visible.length === 0 ? "" : `No point here has ${measure.label} (${mode}).`,
       this.chosen.lines === "best" && absent.length ? `Without a verified time here: ${absent.join(", ")}.` : "",
     ].filter(Boolean).join(" ");
     const title = x === "n" ? "n, elements" : x.replace("params.", "");
-    this.chart.setAttribute("aria-label", `${unit.label} against ${title} of ` +
+    this.chart.setAttribute("aria-label", `${measure.label} against ${title} of ` +
       `${visible.map((line) => line.label).join(", ") || "nothing"}; the table below has the numbers`);
     if (!this.near) return;
     const narrow = this.chart.clientWidth < 600;
@@ -349,8 +354,8 @@ class Explorer {
       showlegend: false, hovermode: "closest", hoverlabel: { align: "left", bgcolor: "#fff" },
       xaxis: { ...axis, title: { text: title }, ...this.ticks(points.map(readX), narrow) },
       yaxis: {
-        ...axis, title: { text: unit.label }, type: this.logarithmic.y ? "log" : "linear",
-        rangemode: "tozero", tickformat: this.chosen.y === "share" ? "~%" : "", exponentformat: "power",
+        ...axis, title: { text: measure.label }, type: this.logarithmic.y ? "log" : "linear",
+        rangemode: "tozero", tickformat: this.chosen.y === "ceiling_share" ? "~%" : "", exponentformat: "power",
         ...(this.logarithmic.y ? { dtick: "D1" } : {}),
         ...(this.logarithmic.y && spansDecades(traces, 2) ? { dtick: 1 } : {}),
       },
@@ -365,10 +370,10 @@ class Explorer {
     performance.mark("chart-drawn");
   }
 
-  trace(line, unit, mode) {
+  trace(line, measure, mode) {
     const at = line.x.map((value) => line.at.get(value));
     const y = (statistic) => at.map((i) =>
-      ranked(i, mode) ? unit.of(i, field(`timing.${mode}.${statistic}`)(i), mode) : null);
+      ranked(i, mode) ? measure.of(i, field(`timing.${mode}.${statistic}`)(i), mode) : null);
     const middle = y("median_ns"), ends = [y("p25_ns"), y("p75_ns")];
     const spread = (sign) => middle.map((value, k) => value === null ? 0
       : Math.max(0, ...ends.map((end) => sign * (end[k] - value))));
@@ -409,8 +414,8 @@ class Explorer {
     };
   }
 
-  /** The read ceiling in this unit: share x cold median is the time of the stream over one input. */
-  ceiling(points, readX, unit, mode) {
+  /** The read ceiling in this measure: share x cold median is the time of the stream over one input. */
+  ceiling(points, readX, measure, mode) {
     const at = new Map();
     for (const i of points) {
       if (mode !== "cold" || !ranked(i, mode) || field("ceiling_share")(i) === null) continue;
@@ -422,12 +427,12 @@ class Explorer {
     const x = [...at.keys()].sort(byNumber);
     const y = x.map((value) => {
       const i = at.get(value), ns = field("ceiling_share")(i) * field(timePaths.cold)(i);
-      return unit === UNITS.gb_per_s ? field("bytes_read")(i) / ns : unit.of(i, ns, mode);
+      return measure === MEASURES.gb_per_s ? field("bytes_read")(i) / ns : measure.of(i, ns, mode);
     });
     return {
       type: "scatter", mode: x.length > 1 ? "lines" : "markers", name: "read ceiling", x, y,
       line: { color: "#b3b3b3", width: 6 }, marker: { color: "#b3b3b3", symbol: "line-ew-open", size: 24 },
-      text: y.map((value) => value === null ? "" : `read ceiling<br>${unit.text(value)}`),
+      text: y.map((value) => value === null ? "" : `read ceiling<br>${measure.text(value)}`),
       hovertemplate: "%{text}<extra></extra>",
     };
   }
@@ -449,16 +454,16 @@ class Explorer {
   fillTable() {
     if (!this.details.open) return;
     const { x, mode, points, readX } = this.selection;
-    const unit = UNITS[this.chosen.y];
+    const measure = MEASURES[this.chosen.y];
     const values = distinct(points, readX).sort(byNumber);
     const cell = (i) => {
       if (i === undefined) return element("td", { class: "number" }, "–");
       if (!ranked(i, mode)) return element("td", { class: "bad" }, recordLink(i, derived.outcome(i)));
-      const value = unit.of(i, field(timePaths[mode])(i), mode);
-      return element("td", { class: "number" }, recordLink(i, value === null ? "no value" : unit.text(value)));
+      const value = measure.of(i, field(timePaths[mode])(i), mode);
+      return element("td", { class: "number" }, recordLink(i, value === null ? "no value" : measure.text(value)));
     };
     this.table.replaceChildren(element("table", {},
-      element("caption", {}, `${unit.label}, ${mode}, by ${x.replace("params.", "")}`),
+      element("caption", {}, `${measure.label}, ${mode}, by ${x.replace("params.", "")}`),
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "variant"),
         ...values.map((value) => element("th", { scope: "col" }, sizeText(value))))),
       element("tbody", {}, ...this.drawn.map((line) => element("tr", {},
@@ -494,10 +499,10 @@ function hoverText(i, mode) {
   lines.push(`n = ${sizeText(sizeOf(i))}` + (bucketsOf(i) === null ? "" : `, ${sizeText(bucketsOf(i))} buckets`));
   if (ranked(i, mode)) {
     const statistic = (name) => field(`timing.${mode}.${name}`)(i);
-    const values = Object.entries(UNITS).filter(([name]) => name !== "time")
-      .map(([, unit]) => [unit, unit.of(i, statistic("median_ns"), mode)])
-      .filter(([, value]) => value !== null)
-      .map(([unit, value]) => unit === UNITS.share ? `${unit.text(value)} of the ceiling` : `${unit.text(value)} ${unit.label}`);
+    const values = Object.entries(MEASURES).filter(([name]) => name !== "median_ns")
+      .map(([name, measure]) => [name, measure.text, measure.of(i, statistic("median_ns"), mode)])
+      .filter(([, , value]) => value !== null)
+      .map(([name, text, value]) => [titleOf(name), text(value), page.fields[name].unit].filter(Boolean).join(" "));
     lines.push(`${timeText(statistic("median_ns"))} ${mode} (95 %: ${timeText(statistic("ci_low_ns"))} – ` +
                `${timeText(statistic("ci_high_ns"))}, ${statistic("samples")} samples)`, values.join(", "));
   } else {
@@ -517,9 +522,9 @@ const COLUMNS = [
   ["n", sizeOf, sizeText], ["buckets", bucketsOf, sizeText], ["type", field("type")], ["operator", field("op")],
   ["values", derived.distribution], ["labels", derived.labels], ["mode", field("primary_mode")],
   ["outcome", derived.outcome],
-  ["median", (i) => field(timePaths[field("primary_mode")(i)])(i), timeText],
-  ["GB/s", field("gb_per_s"), digits], ["share", field("ceiling_share"), percent],
-  ["error, ulp", field("verification.error_ulp"), digits], ["reason", field("reason")],
+  [titleOf("median_ns"), (i) => field(timePaths[field("primary_mode")(i)])(i), timeText],
+  [headingOf("gb_per_s"), field("gb_per_s"), digits], [headingOf("ceiling_share"), field("ceiling_share"), percent],
+  [headingOf("error_ulp"), field("verification.error_ulp"), digits], ["reason", field("reason")],
   ["run", (i) => page.runs[derived.run(i)]],
 ];
 
