@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Simulates the CPU points of a results file, for the figure of simulated against measured times:
 #   scripts/simulate_points.sh RESULTS HIERARCHY FOLDER
-# writes one file for each point to the folder; to be run in the repository's root, once `make figures`
+# writes one file for each point to the folder; claims are tested with what lies in x.simulated beside
+# x.json. To be run in the repository's root, once `make figures`
 # has installed the Python packages. BIN is where cache-sim lies (build/bin).
 set -euo pipefail
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from reduce_bench_report import simulation
 from reduce_bench_report.claim_registry import (
     Interval,
     Json,
@@ -49,6 +50,7 @@ from reduce_bench_report.predicates import (
     case_name,
     compared,
     key_of,
+    simulated_times,
 )
 
 
@@ -220,6 +222,8 @@ def _outcome(cases: Sequence[Outcome], missing: Sequence[str]) -> Outcome:
 def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
     """What the check asks for and the points do not give, a clause each."""
     axes = [*context.match, *([context.check["along"]] if "along" in context.check else [])]
+    chooses = context.check["kind"] == "choice"
+    axes += ["variant"] if chooses else []  # each is to be chosen from
     clauses = []
     for selection in context.selections:
         matching = [measured for measured in pool if matches(selection, measured)]
@@ -235,6 +239,7 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
             if not any(measured.counts for measured in there):
                 clauses.append(f"no point of {describe(selection | exact)}{_why(there)}")
     clauses += _missing_rivals(context, pool)
+    clauses += _missing_simulations(context, pool) if chooses else []
     if not clauses and not _cases(context, pool):
         described = describe(context.selections[0])
         if context.check["kind"] == "value":
@@ -274,6 +279,20 @@ def _missing_rivals(context: Context, pool: Sequence[Measured]) -> list[str]:
                 if key not in told
             ]
     return clauses
+
+
+def _missing_simulations(context: Context, pool: Sequence[Measured]) -> list[str]:
+    selection = context.selection(context.check["select"])
+    there = [measured for measured in pool if measured.counts and matches(selection, measured)]
+    simulated = simulated_times(there)
+    lacking = sum(id(measured) not in simulated for measured in there)
+    if not lacking:
+        return []
+    folder = simulation.folder_of(there[0].run.path)
+    return [
+        f"no simulation of {lacking} of {len(there)} points of {describe(selection)} in {folder}; "
+        "scripts/simulate_points.sh makes them"
+    ]
 
 
 def _universal(check: Json) -> list[str]:
@@ -349,6 +368,9 @@ def _what(context: Context) -> str:
         return f"slowest over fastest of {short[0]} along {axis_name(check['along'])}"
     if kind == "value":
         return f"{check['quantity']} of {short[0]}"
+    if kind == "choice":
+        chosen = axis_name(check["along"])
+        return f"time with the {chosen} that the simulator chooses, over the fastest other"
     return f"results of {short[0]} are right"
 
 

@@ -17,6 +17,7 @@ SCHEMAS = ROOT / "configs" / "schema"
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
+SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
 # what can tell points apart beside their parameters
 AXES = (
     "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
@@ -288,7 +289,10 @@ def default_results(root: Path = ROOT) -> list[Path]:
 def committed_results(root: Path = ROOT) -> list[Path]:
     """Those of the one GPU that has some. A machine's processor has its own in results/cpu."""
     folder = root / "results"
-    committed = {each.name: sorted(each.rglob("*.json")) for each in sorted(folder.glob("*/"))}
+    committed = {
+        each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
+        for each in sorted(folder.glob("*/"))
+    }
     others = {"local", "cpu"}
     with_files = {name: files for name, files in committed.items() if files and name not in others}
     if len(with_files) != 1:

@@ -79,10 +79,16 @@ def _buckets_per_tile(measured: Measured) -> Value | None:
     return buckets / (threads * items)
 
 
+def _sort_bits(measured: Measured) -> Value | None:
+    """By which an algorithm sorts first; one that does not sort has no such parameter."""
+    return axis("params.sort_bits", measured) or 0
+
+
 DERIVED: dict[str, Callable[[Measured], Value | None]] = {
     "bucket_bytes": _bucket_bytes,
     "bucket_bytes_per_l2": _bucket_bytes_per_l2,
     "buckets_per_tile": _buckets_per_tile,
+    "sort_bits": _sort_bits,
 }
 
 
@@ -121,6 +127,7 @@ AXIS_WORDS = {
     "bucket_bytes_per_l2": "bytes of all bucket sets over L2",
     "buckets_per_tile": "buckets over threads times items",
     "length": "segment length",
+    "sort_bits": "sort bits",
 }
 
 

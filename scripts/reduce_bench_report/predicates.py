@@ -5,7 +5,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from reduce_bench_report import simulation
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
+from reduce_bench_report.loader import ELEMENT_BYTES
 from reduce_bench_report.points import (
     Key,
     Measured,
@@ -153,6 +155,43 @@ def _value(context: Context, pool: Sequence[Measured]) -> Cases:
     return cases
 
 
+def _choice(context: Context, pool: Sequence[Measured]) -> Cases:
+    """Time of what the simulator finds fastest along an axis, over the fastest of all others."""
+    name = context.check["along"]
+    simulated = simulated_times(pool)
+    cases: Cases = {}
+    for key, line in _along(context, pool).items():
+        known = [(value, each) for value, each in line if id(each) in simulated]
+        if len(known) < 2:
+            continue
+        value, chosen = min(known, key=lambda pair: simulated[id(pair[1])].ns)
+        fastest = _fastest([each for _, each in known if each is not chosen])
+        hierarchy = simulated[id(chosen)].hierarchy
+        of = case_name([*context.match, name], (*key, value))
+        cases[f"{of} by {hierarchy}"] = (_ratio_of(chosen, fastest), (chosen, fastest))
+    return cases
+
+
+@dataclass(frozen=True)
+class Simulated:
+    ns: float
+    hierarchy: str
+
+
+def simulated_times(pool: Iterable[Measured]) -> dict[int, Simulated]:
+    """By the point's identity: what the model in which every access waits predicts for it."""
+    by_run: dict[int, list[Measured]] = {}
+    for measured in pool:
+        by_run.setdefault(id(measured.run), []).append(measured)
+    return {
+        id(measured): Simulated(document["sequential"]["ns"], document["hierarchy"]["name"])
+        for of_run in by_run.values()
+        for document in simulation.beside(of_run[0].run.path)
+        for measured in of_run
+        if simulation.is_of(measured.point, document)
+    }
+
+
 def _by_time(measured: Measured, at_median: float | None, power: int) -> Interval | None:
     """A quantity that grows with the time (power 1) or falls with it (power -1)."""
     if at_median is None:
@@ -174,10 +213,29 @@ def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
     return _by_time(measured, per_item * gpu["peak_gb_per_s"] / theirs, 1)
 
 
+def _exact(value: float | None) -> Interval | None:
+    """Of what is counted or compared once and not timed."""
+    return None if value is None else Interval(value, value, value)
+
+
+def _accesses_per_element(_: Context, measured: Measured) -> Interval | None:
+    """Reads and writes by the algorithm's structure: a record's bytes are no hardware's count."""
+    point = measured.point
+    if point.bytes is None or point.n == 0:
+        return None
+    return _exact(point.bytes / ELEMENT_BYTES[point.type] / point.n)
+
+
+def _relative_error(_: Context, measured: Measured) -> Interval | None:
+    return _exact(measured.point.raw["verification"]["error_relative"])
+
+
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
     "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
     "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
     "scaled ns per input": _scaled_ns,
+    "memory accesses per element": _accesses_per_element,
+    "relative error": _relative_error,
 }
 
 PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {
@@ -185,4 +243,5 @@ PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {
     "steps": _steps,
     "flat": _flat,
     "value": _value,
+    "choice": _choice,
 }

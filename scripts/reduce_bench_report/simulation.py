@@ -13,7 +13,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from reduce_bench_report.loader import SCHEMAS, InputError, Point, Results, checked_json
+from reduce_bench_report.loader import SCHEMAS, SIMULATED, InputError, Point, Results, checked_json
 
 MODELS = {"sequential": "--", "pipelined": ":"}
 
@@ -39,7 +39,16 @@ def read_simulation(path: Path) -> dict[str, Any]:
     return simulation
 
 
-def _is_of(point: Point, simulation: dict[str, Any]) -> bool:
+def beside(results: Path) -> list[dict[str, Any]]:
+    """What scripts/simulate_points.sh predicted for the points of these results."""
+    return [read_simulation(path) for path in sorted(folder_of(results).glob("*.json"))]
+
+
+def folder_of(results: Path) -> Path:
+    return results.with_suffix(SIMULATED)
+
+
+def is_of(point: Point, simulation: dict[str, Any]) -> bool:
     return (
         point.ranked
         and point.backend == "cpu"
@@ -58,7 +67,7 @@ def pair(results: Results, simulations: Sequence[dict[str, Any]]) -> list[Pair]:
     pairs = []
     for simulation in simulations:
         for point in results.points:
-            if not _is_of(point, simulation):
+            if not is_of(point, simulation):
                 continue
             params = " ".join(f"{key}={value}" for key, value in point.params)
             simulated = {

@@ -135,6 +135,39 @@ def known_wrong(variant: str, n: int, median_ns: float, **changes: Any) -> Json:
     )
 
 
+def simulation(
+    algorithm: str,
+    params: Json,
+    n: int,
+    buckets: int,
+    sequential: float,
+    pipelined: float | None = None,
+) -> Json:
+    """What cache-sim predicts, in ns per input by either model."""
+
+    def time(per_input: float | None) -> Json | None:
+        return None if per_input is None else {"ns": per_input * n, "ns_per_input": per_input}
+
+    return {
+        "schema": 1,
+        "kind": "cache-sim-simulation",
+        "hierarchy": {"name": "made up"},
+        "page_bytes": 4096,
+        "algorithm": algorithm,
+        "params": params,
+        "n": n,
+        "buckets": buckets,
+        "labels": "uniform",
+        "seed": 1,
+        "accesses": 4 * n,
+        "caches": [{"name": "L1", "hits": 0, "misses": 0, "prefetches": 0, "write_backs": 0}],
+        "memory": {"reads": 0, "writes": 0},
+        "tlb": [],
+        "sequential": time(sequential),
+        "pipelined": time(pipelined),
+    }
+
+
 GPU: Json = {
     "name": "NVIDIA Imaginary 1",
     "compute_capability": "9.0",

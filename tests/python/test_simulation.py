@@ -33,27 +33,7 @@ def measured(buckets: int, median_ns: float, **changes: object) -> made_up.Json:
 def simulated(
     buckets: int, sequential: float, pipelined: float | None, **changes: object
 ) -> made_up.Json:
-    def time(per_input: float | None) -> made_up.Json | None:
-        return None if per_input is None else {"ns": per_input * N, "ns_per_input": per_input}
-
-    document: made_up.Json = {
-        "schema": 1,
-        "kind": "cache-sim-simulation",
-        "hierarchy": {"name": "made up"},
-        "page_bytes": 4096,
-        "algorithm": "cpu/multireduce",
-        "params": FREE,
-        "n": N,
-        "buckets": buckets,
-        "labels": "uniform",
-        "seed": 1,
-        "accesses": 4 * N,
-        "caches": [{"name": "L1", "hits": 0, "misses": 0, "prefetches": 0, "write_backs": 0}],
-        "memory": {"reads": 0, "writes": 0},
-        "tlb": [],
-        "sequential": time(sequential),
-        "pipelined": time(pipelined),
-    }
+    document = made_up.simulation("cpu/multireduce", FREE, N, buckets, sequential, pipelined)
     return document | changes
 
 
