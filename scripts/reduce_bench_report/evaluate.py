@@ -247,28 +247,30 @@ class Panel:
         for series in self.series:
             for x, point in series.points.items():
                 if point.ranked and point.ceiling_share:
-                    at = _ceiling(point, measure)
+                    at = self._ceiling(series, x, measure)
                     if at is not None:
                         found.setdefault(point.backend, {}).setdefault(x, at)
         return {backend: {x: at[x] for x in self.xs if x in at} for backend, at in found.items()}
 
+    def _ceiling(self, series: Series, x: str, measure: str) -> float | None:
+        """What the point would show if it took as long as the stream that reads its inputs."""
+        point = series.points[x]
+        share = point.ceiling_share
+        assert share is not None
+        if measure == "ceiling_share":
+            return 1.0
+        value = self.value(series, x, measure)
+        if value is None or measure.endswith("_share"):
+            return None
+        if measure == "gb_per_s":
+            # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
+            read_bytes = point.n * ELEMENT_BYTES[point.type]
+            return read_bytes / (point.time_ns() * share) if point.operation == "reduce" else None
+        faster_is_more = measure in ("speed_up", "step_speed_up")
+        return value[1] / share if faster_is_more else value[1] * share
+
     def measures_published(self, series: PublishedSeries, measure: str) -> bool:
         return any(self.published_value(series, x, measure) is not None for x in self.xs)
-
-
-def _ceiling(point: Point, measure: str) -> float | None:
-    share = point.ceiling_share
-    assert share is not None
-    if measure == "ceiling_share":
-        return 1.0
-    value = MEASURES[measure].of(point)
-    if value is None or measure == "peak_share":
-        return None
-    if measure == "gb_per_s":
-        # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
-        read_bytes = point.n * ELEMENT_BYTES[point.type]
-        return read_bytes / (point.time_ns() * share) if point.operation == "reduce" else None
-    return value[1] * share
 
 
 def _published_time(series: PublishedSeries, x: str) -> float | None:

@@ -382,6 +382,42 @@ def test_speed_ups_are_over_the_base_at_the_same_x(ask: Ask, run: Callable[..., 
     ]
 
 
+def test_the_ceiling_of_speed_ups_is_that_of_the_input_read_alone(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    experiment = ask(y=("speed_up",), base={"variant": "a/x"}, backends=["cpu", "cuda"])
+    # reading the input alone takes 10 ns on the GPU, 20 ns on the CPU
+    points = [keyed("a/x", m, 100.0 * m, backend="cpu", ceiling_share=0.2 / m) for m in BUCKETS]
+    points += [keyed("b/y", m, 40.0, ceiling_share=0.25) for m in BUCKETS[1:]]
+    (axes,) = plots.draw(shown(experiment, run(points))).axes
+    ceilings = {line.get_label(): line for line in axes.lines if line.get_gid() == "ceiling"}
+    assert set(ceilings) == {"read ceiling (cpu)", "read ceiling (cuda)"}
+    for backend, at in (
+        ("cpu", {m: 100 * m / 20 for m in BUCKETS}),
+        ("cuda", {m: 100 * m / 10 for m in BUCKETS[1:]}),  # where one was measured
+    ):
+        line = ceilings[f"read ceiling ({backend})"]
+        assert list(line.get_xdata()) == list(at)
+        assert list(line.get_ydata()) == pytest.approx(list(at.values()))
+    without_base = run([made for made in points if made["variant"] != "a/x"], "other.json")
+    (axes,) = plots.draw(shown(experiment, without_base)).axes
+    assert [line for line in axes.lines if line.get_gid() == "ceiling"] == []
+
+
+@pytest.mark.parametrize("name", ["jradi-F4", "report7-F1", "eilers-F4.24", "eilers-F4.25"])
+def test_each_panel_of_speed_ups_has_its_ceiling(name: str, everything: Results) -> None:
+    made = evaluate.evaluate(EXPERIMENTS[name], [everything], published.load_all())
+    assert isinstance(made, Evaluation)
+    assert made.panels
+    for panel in made.panels:
+        assert set(panel.ceilings("speed_up")["cuda"]) == {
+            x
+            for series in panel.series
+            for x, each in series.points.items()
+            if each.backend == "cuda" and panel.value(series, x, "speed_up")
+        }
+
+
 def test_a_base_without_a_time_gives_no_ratio(ask: Ask, run: Callable[..., Results]) -> None:
     experiment = ask(y=("speed_up",), base={"variant": "a/x"})
     facts = {"operation": "multireduce", "labels": {"name": "uniform"}, "buckets": 16}
