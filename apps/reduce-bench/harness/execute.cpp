@@ -84,18 +84,25 @@ struct Session::Output {
     GuardedMemory memory;
   };
   Device& device;
+  Memory& downloaded;
   std::vector<Array> arrays;  ///< the count first: a wrong one explains the rest
   unsigned char poison;
 
-  Output(Device& on, const Shape& shape, const Expected& expected, unsigned char poison_byte,
-         const Allocate& allocate)
-      : device(on), poison(poison_byte) {
+  Output(Session& session, const Shape& shape, const Expected& expected,
+         unsigned char poison_byte, const Allocate& allocate)
+      : device(*session.device_), downloaded(session.downloaded_), poison(poison_byte) {
     const auto add = [&](const char* name, Extent extent, const ExpectedArray& wanted) {
       arrays.push_back({name, extent, wanted, GuardedMemory(device, allocate, extent.bytes())});
     };
     if (shape.result_count.count > 0) add("count", shape.result_count, expected.result_count);
     if (shape.result_labels.count > 0) add("labels", shape.result_labels, expected.result_labels);
     add("results", shape.results, expected.results);
+    std::size_t largest_bytes = 0;
+    for (const Array& array : arrays)
+      largest_bytes = std::max(largest_bytes, array.expected.extent.bytes());
+    if (downloaded.size_bytes() >= largest_bytes) return;
+    downloaded = {};  // frees the old one first
+    downloaded = device.allocate_host(largest_bytes);
   }
 
   void* data(std::string_view name) const {
@@ -114,12 +121,12 @@ struct Session::Output {
     std::size_t elements = 0;
     for (const Array& array : arrays) {
       const Extent extent = array.expected.extent;
-      const auto actual = std::make_unique_for_overwrite<std::byte[]>(extent.bytes());
-      device.download(actual.get(), array.memory.data(), extent.bytes());
-      sum += checksum(actual.get(), extent.count, size_bytes(extent.type));
+      const std::byte* const actual = downloaded.data();
+      device.download(downloaded.data(), array.memory.data(), extent.bytes());
+      sum += checksum(actual, extent.count, size_bytes(extent.type));
       elements += extent.count;
       if (failed) continue;
-      const ArrayComparison found = compare(array.expected, actual.get(), depth);
+      const ArrayComparison found = compare(array.expected, actual, depth);
       failed = found.mismatches > 0;
       check.array = array.name;
       check.index = found.index;
@@ -310,7 +317,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::size_t copied_bytes = pages ? shape.input_bytes() : 0;  // to those pages
   const std::size_t host_needed = shape.input_bytes() + copied_bytes +
                                   verification_bytes(problem.operation, shape, problem.buckets);
-  const std::size_t host_available = available_memory_bytes() + (input_ ? input_->host_bytes() : 0);
+  const std::size_t host_available = available_memory_bytes() + downloaded_.size_bytes() +
+                                     (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {
     record.reason =
         fmt::format("needs {} of host memory to make and verify the input, {} are available",
@@ -325,8 +333,9 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::uint64_t depth =
       variant.depth != nullptr ? variant.depth(problem) : std::max<std::size_t>(problem.n, 1);
   const auto bound = input.expected.total_bound(depth);
-  const double expected = input.expected.total_magnitude();
-  if (!bound || (*bound > 0 && *bound >= expected)) {
+  const bool is_exact = bound && *bound == 0;
+  const double expected = is_exact ? 0 : input.expected.total_magnitude();
+  if (!is_exact && (!bound || *bound >= expected)) {
     record.reason = fmt::format(
         "{} through {} roundings of {} values cannot be verified: the derived error bound {} "
         "the result{} {}",
@@ -342,7 +351,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return pages ? allocate_on(*pages, bytes) : device_->allocate(bytes);
   };
   const Allocate on_host = [&](std::size_t bytes) { return device_->allocate_host(bytes); };
-  Output output(*device_, shape, input.expected,
+  Output output(*this, shape, input.expected,
                 poison_for(problem.operation, input.expected.results),
                 variant.finish == Finish::kHost ? on_host : on_device);
   const GuardedMemory scratch(*device_, on_device, workspace.device_bytes);

@@ -97,6 +97,7 @@ class Session {
 
   std::unique_ptr<Device> device_;
   std::unique_ptr<Input> input_;
+  Memory downloaded_;  ///< outputs, on the host; kept, as new pages cost more than the copies
   bool lost_ = false;
 };
 

@@ -636,13 +636,15 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
   if (n == 0) return {.comparison = {.passed = true}};
   const auto parts = in_chunks<ArrayComparison>(n, [&](std::size_t first, std::size_t last) {
     ArrayComparison total = compare_one(first);
-    for (std::size_t i = first + 1; i < last; ++i) {
-      if (std::memcmp(actual + i * element_bytes, expected.elements.get() + i * element_bytes,
-                      element_bytes) == 0 &&
-          !is_float(type))
-        continue;
-      take(total, compare_one(i));
-    }
+    const auto is_exactly = [&](std::size_t from, std::size_t to) {
+      return !is_float(type) &&
+             std::memcmp(actual + from * element_bytes,
+                         expected.elements.get() + from * element_bytes,
+                         (to - from) * element_bytes) == 0;
+    };
+    if (is_exactly(first, last)) return total;
+    for (std::size_t i = first + 1; i < last; ++i)
+      if (!is_exactly(i, i + 1)) take(total, compare_one(i));
     return total;
   });
   ArrayComparison total = parts.front();
