@@ -95,5 +95,47 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
       expected);
 }
 
+class ByteHistogram : public testing::TestWithParam<const char*> {};
+
+/// Where one block takes all, each of nugteren/private's 32 threads gets more than 2^16 equal labels,
+/// and others far more than 2^8: more than their counters hold, if they are not emptied before.
+TEST_P(ByteHistogram, CountsLongRunsOfOneLabel) {
+  DeviceTraits device = emu::device_traits();
+  device.sm_count = 1;
+  constexpr std::size_t kBuckets = 256, kRun = 32 * 65536 + 12345;
+  std::vector<std::uint8_t> labels(kRun, 7);
+  labels.insert(labels.end(), 70001, 255);
+  std::vector<std::uint32_t> expected(kBuckets);
+  for (const std::uint8_t label : labels) ++expected[label];
+
+  const CatalogEntry& entry = *select_variants(std::vector<std::string>{GetParam()}).front();
+  const Variant& variant = *entry.on(Backend::kEmu);
+  Params params = default_params(variant);
+  params.set("blocks_per_sm", "1");
+  const Problem problem{.operation = Operation::kHistogram,
+                        .n = labels.size(),
+                        .buckets = kBuckets,
+                        .type = Type::kU8,
+                        .op = Op::kNone,
+                        .params = params,
+                        .device = device};
+  ASSERT_EQ(problem.shape().results.bytes(), expected.size() * sizeof(expected[0]));
+  std::vector<std::uint32_t> counts(kBuckets);
+  std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
+  variant.enqueue[index_of(Type::kU8)][index_of(Op::kNone)](
+      Call{.input_labels = labels.data(),
+           .output = counts.data(),
+           .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+           .problem = problem});
+  EXPECT_EQ(counts, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, ByteHistogram,
+                         testing::Values("nugteren/private", "brown/trish", "eilers/banktrish"),
+                         [](const auto& variant) {
+                           const std::string id = variant.param;
+                           return id.substr(0, id.find('/'));
+                         });
+
 }  // namespace
 }  // namespace reduce_bench
