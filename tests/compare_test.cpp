@@ -426,7 +426,9 @@ TEST(Documents, ComplaintsNameTheFileAndThePlace) {
 }
 
 TEST(Environments, DifferInWhatTimesDependOn) {
-  const Json environment = document()["environment"];
+  Json environment = document()["environment"];
+  environment["gpu"]["driver"] = "1.1";
+  environment["compiler"] = "g++ 2";
   EXPECT_TRUE(environment_differences(environment, environment).empty());
   Json other = environment;
   other["host"] = "elsewhere";
@@ -437,8 +439,8 @@ TEST(Environments, DifferInWhatTimesDependOn) {
   other["gpu"]["driver"] = "1.2";
   other["compiler"] = "g++ 3";
   EXPECT_EQ(environment_differences(environment, other),
-            (std::vector<std::string>{"gpu driver \"580.159.04\" against \"1.2\"",
-                                      "compiler \"g++ 13.3.0\" against \"g++ 3\""}));
+            (std::vector<std::string>{"gpu driver \"1.1\" against \"1.2\"",
+                                      "compiler \"g++ 2\" against \"g++ 3\""}));
   other = environment;
   other["gpu"] = nullptr;
   EXPECT_EQ(environment_differences(environment, other),
