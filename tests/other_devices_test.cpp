@@ -97,8 +97,9 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
 
 class ByteHistogram : public testing::TestWithParam<const char*> {};
 
-/// Where one block takes all, each of nugteren/private's 32 threads gets more than 2^16 equal labels,
-/// and others far more than 2^8: more than their counters hold, if they are not emptied before.
+/// Where one block takes all, each of nugteren/private's 32 threads gets more than 2^16 equal
+/// labels, and others far more than 2^8: more than their counters hold, if they are not emptied
+/// before.
 TEST_P(ByteHistogram, CountsLongRunsOfOneLabel) {
   DeviceTraits device = emu::device_traits();
   device.sm_count = 1;

@@ -88,8 +88,8 @@ struct Session::Output {
   std::vector<Array> arrays;  ///< the count first: a wrong one explains the rest
   unsigned char poison;
 
-  Output(Session& session, const Shape& shape, const Expected& expected,
-         unsigned char poison_byte, const Allocate& allocate)
+  Output(Session& session, const Shape& shape, const Expected& expected, unsigned char poison_byte,
+         const Allocate& allocate)
       : device(*session.device_), downloaded(session.downloaded_), poison(poison_byte) {
     const auto add = [&](const char* name, Extent extent, const ExpectedArray& wanted) {
       arrays.push_back({name, extent, wanted, GuardedMemory(device, allocate, extent.bytes())});
@@ -317,8 +317,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::size_t copied_bytes = pages ? shape.input_bytes() : 0;  // to those pages
   const std::size_t host_needed = shape.input_bytes() + copied_bytes +
                                   verification_bytes(problem.operation, shape, problem.buckets);
-  const std::size_t host_available = available_memory_bytes() + downloaded_.size_bytes() +
-                                     (input_ ? input_->host_bytes() : 0);
+  const std::size_t host_available =
+      available_memory_bytes() + downloaded_.size_bytes() + (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {
     record.reason =
         fmt::format("needs {} of host memory to make and verify the input, {} are available",
@@ -351,8 +351,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return pages ? allocate_on(*pages, bytes) : device_->allocate(bytes);
   };
   const Allocate on_host = [&](std::size_t bytes) { return device_->allocate_host(bytes); };
-  Output output(*this, shape, input.expected,
-                poison_for(problem.operation, input.expected.results),
+  Output output(*this, shape, input.expected, poison_for(problem.operation, input.expected.results),
                 variant.finish == Finish::kHost ? on_host : on_device);
   const GuardedMemory scratch(*device_, on_device, workspace.device_bytes);
   const GuardedMemory host_scratch(*device_, on_host, workspace.host_bytes);

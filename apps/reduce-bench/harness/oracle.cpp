@@ -637,10 +637,9 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
   const auto parts = in_chunks<ArrayComparison>(n, [&](std::size_t first, std::size_t last) {
     ArrayComparison total = compare_one(first);
     const auto is_exactly = [&](std::size_t from, std::size_t to) {
-      return !is_float(type) &&
-             std::memcmp(actual + from * element_bytes,
-                         expected.elements.get() + from * element_bytes,
-                         (to - from) * element_bytes) == 0;
+      return !is_float(type) && std::memcmp(actual + from * element_bytes,
+                                            expected.elements.get() + from * element_bytes,
+                                            (to - from) * element_bytes) == 0;
     };
     if (is_exactly(first, last)) return total;
     for (std::size_t i = first + 1; i < last; ++i)

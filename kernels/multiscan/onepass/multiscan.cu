@@ -91,9 +91,8 @@ struct OnepassMultiscan {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const Shape shape = shape_of(call.problem);
-    launch(shape.threads == kSmallBlock
-               ? onepass_multiscan_kernel<T, Op, kSmallBlock, false>
-               : onepass_multiscan_kernel<T, Op, kLargeBlock, true>,
+    launch(shape.threads == kSmallBlock ? onepass_multiscan_kernel<T, Op, kSmallBlock, false>
+                                        : onepass_multiscan_kernel<T, Op, kLargeBlock, true>,
            {static_cast<unsigned>(shape.tiles), shape.threads, shape.shared_bytes, call.stream},
            call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), shape.turns,
            call.inclusive(), states_in(call, shape.tiles, call.buckets()),

@@ -395,7 +395,8 @@ std::string restriction(const Problem& p) {
   if (p.n > ~Count{0} - kTile)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  const std::size_t needed = sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + kChunkBytes;
+  const std::size_t needed =
+      sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + kChunkBytes;
   if (parts.shift <= 16 && needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +
