@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Simulates the CPU points of a results file, for the figure of simulated against measured times:
+# Simulates the CPU points of a results file:
 #   scripts/simulate_points.sh RESULTS HIERARCHY FOLDER
-# writes one file for each point to the folder; claims are tested with what lies in x.simulated beside
-# x.json. To be run in the repository's root, once `make figures`
-# has installed the Python packages. BIN is where cache-sim lies (build/bin).
+# writes one file for each point to the folder. What lies in x.simulated beside x.json is drawn by
+# `make figures RESULTS="x.json" ONLY=eilers-F2.8` and read by `make claims`. To be run in the
+# repository's root, once `make figures` has installed the Python packages. BIN is where cache-sim lies
+# (build/bin).
 set -euo pipefail
 
 if [[ $# -ne 3 ]]; then

@@ -1,4 +1,4 @@
-"""Command line: `python -m reduce_bench_report {figures,report,simulation,claims,readme} ...`."""
+"""Command line: `python -m reduce_bench_report {figures,report,claims,readme} ...`."""
 
 import argparse
 import dataclasses
@@ -17,7 +17,6 @@ try:
         readme,
         regenerate,
         scorecard,
-        simulation,
         variants,
     )
     from reduce_bench_report.claim_registry import load_registry
@@ -29,7 +28,6 @@ try:
         Results,
         committed_results,
         default_results,
-        load,
         load_runs,
     )
     from reduce_bench_report.select import FILTER_KEYS, filter_points
@@ -114,22 +112,6 @@ def _parser() -> argparse.ArgumentParser:
         help="output of `reduce-bench list --json` (default: of the driver in build/bin)",
     )
     command.set_defaults(run=_report)
-
-    command = commands.add_parser(
-        "simulation", help="draw what cache-sim predicted beside the measured"
-    )
-    command.add_argument("results", type=Path, metavar="RESULTS", help="a results file")
-    command.add_argument(
-        "simulations",
-        type=Path,
-        nargs="+",
-        metavar="SIMULATION",
-        help="output of `cache-sim simulate` for a point of RESULTS",
-    )
-    command.add_argument(
-        "-o", "--output", type=Path, default=Path("simulation.svg"), metavar="FILE"
-    )
-    command.set_defaults(run=_simulation)
 
     command = commands.add_parser("claims", help="put the published claims to the test")
     command.add_argument(
@@ -246,13 +228,6 @@ def _report(options: argparse.Namespace) -> int:
         scorecard=scorecard.document(judgements, runs),
     )
     _write(options.output, text)
-    print(options.output)
-    return 0
-
-
-def _simulation(options: argparse.Namespace) -> int:
-    for line in simulation.save(load(options.results), options.simulations, options.output):
-        print(line)
     print(options.output)
     return 0
 

@@ -8,8 +8,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from reduce_bench_report import configuration
+from reduce_bench_report import configuration, simulation
 from reduce_bench_report.configuration import Configuration
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
 from reduce_bench_report.loader import (
@@ -37,6 +38,7 @@ RATIOS = (
     "peak_share",
     "tlb_miss_share",
 )
+SIMULATED_MEASURE = "ns_per_input"
 MISSING = "missing"
 # by which points of one variant and parameters can differ
 OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
@@ -136,6 +138,8 @@ class Series:
     facts: Mapping[str, str]
     points: Mapping[str, Point]  # by x
     gaps: frozenset[str]  # x of points that were asked for and are in no run
+    # ns per input: simulation.MODELS -> x -> value
+    simulated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def chooser(self) -> str:
@@ -295,6 +299,8 @@ class Evaluation:
     runs: Sequence[Run]  # the one that gave most points first
     constants: Mapping[str, str]  # what is the same for all points
     missing: Sequence[str]  # clauses
+    remedies: Sequence[str]  # what to run for it
+    hierarchies: Sequence[str]  # of the simulated caches
     published: Table | None
     # what is fastest: (variant or family, x, values of the panel) -> what tells it from the others
     chosen: Mapping[tuple[str, ...], str] = field(default_factory=dict)
@@ -303,6 +309,15 @@ class Evaluation:
     @property
     def measures(self) -> Sequence[str]:
         return self.experiment.y
+
+    def errors(self, model: str) -> list[float]:
+        """Simulated over measured time of each point that is both."""
+        return [
+            simulated * series.points[x].n / series.points[x].time_ns()
+            for panel in self.panels
+            for series in panel.series
+            for x, simulated in series.simulated.get(model, {}).items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -340,6 +355,7 @@ def evaluate(
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
         if not points:
             return Absence(experiment, f"{experiment.config} asks for no such points yet")
+    remedies = [str(experiment.config)] if missing else []
     examples = list({(p.variant, p.params, _panel_of(experiment, p)): p for p in points}.values())
     chosen: dict[tuple[str, ...], str] = {}
     if experiment.best == "form":
@@ -348,6 +364,13 @@ def evaluate(
         points = _best(experiment, points, chosen)
     if experiment.worst:
         points = _worst(experiment, points)
+    predicted: dict[tuple[object, ...], dict[str, Any]] = {}
+    if experiment.simulated:
+        for run in used:
+            predicted = simulation.predictions(run) | predicted
+        unsimulated = _unsimulated(points, predicted)
+        missing = [*missing, *unsimulated]
+        remedies += ["scripts/simulate_points.sh"] if unsimulated else []
     stated = experiment.published or experiment.ranges
     published = tables.get(stated.table if stated else experiment.id)
     varying = [
@@ -355,7 +378,9 @@ def evaluate(
     ]
     return Evaluation(
         experiment=experiment,
-        panels=_Panels(experiment, asked, points, examples, varying).with_published(published),
+        panels=_Panels(experiment, asked, points, examples, varying, predicted).with_published(
+            published
+        ),
         runs=[Run(run.path, run.provenance) for run in used],
         constants={
             axis: points[0].axis_text(axis)
@@ -363,10 +388,31 @@ def evaluate(
             if axis not in (*varying, *experiment.panels) and points[0].axis_text(axis)
         },
         missing=missing,
+        remedies=remedies,
+        hierarchies=sorted(
+            {
+                predicted[point.identity]["hierarchy"]["name"]
+                for point in points
+                if point.identity in predicted
+            }
+        ),
         published=published,
         chosen=chosen,
         ranges=_ranges(experiment.ranges, published),
     )
+
+
+def _unsimulated(
+    points: Sequence[Point], predicted: Mapping[tuple[object, ...], Mapping[str, Any]]
+) -> list[str]:
+    """A clause for each model that does not predict all points."""
+    timed = [point.identity for point in points if point.ranked]
+    clauses = []
+    for model, words in simulation.MODELS.items():
+        lacking = sum(predicted.get(identity, {}).get(model) is None for identity in timed)
+        if lacking:
+            clauses.append(f"simulations ({words}) of {lacking} of {len(timed)} points")
+    return clauses
 
 
 def _ranges(ranges: PublishedRanges | None, table: Table | None) -> dict[str, tuple[float, float]]:
@@ -512,6 +558,7 @@ class _Panels:
     points: Sequence[Point]
     examples: Sequence[Point]  # of each variant, parameters and panel, before the best were taken
     varying: Sequence[str]
+    predicted: Mapping[tuple[object, ...], Mapping[str, Any]]  # by a point's identity
 
     def with_published(self, table: Table | None) -> list[Panel]:
         by_panel: dict[tuple[str, ...], list[Point]] = {}
@@ -561,8 +608,21 @@ class _Panels:
             example = next(iter(by_x.values()))
             label = " ".join([_label(facts, keys), *_finish(by_x.values())])
             gaps = {*self._asked(example, facts | panel), *self._rows_without(by_x)} - set(by_x)
-            made.append(Series(label, facts | panel, by_x, frozenset(gaps)))
+            simulated = self._simulated(by_x)
+            made.append(Series(label, facts | panel, by_x, frozenset(gaps), simulated))
         return made
+
+    def _simulated(self, points: Mapping[str, Point]) -> dict[str, dict[str, float]]:
+        known = {
+            x: self.predicted[point.identity]
+            for x, point in points.items()
+            if point.identity in self.predicted
+        }
+        by_model = {
+            model: {x: each[model]["ns_per_input"] for x, each in known.items() if each[model]}
+            for model in simulation.MODELS
+        }
+        return {model: values for model, values in by_model.items() if values}
 
     def _rows_without(self, xs: Iterable[str]) -> list[str]:
         """The rows that the configuration asks for and these x are not, whatever follows them."""

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import math
 import re
+import statistics
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from reduce_bench_report.evaluate import (
     MEASURES,
     MISSING,
     RATIOS,
+    SIMULATED_MEASURE,
     Evaluation,
     Panel,
     PublishedSeries,
@@ -21,6 +24,7 @@ from reduce_bench_report.evaluate import (
 )
 from reduce_bench_report.loader import Point
 from reduce_bench_report.published import Table
+from reduce_bench_report.simulation import MODELS
 
 MOST_MEASURES = 2  # of several series side by side
 MOST_COLUMNS = 9  # besides x; a page is not wider
@@ -146,7 +150,17 @@ class _Chosen:
         return self.evaluation.chosen.get((self.chooser, x, *self.panel.facts.values()), "-")
 
 
-Cell = _Measured | _Printed | _Chosen
+@dataclass(frozen=True)
+class _Simulated:
+    series: Series
+    model: str
+
+    def __call__(self, x: str) -> str:
+        value = self.series.simulated[self.model].get(x)
+        return "-" if value is None else number(value, SIMULATED_MEASURE)
+
+
+Cell = _Measured | _Printed | _Chosen | _Simulated
 
 
 def _columns(
@@ -166,6 +180,9 @@ def _columns(
             if cells_are_of_one_measure(evaluation, shown):
                 named, published_named = series.label, f"{series.label}, published"
             yield named, _Measured(evaluation, panel, series, measure)
+            if measure == SIMULATED_MEASURE:
+                for model in series.simulated:
+                    yield f"{named}, simulated ({MODELS[model]})", _Simulated(series, model)
             for published in panel.published:
                 if published.is_of(series) and panel.measures_published(published, measure):
                     yield published_named, _Printed(panel, published, measure)
@@ -210,6 +227,8 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"Cells: {heading(experiment, evaluation.measures[0])}.")
     if evaluation.published:
         said.append(_published_note(evaluation.published))
+    if experiment.simulated:
+        said.append(simulation_errors(evaluation))
     if experiment.kind == "figure" and experiment.published and not _is_overlaid(evaluation):
         said.append("Published times stand in the table and are not drawn.")
     reasons: dict[tuple[str, str, str], list[str]] = {}
@@ -237,12 +256,30 @@ def notes(evaluation: Evaluation) -> list[str]:
         where = "" if experiment.x == "variant" else f" at {places}"
         said.append(f"{label}{where}: {outcome}" + (f" ({reason})." if reason else "."))
     if evaluation.missing:
-        said.append(f"Missing: {', '.join(evaluation.missing)}; run {experiment.config}.")
+        todo = " and ".join(evaluation.remedies)
+        said.append(f"Missing: {', '.join(evaluation.missing)}; run {todo}.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
     if len(evaluation.runs) > 1:
         said.append("The points are of several runs, whose times may have drifted apart.")
     return [_one_line(sentence) for sentence in said]
+
+
+def simulation_errors(evaluation: Evaluation) -> str:
+    """How far each model of cache-sim is off."""
+    said = []
+    for model, words in MODELS.items():
+        errors = evaluation.errors(model)
+        if not errors:
+            said.append(f"{words}: not simulated")
+            continue
+        worst = max(errors, key=lambda error: abs(math.log(error)))
+        said.append(
+            f"{words}: {statistics.geometric_mean(errors):.2f} in the geometric mean of "
+            f"{len(errors)} points, {worst:.2f} at worst"
+        )
+    on = f" on hierarchy {', '.join(evaluation.hierarchies)}" if evaluation.hierarchies else ""
+    return f"Simulated{on} over measured time, {'; '.join(said)}."
 
 
 def _is_overlaid(evaluation: Evaluation) -> bool:
@@ -395,6 +432,14 @@ def csv_text(evaluation: Evaluation, redraw_command: str) -> str:
                             [experiment.id, panel.title, series.label, experiment.x, x, measure,
                              unit, "measured", *(value or ("", "", "")), outcome]
                         )  # fmt: skip
+                    if measure == SIMULATED_MEASURE:
+                        for model, values in series.simulated.items():
+                            if x in values:
+                                writer.writerow(
+                                    [experiment.id, panel.title, series.label, experiment.x, x,
+                                     measure, unit, f"simulated ({MODELS[model]})", "", values[x],
+                                     "", ""]
+                                )  # fmt: skip
             for published in panel.published:
                 for x in panel.xs:
                     printed = panel.published_value(published, x, measure)

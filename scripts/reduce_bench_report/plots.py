@@ -3,7 +3,8 @@
 A line goes through medians of verified points alone and breaks where one is missing; a point
 without a verified time is a mark on the bottom edge, by why, beside its series' hollow marker.
 The legend, and a subplot without any value, say what is missing. Whiskers span the 25th to the
-75th percentile. Published values are drawn where the axis is a ratio, never as times.
+75th percentile. Published values are drawn where the axis is a ratio, never as times. What
+cache-sim predicts has the colour and the marker, hollow, of what it predicts.
 """
 
 import math
@@ -23,9 +24,18 @@ from matplotlib.ticker import (
 )
 from matplotlib.transforms import ScaledTranslation
 
-from reduce_bench_report.evaluate import MEASURES, RATIOS, Evaluation, Panel, heading, x_text
+from reduce_bench_report.evaluate import (
+    MEASURES,
+    RATIOS,
+    SIMULATED_MEASURE,
+    Evaluation,
+    Panel,
+    heading,
+    x_text,
+)
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS, fix_layout
+from reduce_bench_report.simulation import MODELS
 
 SINGLE_IN = 3.4
 DOUBLE_IN = 7.0
@@ -54,6 +64,7 @@ OUTCOME_MARKERS = {
     "timeout": "2",
 }
 OTHER_OUTCOME_MARKER = "3"
+SIMULATED_STYLES = {"sequential": "--", "pipelined": ":"}  # of simulation.MODELS
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -133,11 +144,13 @@ def _outcome_marker(outcome: str) -> str:
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     """By label, the same in every panel; the cycles' lengths are coprime."""
     labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
+    # of a figure with simulations, other styles are theirs
+    line_styles = "-" if panels[0].experiment.simulated else LINE_STYLES
     return {
         label: {
             "color": COLOURS[index % len(COLOURS)],
             "marker": MARKERS[index % len(MARKERS)],
-            "linestyle": LINE_STYLES[index % len(LINE_STYLES)],
+            "linestyle": line_styles[index % len(line_styles)],
         }
         for index, label in enumerate(labels)
     }
@@ -178,6 +191,8 @@ def _draw_panel(
                 height = 0.02 + 0.035 * marks.get(x, 0)
                 marks[x] = marks.get(x, 0) + 1
                 _draw_outcome(axes, places[x] + aside, height, series.outcome(x), style)
+    if measure == SIMULATED_MEASURE:
+        _draw_simulated(axes, panel, places, styles)
     if measure in RATIOS:
         _draw_published(axes, panel, measure, places, numeric, styles)
     if experiment.ranges and measure == experiment.ranges.measure:
@@ -265,6 +280,38 @@ def _axis_label(key: str) -> str:
 def _value_label(experiment: Experiment, measure: str) -> str:
     over = f" over {' '.join(experiment.base.values())}" if measure == "speed_up" else ""
     return heading(experiment, measure) + over
+
+
+def _draw_simulated(
+    axes: Axes, panel: Panel, places: dict[str, float], styles: dict[str, Style]
+) -> None:
+    """Lines of the colour of their series; the legend names each way of drawing once."""
+    models = [
+        model for model in MODELS if any(model in series.simulated for series in panel.series)
+    ]
+    if models:
+        axes.plot([], [], color="0.3", linewidth=0.9, label="measured")
+    for model in models:
+        for series in panel.series:
+            values = series.simulated.get(model, {})
+            axes.plot(
+                [places[x] for x in places if series.outcome(x)],
+                [values.get(x, math.nan) for x in places if series.outcome(x)],
+                **styles[series.label] | {"linestyle": SIMULATED_STYLES[model]},
+                markerfacecolor="white",
+                markersize=2.5,
+                markeredgewidth=0.6,
+                linewidth=0.9,
+                gid=f"simulated {model} {series.label}",
+            )
+        axes.plot(
+            [],
+            [],
+            color="0.3",
+            linestyle=SIMULATED_STYLES[model],
+            linewidth=0.9,
+            label=f"simulated, {MODELS[model]}",
+        )
 
 
 def _draw_published(

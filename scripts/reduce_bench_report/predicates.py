@@ -178,17 +178,14 @@ class Simulated:
     hierarchy: str
 
 
-def simulated_times(pool: Iterable[Measured]) -> dict[int, Simulated]:
+def simulated_times(pool: Sequence[Measured]) -> dict[int, Simulated]:
     """By the point's identity: what the model in which every access waits predicts for it."""
-    by_run: dict[int, list[Measured]] = {}
-    for measured in pool:
-        by_run.setdefault(id(measured.run), []).append(measured)
+    runs = {measured.run.path: measured.run for measured in pool}
+    predicted = {path: simulation.predictions(run) for path, run in runs.items()}
     return {
         id(measured): Simulated(document["sequential"]["ns"], document["hierarchy"]["name"])
-        for of_run in by_run.values()
-        for document in simulation.beside(of_run[0].run.path)
-        for measured in of_run
-        if simulation.is_of(measured.point, document)
+        for measured in pool
+        if (document := predicted[measured.run.path].get(measured.point.identity))
     }
 
 

@@ -31,7 +31,7 @@ def missing_line(each: Evaluation | Absence) -> str | None:
     if each.missing:
         return (
             f"{each.experiment.id}: drawn in part: missing {', '.join(each.missing)}: "
-            f"run {each.experiment.config}"
+            f"run {' and '.join(each.remedies)}"
         )
     return None
 

@@ -168,6 +168,20 @@ def simulation(
     }
 
 
+def simulated(measured: Json, sequential: float, pipelined: float | None = None) -> Json:
+    """The simulation of a point."""
+    keys = [measured[key] for key in ("variant", "params", "n", "buckets")]
+    return simulation(*keys, sequential, pipelined)
+
+
+def save_simulations(results: Path, simulations: list[Json]) -> None:
+    """In the folder beside the results."""
+    folder = results.with_suffix(".simulated")
+    folder.mkdir()
+    for index, each in enumerate(simulations):
+        write(each, folder / f"{index}.json")
+
+
 GPU: Json = {
     "name": "NVIDIA Imaginary 1",
     "compute_capability": "9.0",

@@ -825,10 +825,7 @@ def a_choice(
                 simulations.append(
                     made_up.simulation(variant, params, spec["n"], m, simulated_ns[bits])
                 )
-    folder = tmp_path / "made-up.simulated"
-    folder.mkdir()
-    for index, simulation in enumerate(simulations):
-        made_up.write(simulation, folder / f"{index}.json")
+    made_up.save_simulations(tmp_path / "made-up.json", simulations)
     return run_of(points, name=str(tmp_path / "made-up.json"))
 
 

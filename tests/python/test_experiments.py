@@ -155,7 +155,10 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
         for config in CONFIGS
         for sweep in json.loads((ROOT / config).read_text(encoding="utf-8"))["sweeps"]
     ]
-    document = made_up.results(points_of(*CONFIGS)) | {"config": {"schema": 1, "sweeps": sweeps}}
+    points = points_of(*CONFIGS)
+    document = made_up.results(points) | {"config": {"schema": 1, "sweeps": sweeps}}
+    configs = {each.config for each in EXPERIMENTS.values() if each.config and each.simulated}
+    made_up.save_simulations(path, [made_up.simulated(p, 3.0, 2.0) for p in points_of(*configs)])
     return load(made_up.write(document, path))
 
 

@@ -1,6 +1,8 @@
-"""The figure of simulated against measured times: what is paired, and the error it states."""
+"""Simulated beside measured times: what is paired, drawn and tabulated, and the error stated."""
 
-import json
+import csv
+import io
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,46 +11,72 @@ from pathlib import Path
 import made_up
 import pytest
 from made_up import known_wrong, point
-from reduce_bench_report import simulation
+from matplotlib.axes import Axes
+from reduce_bench_report import grids, plots, regenerate, simulation
 from reduce_bench_report.__main__ import main
+from reduce_bench_report.evaluate import Evaluation, evaluate
+from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import ROOT, InputError, Results
 
 Loaded = Callable[..., Results]
 
-N = 1000
-FREE = {"fetch": "free"}
+N = 1 << 24
+SIMPLE = {"fetch": "sequential", "pages": "small"}
+SORTING = {"fetch": "sequential", "sort_bits": "auto"}
+BUCKETS = [1 << 18, 1 << 19]
+COMMITTED = ROOT / "results" / "cpu" / "amd-epyc" / "papers"
 
 
-def measured(buckets: int, median_ns: float, **changes: object) -> made_up.Json:
+def measured(buckets: int, per_input: float, **changes: object) -> made_up.Json:
     keyed = {
         "operation": "multireduce",
         "backend": "cpu",
         "buckets": buckets,
         "labels": {"name": "uniform"},
-        "params": FREE,
+        "params": SIMPLE,
     }
-    return point("cpu/multireduce", N, median_ns, **(keyed | changes))
+    return point("cpu/multireduce", N, per_input * N, **(keyed | changes))
 
 
-def simulated(
-    buckets: int, sequential: float, pipelined: float | None, **changes: object
-) -> made_up.Json:
-    document = made_up.simulation("cpu/multireduce", FREE, N, buckets, sequential, pipelined)
-    return document | changes
+def sorting(buckets: int, per_input: float) -> made_up.Json:
+    return measured(buckets, per_input) | {"variant": "cpu/multireduce-sorted", "params": SORTING}
+
+
+def shown(run: Results) -> Evaluation:
+    """The figure that asks for these points, and others."""
+    made = evaluate(EXPERIMENTS["eilers-F2.8"], [run], {})
+    assert isinstance(made, Evaluation)
+    return made
+
+
+def simulated_lines(axes: Axes) -> dict[str, dict[float, float]]:
+    """y by x of what is drawn, without gaps."""
+    return {
+        str(line.get_gid()).removeprefix("simulated "): {
+            float(x): float(y)
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+            if not math.isnan(y)
+        }
+        for line in axes.lines
+        if str(line.get_gid()).startswith("simulated ")
+    }
 
 
 def test_each_simulation_is_paired_with_its_point(loaded: Loaded) -> None:
-    results = loaded([measured(16, 2000.0), measured(64, 3000.0)])
-    pairs = simulation.pair(results, [simulated(64, 4.0, 6.0), simulated(16, 4.0, None)])
-    assert [(p.buckets, p.measured) for p in pairs] == [(16, 2.0), (64, 3.0)]
-    assert pairs[0].simulated == {"sequential": 4.0}
-    assert pairs[1].simulated == {"sequential": 4.0, "pipelined": 6.0}
+    of_16, of_64 = measured(16, 2.0), measured(64, 3.0)
+    results = loaded([of_16, of_64])
+    made_up.save_simulations(
+        results.path, [made_up.simulated(of_64, 4.0, 6.0), made_up.simulated(of_16, 5.0)]
+    )
+    predicted = simulation.predictions(results)
+    assert [predicted[p.identity]["sequential"]["ns_per_input"] for p in results.points] == [5, 4]
+    assert len(predicted) == 2
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        measured(16, 1.0, params={"fetch": "sequential"}),
+        measured(16, 1.0, params={"fetch": "free", "pages": "small"}),
         measured(32, 1.0),
         measured(16, 1.0, labels={"name": "sorted"}),
         measured(16, 1.0, backend="cuda"),
@@ -59,47 +87,153 @@ def test_each_simulation_is_paired_with_its_point(loaded: Loaded) -> None:
     ],
 )  # fmt: skip
 def test_other_points_are_not_paired(loaded: Loaded, other: made_up.Json) -> None:
-    with pytest.raises(InputError, match="no simulation is of a point"):
-        simulation.pair(loaded([other]), [simulated(16, 4.0, None)])
+    results = loaded([other])
+    made_up.save_simulations(results.path, [made_up.simulated(measured(16, 1.0), 4.0)])
+    assert simulation.predictions(results) == {}
 
 
-def test_error_is_the_geometric_mean_and_the_worst(loaded: Loaded) -> None:
-    results = loaded([measured(16, 2000.0), measured(64, 2000.0)])
-    pairs = simulation.pair(results, [simulated(16, 4.0, None), simulated(64, 0.25, None)])
-    # ratios 2 and 1/8: the mean is the root of 1/4
-    text = simulation.error_text(pairs, "sequential")
-    assert "0.50 in the geometric mean of 2 points, 0.12 at worst" in text
-    assert simulation.error_text(pairs, "pipelined") == "pipelined: not simulated"
-
-
-def test_errors_are_told_apart_by_the_way_of_fetching(loaded: Loaded) -> None:
-    chained = {"fetch": "sequential"}
-    results = loaded([measured(16, 2000.0), measured(16, 8000.0, params=chained)])
-    pairs = simulation.pair(
-        results, [simulated(16, 6.0, 1.0), simulated(16, 8.0, None, params=chained)]
+@pytest.fixture
+def both(loaded: Loaded) -> Results:
+    """Two lines of two points. One lacks a simulation, and one of the others a model."""
+    simple = [measured(m, 2.0) for m in BUCKETS]
+    sorted_first = [sorting(m, 8.0) for m in BUCKETS]
+    results = loaded([*simple, *sorted_first])
+    made_up.save_simulations(
+        results.path,
+        [
+            made_up.simulated(simple[0], 4.0, 1.0),
+            made_up.simulated(simple[1], 0.25),
+            made_up.simulated(sorted_first[1], 16.0, 4.0),
+        ],
     )
-    free_sequential, free_pipelined, sequential, pipelined = simulation.errors(pairs)
-    assert free_sequential.startswith("fetch=free, sequential: simulated / measured is 3.00")
-    assert free_pipelined.startswith("fetch=free, pipelined: simulated / measured is 0.50")
-    assert sequential.startswith("fetch=sequential, sequential: simulated / measured is 1.00")
-    assert pipelined == "fetch=sequential, pipelined: not simulated"
+    return results
 
 
-def test_command_draws_and_states_the_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_simulations_are_drawn_beside_what_they_predict(both: Results) -> None:
+    figure = plots.draw(shown(both))
+    (axes,) = figure.axes
+    assert simulated_lines(axes) == {
+        "sequential cpu/multireduce": {BUCKETS[0]: 4, BUCKETS[1]: 0.25},
+        "sequential cpu/multireduce-sorted": {BUCKETS[1]: 16},
+        "pipelined cpu/multireduce": {BUCKETS[0]: 1},
+        "pipelined cpu/multireduce-sorted": {BUCKETS[1]: 4},
+    }
+    drawn = {str(line.get_gid()): line for line in axes.lines}
+    for container in axes.containers:
+        line, name = container[0], container.get_label()
+        assert line.get_linestyle() == "-"
+        for model, style in (("sequential", "--"), ("pipelined", ":")):
+            predicted = drawn[f"simulated {model} {name}"]
+            assert predicted.get_linestyle() == style
+            assert predicted.get_color() == line.get_color()
+            assert predicted.get_marker() == line.get_marker()
+    y_low, y_high = axes.get_ylim()
+    assert y_low < 0.25 and y_high > 16
+
+
+def test_the_legend_names_lines_and_styles_once(both: Results) -> None:
+    (legend,) = plots.draw(shown(both)).legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "measured",
+        "simulated, each access waits",
+        "simulated, pipelined",
+        "read ceiling",
+        "cpu/multireduce",
+        "cpu/multireduce-sorted",
+        "missing",  # what else the configuration asks for
+    ]
+    styles = [handle.get_linestyle() for handle in legend.legend_handles[:3]]
+    assert styles == ["-", "--", ":"]
+
+
+def test_tables_have_the_simulated_beside_the_measured(both: Results) -> None:
+    evaluation = shown(both)
+    (grid,) = grids.grids(evaluation)
+    assert grid.headings == [
+        "m",
+        "cpu/multireduce",
+        "cpu/multireduce, simulated (each access waits)",
+        "cpu/multireduce, simulated (pipelined)",
+        "cpu/multireduce-sorted",
+        "cpu/multireduce-sorted, simulated (each access waits)",
+        "cpu/multireduce-sorted, simulated (pipelined)",
+    ]
+    rows = {row[0]: row[1:] for row in grid.rows}
+    assert rows["2^18"] == ["2", "4", "1", "8", "-", "-"]
+    assert rows["2^19"] == ["2", "0.25", "-", "8", "16", "4"]
+    text = grids.csv_text(evaluation, "")
+    lines = csv.DictReader(io.StringIO(text[text.index("experiment,") :]))
+    assert {
+        (line["series"], line["x"], line["source"], line["value"])
+        for line in lines
+        if line["source"].startswith("simulated")
+    } == {
+        ("cpu/multireduce", str(1 << 18), "simulated (each access waits)", "4.0"),
+        ("cpu/multireduce", str(1 << 18), "simulated (pipelined)", "1.0"),
+        ("cpu/multireduce", str(1 << 19), "simulated (each access waits)", "0.25"),
+        ("cpu/multireduce-sorted", str(1 << 19), "simulated (each access waits)", "16.0"),
+        ("cpu/multireduce-sorted", str(1 << 19), "simulated (pipelined)", "4.0"),
+    }
+
+
+def test_the_error_is_the_geometric_mean_and_the_worst(both: Results) -> None:
+    # ratios 2, 1/8 and 2: the mean is the third root of a half
+    assert grids.simulation_errors(shown(both)) == (
+        "Simulated on hierarchy made up over measured time, each access waits: 0.79 in the "
+        "geometric mean of 3 points, 0.12 at worst; pipelined: 0.50 in the geometric mean of 2 "
+        "points, 0.50 at worst."
+    )
+    assert grids.simulation_errors(shown(both)) in grids.notes(shown(both))
+
+
+def test_what_is_not_simulated_is_said_to_be_missing(both: Results) -> None:
+    lacking = (
+        "simulations (each access waits) of 1 of 4 points",
+        "simulations (pipelined) of 2 of 4 points",
+    )
+    evaluation = shown(both)
+    assert list(evaluation.missing[-2:]) == list(lacking)
+    title = plots.draw(evaluation).legends[0].get_title().get_text().replace("\n", " ")
+    assert title.endswith(", ".join(lacking))
+    line = regenerate.missing_line(evaluation)
+    assert line and line.endswith(
+        ": run configs/papers/eilers-F2.8.json and scripts/simulate_points.sh"
+    )
+
+
+def test_without_simulations_all_are_missing(loaded: Loaded) -> None:
+    points = made_up.points_of("configs/papers/eilers-F2.8.json")
+    evaluation = shown(loaded(points))
+    assert evaluation.missing == [
+        "simulations (each access waits) of 28 of 28 points",
+        "simulations (pipelined) of 28 of 28 points",
+    ]
+    figure = plots.draw(evaluation)
+    (axes,) = figure.axes
+    assert simulated_lines(axes) == {}
+    assert all(container[0].get_linestyle() == "-" for container in axes.containers)
+    assert "pipelined: not simulated." in grids.simulation_errors(evaluation)
+    line = regenerate.missing_line(evaluation)
+    assert line and line.endswith(": run scripts/simulate_points.sh")
+
+
+@pytest.mark.parametrize("name", ["eilers-F2.7", "eilers-F2.8"])
+def test_the_committed_points_are_all_simulated(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = made_up.write(made_up.results([measured(16, 2000.0)]), tmp_path / "r.json")
-    predicted = tmp_path / "s.json"
-    predicted.write_text(json.dumps(simulated(16, 4.0, 1.0)), encoding="utf-8")
-    output = tmp_path / "f.svg"
-    assert main(["simulation", str(results), str(predicted), "-o", str(output)]) == 0
-    assert output.stat().st_size > 0
-    assert "2.00 in the geometric mean of 1 points" in capsys.readouterr().out
-    predicted.write_text("{}", encoding="utf-8")
-    assert main(["simulation", str(results), str(predicted)]) == 2
-    error = capsys.readouterr().err
-    assert "breaks its schema" in error and "cache-sim simulate -o FILE" in error
-    assert error.count("\n") == 1
+    results = str(COMMITTED / f"{name}.json")
+    arguments = ["figures", "--results", results, "--only", name, "--format", "svg"]
+    assert main([*arguments, "-o", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
+    table = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    assert "not simulated" not in table
+    assert table.count("in the geometric mean of 28 points") == 2
+
+
+def test_a_file_that_is_no_simulation_is_refused(both: Results) -> None:
+    (simulation.folder_of(both.path) / "0.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"breaks its schema .*simulate_points\.sh"):
+        shown(both)
 
 
 def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
@@ -117,8 +251,8 @@ def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
     done = run()
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "called").read_text(encoding="utf-8") == (
-        "simulate --hierarchy made-up --algorithm cpu/multireduce --n 1000 --buckets 16 "
-        "--labels uniform --seed 1 --fetch free -o out/0.json\n"
+        "simulate --hierarchy made-up --algorithm cpu/multireduce --n 16777216 --buckets 16 "
+        "--labels uniform --seed 1 --fetch sequential -o out/0.json\n"
     )
     results.write_bytes(results.read_bytes()[:-100])
     done = run()
