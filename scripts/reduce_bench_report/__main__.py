@@ -23,6 +23,7 @@ try:
     from reduce_bench_report.evaluate import Absence, Evaluation
     from reduce_bench_report.experiments import EXPERIMENTS
     from reduce_bench_report.loader import (
+        CPU_RESULTS,
         ROOT,
         InputError,
         Results,
@@ -257,7 +258,9 @@ def _claims(options: argparse.Namespace) -> int:
 def _readme(options: argparse.Namespace) -> int:
     runs = load_runs(committed_results())
     _require_points(runs)
-    stale = readme.stale(runs, ROOT) if options.check else readme.update(runs, ROOT)
+    of_cpu = load_runs(committed_results(under=CPU_RESULTS))
+    bring = readme.stale if options.check else readme.update
+    stale = bring(runs, ROOT, of_cpu)
     for path in stale:
         print(path)
     if options.check and stale:

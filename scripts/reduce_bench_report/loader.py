@@ -17,6 +17,7 @@ SCHEMAS = ROOT / "configs" / "schema"
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
+CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
 # what can tell points apart beside their parameters
 AXES = (
@@ -286,9 +287,9 @@ def default_results(root: Path = ROOT) -> list[Path]:
     return committed_results(root) if local is None else [_from_here(local)]
 
 
-def committed_results(root: Path = ROOT) -> list[Path]:
-    """Those of the one GPU that has some. A machine's processor has its own in results/cpu."""
-    folder = root / "results"
+def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
+    """Those of the one GPU that has some, or under CPU_RESULTS of the one processor."""
+    folder = root / under
     committed = {
         each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
         for each in sorted(folder.glob("*/"))
@@ -297,7 +298,7 @@ def committed_results(root: Path = ROOT) -> list[Path]:
     with_files = {name: files for name, files in committed.items() if files and name not in others}
     if len(with_files) != 1:
         raise InputError(
-            f"no result is in {_from_here(folder / 'local')} or named, and results of "
+            f"no result is in {_from_here(root / 'results' / 'local')} or named, and results of "
             f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
             "make bench, or name the results of one device"
         )

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 
@@ -19,14 +19,27 @@ from reduce_bench_report.evaluate import (
     evaluate,
 )
 from reduce_bench_report.experiments import EXPERIMENTS, KEYED
-from reduce_bench_report.grids import constants, grids, markdown_rows, markdown_text
+from reduce_bench_report.grids import (
+    constants,
+    grids,
+    markdown_rows,
+    markdown_text,
+    simulation_errors,
+)
 from reduce_bench_report.loader import InputError, Results
 from reduce_bench_report.select import filter_points, size_text
 
 README = Path("README.md")
 FOLDER = Path("docs") / "figures"
 SUM = ("backend=cuda", "type=i32", "op=sum", "distribution=uniform", "mode=cold")
-FIGURES = {"reduce-share": SUM, "multireduce-time": (), "multiscan-time": ()}
+FIGURES: Mapping[str, Sequence[str]] = {
+    "reduce-share": SUM,
+    "multireduce-time": (),
+    "multiscan-time": (),
+}
+CPU_FIGURES: Mapping[str, Sequence[str]] = {
+    "eilers-F2.8": ()
+}  # of a processor's results: no figure mixes machines
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
@@ -54,10 +67,11 @@ class Drawing:
         file.write_bytes(self.content)
 
 
-def update(runs: Sequence[Results], root: Path) -> list[Path]:
+def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Writes what is stale; returns its paths from the root."""
-    drawings = _drawings(runs)
-    text, updated = _texts(runs, drawings, root)
+    drawings, simulated = _drawings(FIGURES, runs), _drawings(CPU_FIGURES, of_cpu)
+    text, updated = _texts(runs, drawings, simulated, root)
+    drawings += simulated
     changed = [drawing.path for drawing in drawings if drawing.is_stale(root)]
     try:
         for drawing in drawings:
@@ -73,15 +87,20 @@ def update(runs: Sequence[Results], root: Path) -> list[Path]:
     return changed
 
 
-def stale(runs: Sequence[Results], root: Path) -> list[Path]:
+def stale(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Paths of what `update` would write."""
-    drawings = _drawings(runs)
-    text, updated = _texts(runs, drawings, root)
-    changed = [drawing.path for drawing in drawings if drawing.is_stale(root)]
+    drawings, simulated = _drawings(FIGURES, runs), _drawings(CPU_FIGURES, of_cpu)
+    text, updated = _texts(runs, drawings, simulated, root)
+    changed = [drawing.path for drawing in [*drawings, *simulated] if drawing.is_stale(root)]
     return [*changed, *([README] if updated != text else [])]
 
 
-def _texts(runs: Sequence[Results], drawings: Sequence[Drawing], root: Path) -> tuple[str, str]:
+def _texts(
+    runs: Sequence[Results],
+    drawings: Sequence[Drawing],
+    simulated: Sequence[Drawing],
+    root: Path,
+) -> tuple[str, str]:
     """The README as it is, and as the runs make it."""
     path = root / README
     try:
@@ -94,6 +113,7 @@ def _texts(runs: Sequence[Results], drawings: Sequence[Drawing], root: Path) -> 
         ("reduce-table", table_block(runs)),
         ("keyed-tables", keyed_block(runs)),
         ("scorecard", scorecard_block(runs)),
+        ("simulated", figures_block(simulated)),
     ):
         updated = between_markers(updated, name, content, path)
     return text, updated
@@ -124,9 +144,9 @@ def _shown(
     return evaluate(experiment, filtered, published.load_all())
 
 
-def _drawings(runs: Sequence[Results]) -> list[Drawing]:
+def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) -> list[Drawing]:
     made = []
-    for name, conditions in FIGURES.items():
+    for name, conditions in figures_of.items():
         shown = _shown(name, runs, conditions)
         drawn = io.BytesIO()
         if isinstance(shown, Evaluation):
@@ -150,6 +170,7 @@ def _figure(drawing: Drawing) -> str:
     title = shown.experiment.title
     facts = [panel.title for panel in shown.panels if panel.title] or [constants(shown)]
     said = [f"{title}.", f"{shown.experiment.source} ({'; '.join(facts)})."]
+    said += [simulation_errors(shown)] if shown.experiment.simulated else []
     said += [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
     said += [f"From {run.provenance}." for run in shown.runs]
     image = f'<img src="{drawing.path}" alt="{title}" width="{WIDTH_PIXELS}">'

@@ -29,6 +29,7 @@ from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import ROOT, Sweep
 from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.loader import (
+    CPU_RESULTS,
     ELEMENT_BYTES,
     InputError,
     Results,
@@ -1182,6 +1183,7 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     of_a_cpu.mkdir(parents=True)
     (of_a_cpu / "d.json").touch()
     assert committed_results(tmp_path) == [committed / "a.json"]
+    assert committed_results(tmp_path, CPU_RESULTS) == [of_a_cpu / "d.json"]
     (local / "b.json").unlink()
     (tmp_path / "results" / "other-card").mkdir()
     (tmp_path / "results" / "other-card" / "c.json").touch()

@@ -14,8 +14,9 @@ from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import SIMULATED, InputError, Results, load_runs
 
 ROOT = Path(__file__).parents[2]
+OF_CPU = EXPERIMENTS["eilers-F2.8"].config
 OWN_CONFIGS = {EXPERIMENTS[name].config for name in readme.FIGURES} - {None}
-BLOCKS = ("figures", "reduce-table", "keyed-tables", "scorecard")
+BLOCKS = ("figures", "reduce-table", "keyed-tables", "scorecard", "simulated")
 EMPTY = "# Title\n\n" + "".join(
     f"<!-- begin: {name} -->\nformer\n<!-- end: {name} -->\n\n" for name in BLOCKS
 )
@@ -76,6 +77,17 @@ def runs_of(tmp_path: Path, *of_points: Sequence[made_up.Json]) -> list[Results]
     return load_runs(paths)
 
 
+def predicted_runs(folder: Path) -> list[Results]:
+    """A processor's results, which every model takes half of the time for."""
+    points = points_of("configs/papers/eilers-F2.8.json")
+    per_input = [p["ns_per_item"] / 2 for p in points]
+    made_up.save_simulations(
+        folder / "0.json",
+        [made_up.simulated(p, ns, ns) for p, ns in zip(points, per_input, strict=True)],
+    )
+    return load_runs([made_up.write(made_up.results(points, gpu=False), folder / "0.json")])
+
+
 def text_of(root: Path) -> str:
     return (root / "README.md").read_text(encoding="utf-8")
 
@@ -86,7 +98,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
     assert written == [Path("docs/figures/reduce-share.svg"), Path("README.md")]
     text = text_of(root)
     assert text.startswith("# Title\n\n<!-- begin: figures -->\n<img src=")
-    assert text.endswith("<!-- end: scorecard -->\n\n")
+    assert text.endswith("<!-- end: simulated -->\n\n")
     assert "former" not in text
     assert readme.stale(runs, root) == []
     assert readme.update(runs, root) == []
@@ -127,11 +139,18 @@ def test_check_writes_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     paths = [run.path for run in runs_of(tmp_path, sums())]
-    monkeypatch.setattr("reduce_bench_report.__main__.committed_results", lambda: paths)
+    (tmp_path / "cpu").mkdir()
+    of_cpu = [run.path for run in predicted_runs(tmp_path / "cpu")]
+
+    def committed(under: str = "results") -> list[Path]:
+        return {"results": paths, "results/cpu": of_cpu}[under]
+
+    monkeypatch.setattr("reduce_bench_report.__main__.committed_results", committed)
     monkeypatch.setattr("reduce_bench_report.__main__.ROOT", root)
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
-    assert captured.out.splitlines() == ["docs/figures/reduce-share.svg", "README.md"]
+    figures = ["docs/figures/reduce-share.svg", "docs/figures/eilers-F2.8.svg"]
+    assert captured.out.splitlines() == [*figures, "README.md"]
     assert "run make readme" in captured.err
     assert text_of(root) == EMPTY
     assert not (root / "docs").exists()
@@ -164,6 +183,31 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     assert "No table, because no reduce has points at 3 or more n." in text
     assert not (root / "docs" / "figures" / "reduce-share.svg").exists()
     assert readme.stale(runs, root) == []
+
+
+def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path) -> None:
+    on_gpu = runs_of(tmp_path, sums())
+    (tmp_path / "cpu").mkdir()
+    of_cpu = predicted_runs(tmp_path / "cpu")
+    figure = Path("docs/figures/eilers-F2.8.svg")
+    assert figure in readme.update(on_gpu, root, of_cpu)
+    block = text_of(root).partition("<!-- begin: simulated -->")[2]
+    assert f'<img src="{figure}"' in block
+    assert (
+        "Simulated on hierarchy made up over measured time, each access waits: 0.50 in the "
+        "geometric mean of 28 points, 0.50 at worst; pipelined: 0.50 in the geometric mean of 28 "
+        "points, 0.50 at worst."
+    ) in block
+    assert f"From Imaginary CPU, {of_cpu[0].provenance.partition(', ')[2]}." in block
+    assert readme.stale(on_gpu, root, of_cpu) == []
+    # one other time, though the results are the same
+    made = made_up.simulated(of_cpu[0].points[0].raw, 9.0, 9.0)
+    made_up.write(made, tmp_path / "cpu" / "0.simulated" / "0.json")
+    assert readme.stale(on_gpu, root, of_cpu) == [figure, Path("README.md")]
+    # a card's results are no processor's
+    readme.update([*on_gpu, *of_cpu], root)
+    assert f"no committed result has points of `{OF_CPU}`" in text_of(root)
+    assert not (root / figure).exists()
 
 
 def test_table(tmp_path: Path) -> None:
