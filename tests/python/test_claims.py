@@ -810,7 +810,7 @@ def a_choice(
     tmp_path: Path,
     measured_ns: Mapping[str, float],
     simulated_ns: Mapping[str, float],
-    buckets: Sequence[int] = (262144, 134217728),
+    buckets: Sequence[int] = (262144, 67108864),
 ) -> Results:
     """Points by sort bits, 0 without sorting; simulations of some lie beside their results."""
     points, simulations = [], []
