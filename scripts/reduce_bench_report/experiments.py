@@ -152,7 +152,13 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
     )
 
 
-def _keyed(id: str, what: str, operation: str, op: str) -> Experiment:
+def _i32(operation: str, op: str) -> dict[str, Sequence[str]]:
+    return {"operation": [operation], "type": ["i32"], "op": [op]}
+
+
+def _keyed(
+    id: str, what: str, where: Mapping[str, Sequence[str]], panels: Sequence[str] = ()
+) -> Experiment:
     """Over the buckets, of this project's variants and what they are to beat."""
     return Experiment(
         id,
@@ -162,16 +168,18 @@ def _keyed(id: str, what: str, operation: str, op: str) -> Experiment:
         kind="table",
         x="buckets",
         y=("us",),
-        where={"operation": [operation], "type": ["i32"], "op": [op]},
+        where=where,
+        panels=panels,
         best="params",
         worst=("labels",),
     )
 
 
 KEYED = (
-    _keyed("keyed-multireduce", "Multireduce", "multireduce", "sum"),
-    _keyed("keyed-ordered", "Multireduce in order", "multireduce", "right"),
-    _keyed("keyed-multiscan", "Multiscan", "multiscan", "sum"),
+    _keyed("keyed-multireduce", "Multireduce", _i32("multireduce", "sum")),
+    _keyed("keyed-ordered", "Multireduce in order", _i32("multireduce", "right")),
+    _keyed("keyed-multiscan", "Multiscan", _i32("multiscan", "sum")),
+    _keyed("keyed-histogram", "Histogram", {"operation": ["histogram"]}, panels=("type",)),
 )
 SWEEPS = (
     _sweep("reduce-gbs", "Bandwidth against input size", "gb_per_s", "x"),

@@ -212,10 +212,14 @@ def number(value: float, measure: str) -> str:
 
 
 def constants(evaluation: Evaluation) -> str:
-    """What is the same for all points."""
+    """What is the same for all points, but for what they have not: an operator, values."""
+    shared = evaluation.constants
+    absent = {"op"} if shared.get("op") == "none" else set()
+    absent |= {"distribution"} if shared.get("operation") == "histogram" else set()
     return ", ".join(
         fact_text(key, value) + CONSTANT_OF.get(key, "")
-        for key, value in evaluation.constants.items()
+        for key, value in shared.items()
+        if key not in absent
     )
 
 

@@ -217,9 +217,9 @@ def keyed_block(runs: Sequence[Results]) -> str:
             continue
         provenance = [f"From {run.provenance}." for run in shown.runs]
         said.append(f"**{experiment.title}**")
-        said += [
-            markdown_rows(grid.headings, grid.rows, range(grid.texts)) for grid in grids(shown)
-        ]
+        for grid in grids(shown):
+            said += [f"{grid.title}:"] if len(shown.panels) > 1 else []
+            said.append(markdown_rows(grid.headings, grid.rows, range(grid.texts)))
         measured = f"Cells: {MEASURES[shown.measures[0]].heading} ({constants(shown)})."
         missing = [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
         about = [f"{experiment.source}.", measured, *missing, *provenance]

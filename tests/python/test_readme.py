@@ -237,6 +237,11 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
     assert rows[2] == "| 16 | 1 | 7 | 1 |"
     assert "| m | eilers/sort-global | onepass/multireduce-ordered |" in rows
     assert "| m | cub/sort-scan-by-key-scatter | onepass/multiscan | partition/multiscan |" in rows
+    histograms = block.partition("**Histogram on its slowest labels**")[2]
+    of_bytes, of_words = histograms.partition("\nu8:\n")[2].split("\nu32:\n")
+    assert "\n| 256 |" in of_bytes and "| 2^12 |" not in of_bytes
+    assert "\n| 2^12 |" in of_words
+    assert "(histogram, cuda, n = 2^26, uniform labels)" in of_words  # no operator, no values
     assert "Multireduce on its slowest labels: no table" in readme.keyed_block(
         runs_of(tmp_path, sums())
     )
