@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <stdexcept>
 #include <utility>
 
 #include "commands.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/pages.hpp"
 #include "simulation.hpp"
 
 namespace reduce_bench {
@@ -64,6 +66,20 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   return workload;
 }
 
+/// The algorithms run on real data: labels, values and results at least. Throws std::runtime_error.
+void require_memory(const Workload& workload) {
+  const std::uint64_t least_bytes =
+      workload.n * (sizeof(Label) + sizeof(int)) + workload.buckets * sizeof(int);
+  const std::size_t available_bytes = available_memory_bytes();
+  if (least_bytes > available_bytes)
+    throw std::runtime_error(
+        fmt::format("{} inputs and {} buckets take {:.1f} MB or more, {:.1f} MB of memory are "
+                    "available: choose "
+                    "a smaller n or fewer buckets",
+                    workload.n, workload.buckets, static_cast<double>(least_bytes) / 1e6,
+                    static_cast<double>(available_bytes) / 1e6));
+}
+
 const Pages& pages_of(const Hierarchy& hierarchy, std::int64_t page_bytes) {
   if (page_bytes == 0) return hierarchy.pages.front();
   std::vector<std::string> sizes;
@@ -102,6 +118,7 @@ std::string table(const Json& result) {
 int simulate_command(const Options& options) {
   const Algorithm& algorithm = find_algorithm(options.algorithm);
   const Workload workload = workload_of(options, algorithm);
+  require_memory(workload);
   const Hierarchy hierarchy = read_hierarchy(options.hierarchy);
   const Json result =
       simulate(hierarchy, pages_of(hierarchy, options.page_bytes), algorithm, workload);

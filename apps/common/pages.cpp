@@ -1,11 +1,13 @@
 #include "common/pages.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -17,6 +19,16 @@
 #endif
 
 namespace reduce_bench {
+
+std::size_t available_memory_bytes() {
+  std::ifstream stream("/proc/meminfo");
+  for (std::string key; stream >> key;) {
+    if (std::size_t kib = 0; key == "MemAvailable:" && stream >> kib) return kib * 1024;
+    stream.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 PagedMemory::PagedMemory(std::size_t size_bytes, PageSize pages) {
   // Whole huge pages, or the end of the memory could not lie on one; around them at least a page

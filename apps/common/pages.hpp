@@ -1,4 +1,4 @@
-// Host memory on pages of a chosen size.
+// Host memory: how much there is, and pages of a chosen size.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,9 @@
 #include "kernels/pages.hpp"
 
 namespace reduce_bench {
+
+/// Memory that the host can still give out.
+std::size_t available_memory_bytes();
 
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;  // where base pages are 4 KiB
 constexpr std::size_t whole_huge_pages(std::size_t size_bytes) {

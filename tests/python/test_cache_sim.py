@@ -57,6 +57,17 @@ def test_json_is_all_there_is_on_stdout() -> None:
     assert run(*simulate("--hierarchy", CORE2, "--json")).stdout == done.stdout
 
 
+def test_what_memory_cannot_hold_is_not_begun() -> None:
+    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    kib = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    n = int(kib) * 1024 // 8 + (1 << 20)
+    if n > 1 << 32:
+        pytest.skip("this machine holds the most that can be asked for")
+    done = run(*simulate("--hierarchy", CORE2, n=n))
+    assert done.returncode == 4
+    assert f"{n} inputs and 64 buckets take {(8 * n + 4 * 64) / 1e6:.1f} MB or more" in done.stderr
+
+
 def test_result_file(tmp_path: Path) -> None:
     output = tmp_path / "result.json"
     assert run(*simulate("--hierarchy", CORE2, "-o", str(output))).returncode == 0

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
@@ -58,13 +57,6 @@ std::optional<std::size_t> last_level_cache_bytes() {
     if (!largest || size > *largest) largest = size;
   }
   return largest;
-}
-
-std::size_t available_memory_bytes() {
-  if (const auto text = proc_value("/proc/meminfo", "MemAvailable"))
-    return std::stoull(*text) * 1024;
-  return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
-         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::string host_name() {

@@ -15,8 +15,6 @@ namespace reduce_bench {
 unsigned logical_cores();
 /// The largest cache level of the first CPU, where the system tells.
 std::optional<std::size_t> last_level_cache_bytes();
-/// Memory that the host can still give out.
-std::size_t available_memory_bytes();
 std::string host_name();
 std::string cpu_model();
 /// A checksum of this program's file: tells builds of one revision apart.

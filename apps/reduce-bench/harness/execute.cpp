@@ -8,7 +8,6 @@
 #include "common/inputs.hpp"
 #include "common/labels.hpp"
 #include "common/pages.hpp"
-#include "harness/environment.hpp"
 #include "harness/guarded.hpp"
 #include "harness/nvtx.hpp"
 #include "kernels/pages.hpp"

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "common/inputs.hpp"
+#include "common/pages.hpp"
 #include "harness/device.hpp"
 #include "harness/environment.hpp"
 #include "kernels/platform/emu_device.hpp"

@@ -18,7 +18,7 @@
 #include <fstream>
 
 #include "common/error.hpp"
-#include "harness/environment.hpp"
+#include "common/pages.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/wire.hpp"
 

@@ -11,7 +11,8 @@
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. Device memory binds for u32 labels: on an H200, 2^26 of them take 74 us into 256 bins
 //   and 79 into 4096 (95 % and 89 % of the read ceiling). For u8 labels the shared-memory atomics
-//   bind: 25 us, some 2.7 cycles of an SM for each 32 labels, where reading takes 21.
+//   bind: 25 us, some 2.7 cycles of an SM for each 32 labels, where reading takes 21 and
+//   cub/histogram 39.
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
