@@ -357,6 +357,15 @@ def test_another_build_does_not_resume(plan: SavePlan, tmp_path: Path) -> None:
 # ---- interrupts -----------------------------------------------------------------------------
 
 
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """As without nohup, whose children ignore them."""
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, inherited)
+
+
+@pytest.mark.usefixtures("hangups")
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_interrupt_waits_for_the_point_and_a_second_gives_it_up(
     plan: SavePlan, tmp_path: Path, kind: signal.Signals
