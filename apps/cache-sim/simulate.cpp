@@ -74,8 +74,7 @@ void require_memory(const Workload& workload) {
   if (least_bytes > available_bytes)
     throw std::runtime_error(
         fmt::format("{} inputs and {} buckets take {:.1f} MB or more, {:.1f} MB of memory are "
-                    "available: choose "
-                    "a smaller n or fewer buckets",
+                    "available: choose a smaller n or fewer buckets",
                     workload.n, workload.buckets, static_cast<double>(least_bytes) / 1e6,
                     static_cast<double>(available_bytes) / 1e6));
 }
