@@ -17,7 +17,8 @@ namespace reduce_bench {
 ///                  the neutral element where there is none
 ///   reduce-by-key  one result and its label for each run of equal labels, and how many there are
 ///   histogram      m counts: how many l[i] = b
-///   scatter        m results: r[l[i]] = v[i], the last i winning; the rest is left as it was
+///   scatter        m results: r[l[i]] = v[i], the last i winning, or any where the variant lets it
+///                  (`winner_axis` in variant.hpp); the rest is left as it was
 ///   gather         n results: r[i] = v[l[i]], of m values
 ///   sort           n labels in ascending order with their values, equal labels in the order of i
 ///   multiscan      n results: r[i] combines the v[j] with l[j] = l[i] and j < i, in order; the

@@ -82,6 +82,18 @@ inline bool is_inclusive(const Params& params) {
   return params.has("scan") && params.is("scan", "inclusive");
 }
 
+/// The axis of scatters that may let any of equal labels win: it changes which results are right.
+/// In a scatter without it the last wins.
+inline ParamSpec winner_axis() {
+  return {"winner",
+          "any",
+          {"any", "last"},
+          "which of equal labels wins (any: the publication's, in one store per input)"};
+}
+inline bool any_wins(const Params& params) {
+  return params.has("winner") && params.is("winner", "any");
+}
+
 /// The properties of a device that a launch shape may depend on.
 struct DeviceTraits {
   unsigned sm_count = 1;

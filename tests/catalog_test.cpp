@@ -96,6 +96,15 @@ TEST(Catalog, ScansAndNoOthersHaveTheAxisThatSaysWhichResultTheyGive) {
   }
 }
 
+TEST(Catalog, ScattersAloneMayHaveTheAxisThatSaysWhichOfEqualLabelsWins) {
+  for (const CatalogEntry& entry : catalog())
+    for (const ParamSpec& spec : entry.variant.params) {
+      if (spec.name != "winner") continue;
+      EXPECT_EQ(entry.variant.operation, Operation::kScatter) << entry.variant.id;
+      EXPECT_EQ(spec.allowed, winner_axis().allowed) << entry.variant.id;
+    }
+}
+
 TEST(Catalog, VariantsProvideTheBasicOperatorsOnEveryType) {
   // Compensation and its bounds are of floating-point sums.
   const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise"};

@@ -1,9 +1,11 @@
 // Operations with labels: their expected outputs, and how a point of one is checked.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "common/labels.hpp"
@@ -126,6 +128,36 @@ TEST(KeyedOracle, ScatterKeepsTheLastOfEqualLabelsAndLeavesTheRest) {
   std::int32_t untouched;
   std::memset(&untouched, kUntouched, sizeof(untouched));
   EXPECT_EQ(elements<int>(e.results), (std::vector{8, untouched, 9, untouched}));
+}
+
+TEST(KeyedOracle, AScatterInWhichAnyWinsKeepsTheValuesOfEachLabel) {
+  const std::vector<int> values{7, 8, 9, 5};
+  const Labels labels{2, 0, 2, 3};
+  const Expected e = expected_of({.operation = Operation::kScatter,
+                                  .op = Op::kNone,
+                                  .n = 4,
+                                  .buckets = 5,
+                                  .any_wins = true,
+                                  .values = bytes_of(values),
+                                  .labels = bytes_of(labels)});
+  EXPECT_EQ(e.results.choices.begins, (std::vector<std::size_t>{0, 1, 1, 3, 4, 4}));
+  const int* choices = reinterpret_cast<const int*>(e.results.choices.values.get());
+  EXPECT_EQ(std::vector<int>(choices, choices + 4), (std::vector{8, 7, 9, 5}));
+  EXPECT_EQ(e.results.at(2).to_text(), "9");
+  EXPECT_EQ(e.results.choice_count(1), 0u);
+  EXPECT_EQ(e.results.choice_count(2), 2u);
+  // The arrays of an output of 5 elements, 4 values and 6 positions.
+  EXPECT_EQ(e.results.held_bytes(), 20u + 16 + 48);
+  EXPECT_EQ(e.bytes(), 20u);
+}
+
+TEST(KeyedOracle, TheMemoryForVerifyingAScatterHoldsTheValuesOfEachLabelWhereAnyWins) {
+  constexpr std::size_t kN = 1 << 20, kBuckets = 1 << 10;
+  const Shape shape = shape_of(Operation::kScatter, kN, kBuckets, Type::kI64);
+  const std::size_t last = verification_bytes(Operation::kScatter, shape, kBuckets, false);
+  EXPECT_EQ(last, 2 * kBuckets * 8);
+  EXPECT_EQ(verification_bytes(Operation::kScatter, shape, kBuckets, true),
+            last + kN * 8 + kBuckets * sizeof(std::size_t));
 }
 
 TEST(KeyedOracle, GatherReadsWhatLabelsName) {
@@ -257,6 +289,133 @@ TEST(ArrayComparisonOf, FloatsBoundsEachBucketByItsOwnInputs) {
   EXPECT_EQ(compare(e.results, bytes_of(std::vector{0.1f, nan}), 1000).mismatches, 1u);
 }
 
+template <class T>
+class AnyWins : public testing::Test {
+ protected:
+  /// Of bucket 0 two inputs, of bucket 1 none, of bucket 2 three, of bucket 3 one.
+  std::vector<T> values{11, 12, 22, 23, 24, 33};
+  Labels labels{0, 0, 2, 2, 2, 3};
+  std::size_t buckets = 4;
+  const T untouched = [] {
+    T x;
+    std::memset(&x, kUntouched, sizeof(x));
+    return x;
+  }();
+
+  ArrayComparison compared(const std::vector<T>& results, bool any_wins = true) {
+    return compare(expected_of({.operation = Operation::kScatter,
+                                .type = kTypeOf<T>,
+                                .op = Op::kNone,
+                                .n = labels.size(),
+                                .buckets = buckets,
+                                .any_wins = any_wins,
+                                .values = bytes_of(values),
+                                .labels = bytes_of(labels)})
+                       .results,
+                   bytes_of(results), 1);
+  }
+  void expect_wrong(const std::vector<T>& results, std::size_t bucket) {
+    const ArrayComparison wrong = compared(results);
+    EXPECT_EQ(wrong.mismatches, 1u);
+    EXPECT_EQ(wrong.index, bucket);
+    EXPECT_FALSE(wrong.comparison.passed);
+    EXPECT_EQ(wrong.actual.bits, Scalar::load(kTypeOf<T>, &results[bucket]).bits);
+  }
+};
+using ValueTypes = testing::Types<std::int32_t, std::int64_t, float, double>;
+TYPED_TEST_SUITE(AnyWins, ValueTypes);
+
+TYPED_TEST(AnyWins, EveryValueOfTheLabelIsRight) {
+  const TypeParam none = this->untouched;
+  for (const TypeParam first : {11, 12})
+    for (const TypeParam third : {22, 23, 24}) {
+      const ArrayComparison right = this->compared({first, none, third, 33});
+      EXPECT_EQ(right.mismatches, 0u);
+      EXPECT_TRUE(right.comparison.passed);
+      EXPECT_EQ(right.comparison.error_abs, 0);
+      EXPECT_EQ(right.expected.bits, right.actual.bits);
+    }
+  EXPECT_EQ(this->compared({11, none, 23, 33}, false).mismatches, 2u);
+  EXPECT_EQ(this->compared({12, none, 24, 33}, false).mismatches, 0u);
+}
+
+TYPED_TEST(AnyWins, AValueOfAnotherLabelIsWrong) {
+  this->expect_wrong({11, this->untouched, 12, 33}, 2);
+  this->expect_wrong({11, this->untouched, 33, 33}, 2);
+  this->expect_wrong({22, this->untouched, 22, 33}, 0);
+  this->expect_wrong({12, this->untouched, 24, 24}, 3);
+}
+
+TYPED_TEST(AnyWins, ABucketThatLostItsInputsIsWrong) {
+  this->expect_wrong({this->untouched, this->untouched, 24, 33}, 0);
+  this->expect_wrong({11, this->untouched, 22, this->untouched}, 3);
+}
+
+TYPED_TEST(AnyWins, ABucketWithoutInputsMustBeLeftAlone) {
+  this->expect_wrong({11, 0, 22, 33}, 1);
+  this->expect_wrong({11, 22, 22, 33}, 1);
+  this->expect_wrong({11, 12, 22, 33}, 1);
+}
+
+TYPED_TEST(AnyWins, AValueMixedFromTwoOfItsLabelIsWrong) {
+  TypeParam low = 22, high = 23;
+  // Both halves must differ, for a mixed value to be neither.
+  if constexpr (std::is_integral_v<TypeParam>) {
+    low += TypeParam{1} << (4 * sizeof(TypeParam));
+    high += TypeParam{2} << (4 * sizeof(TypeParam));
+  } else {
+    low = static_cast<TypeParam>(1) / 3;
+    high = static_cast<TypeParam>(-2) / 7;
+  }
+  this->values = {low, high};
+  this->labels = {0, 0};
+  this->buckets = 1;
+  const auto mixed = [](TypeParam of_low, TypeParam of_high) {
+    constexpr std::size_t kHalf = sizeof(TypeParam) / 2;
+    std::vector<TypeParam> one{of_high};
+    std::memcpy(one.data(), &of_low, kHalf);
+    return one;
+  };
+  EXPECT_EQ(this->compared(mixed(low, low)).mismatches, 0u);
+  EXPECT_EQ(this->compared(mixed(high, high)).mismatches, 0u);
+  EXPECT_EQ(this->compared(mixed(low, high)).mismatches, 1u);
+  EXPECT_EQ(this->compared(mixed(high, low)).mismatches, 1u);
+}
+
+TEST(ArrayComparisonOf, AScatterInWhichAnyWinsChecksEveryBucketOfLargeOnes) {
+  // Several chunks of buckets. Every value names its input, so that none is right by chance.
+  constexpr std::size_t kN = 300001, kBuckets = 200003;
+  const HostArray label_array = generate(LabelKey{.n = kN, .buckets = kBuckets, .seed = 4});
+  const auto* label = reinterpret_cast<const Label*>(label_array.data());
+  const Labels labels(label, label + kN);
+  std::vector<int> values(kN);
+  for (std::size_t i = 0; i < kN; ++i) values[i] = static_cast<int>(i);
+  const Expected e = expected_of({.operation = Operation::kScatter,
+                                  .op = Op::kNone,
+                                  .n = kN,
+                                  .buckets = kBuckets,
+                                  .any_wins = true,
+                                  .values = bytes_of(values),
+                                  .labels = bytes_of(labels)});
+  std::vector<int> first(kBuckets);
+  std::memset(first.data(), kUntouched, kBuckets * sizeof(int));
+  for (std::size_t i = kN; i-- > 0;) first[labels[i]] = values[i];
+  EXPECT_EQ(compare(e.results, bytes_of(first), 1).mismatches, 0u);
+  // One bucket off, only a bucket without inputs beside another is right.
+  std::vector<int> shifted(kBuckets);
+  std::rotate_copy(first.begin(), first.end() - 1, first.end(), shifted.begin());
+  std::size_t wrong = 0;
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket)
+    wrong += first[bucket] != shifted[bucket];
+  EXPECT_GT(wrong, kBuckets / 2);
+  EXPECT_EQ(compare(e.results, bytes_of(shifted), 1).mismatches, wrong);
+  first[labels[kN - 1]] = static_cast<int>(kN);
+  first[labels[7]] = -1;
+  const ArrayComparison two = compare(e.results, bytes_of(first), 1);
+  EXPECT_EQ(two.mismatches, 2u);
+  EXPECT_EQ(two.index, std::min(labels[kN - 1], labels[7]));
+}
+
 // ---- running one ------------------------------------------------------------------------------
 
 void multireduce(const Call& call) {
@@ -284,6 +443,8 @@ class KeyedExecute : public testing::Test {
   Record run(Operation operation, Enqueue enqueue) {
     entry = {.variant = {.id = "made-up/keyed", .operation = operation}};
     if (is_scan(operation)) entry.variant.params = {scan_axis()};
+    if (operation == Operation::kScatter && point.params.has("winner"))
+      entry.variant.params = {winner_axis()};
     entry.variant.enqueue[index_of(point.type)][index_of(point.op)] = enqueue;
     entry.built[index_of(Backend::kCpu)] = &entry.variant;
     point.entry = &entry;
@@ -337,15 +498,19 @@ TEST_F(KeyedExecute, TheNextPointHasItsOwnLabels) {
   EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
 }
 
+/// Scatters so that the last of equal labels wins, or the first.
+void scatter(const Call& call, bool first_wins) {
+  for (std::size_t k = 0; k < call.problem.n; ++k) {
+    const std::size_t i = first_wins ? call.problem.n - 1 - k : k;
+    static_cast<int*>(call.output)[static_cast<const Label*>(call.input_labels)[i]] =
+        static_cast<const int*>(call.input)[i];
+  }
+}
+
 TEST_F(KeyedExecute, AScatterMustLeaveTheRestAlone) {
   point.op = Op::kNone;
   point.n = 10;
-  const Enqueue scatter = [](const Call& call) {
-    for (std::size_t i = 0; i < call.problem.n; ++i)
-      static_cast<int*>(call.output)[static_cast<const Label*>(call.input_labels)[i]] =
-          static_cast<const int*>(call.input)[i];
-  };
-  const Record record = run(Operation::kScatter, scatter);
+  const Record record = run(Operation::kScatter, [](const Call& call) { scatter(call, false); });
   EXPECT_EQ(record.status, Status::kOk) << record.reason;
   EXPECT_EQ(record.traffic.written_bytes, 40u);  // of 64 elements, 10 at most
   EXPECT_EQ(run(Operation::kScatter,
@@ -354,6 +519,49 @@ TEST_F(KeyedExecute, AScatterMustLeaveTheRestAlone) {
                 })
                 .status,
             Status::kWrong);
+}
+
+TEST_F(KeyedExecute, WhetherAnyWinsDecidesWhatAScatterMayGive) {
+  point.op = Op::kNone;
+  const auto run_with = [&](const char* winner) {
+    point.params.set("winner", winner);
+    return run(Operation::kScatter, [](const Call& call) { scatter(call, true); });
+  };
+  const Record any = run_with("any");
+  EXPECT_EQ(any.status, Status::kOk) << any.reason;
+  EXPECT_FALSE(any.known_wrong);
+  EXPECT_FALSE(any.timing.empty());
+  EXPECT_EQ(any.verification->expected.bits, any.verification->actual.bits);
+  EXPECT_EQ(any.traffic.written_bytes, 256u);
+  EXPECT_EQ(run_with("last").status, Status::kWrong);
+  EXPECT_EQ(run_with("any").status, Status::kOk);
+}
+
+TEST_F(KeyedExecute, AScatterInWhichAnyWinsMayLetAnotherWinInEveryCall) {
+  point.op = Op::kNone;
+  point.params.set("winner", "any");
+  static bool first_wins;
+  first_wins = false;
+  const Record record = run(Operation::kScatter, [](const Call& call) {
+    first_wins = !first_wins;
+    scatter(call, first_wins);
+  });
+  EXPECT_EQ(record.status, Status::kOk) << record.reason;
+  EXPECT_EQ(record.verification->deterministic, false);
+  EXPECT_EQ(record.verification->passed_after, true);
+}
+
+TEST_F(KeyedExecute, AWrongScatterInWhichAnyWinsIsShownWithHowManyWereRight) {
+  point.op = Op::kNone;
+  point.buckets = 1;
+  point.params.set("winner", "any");
+  const Record record = run(Operation::kScatter, [](const Call&) {});
+  EXPECT_EQ(record.status, Status::kWrong);
+  EXPECT_FALSE(record.known_wrong);
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_CONTAINS(record.reason, "results[0]: got -1515870811, expected ");
+  EXPECT_CONTAINS(record.reason,
+                  " or the value of another of 1000 inputs within 0; 1 of 1 elements are wrong");
 }
 
 void reduce_by_key(const Call& call, Count extra) {

@@ -1,12 +1,11 @@
 // Scatters of label ranges, and which of equal labels wins.
 //
-// The publications let any of them win. The suite's scatter lets the last win: a first kernel finds
-// the position of each bucket's last input, a second fetches the inputs from there.
+// The publications let any of them win: one store per input. For the last to win, a first kernel
+// finds the position of each bucket's last input, a second fetches the inputs from there.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "kernels/instantiate.hpp"
@@ -54,7 +53,7 @@ void enqueue_scatter(const TypedCall<T>& call, const T* values, const Label* lab
   const auto blocks = [](std::size_t n) {
     return static_cast<unsigned>(ceil_div(n, kScatterBlock));
   };
-  const bool last_wins = call.params().is("winner", "last");
+  const bool last_wins = !any_wins(call.params());
   if (last_wins) enqueue_fill(call.stream, last, call.buckets(), 0);
   const std::size_t range_size = ceil_div(call.buckets(), passes);
   for (std::size_t low = 0; low < call.buckets(); low += range_size) {
@@ -72,31 +71,19 @@ void enqueue_scatter(const TypedCall<T>& call, const T* values, const Label* lab
 }
 
 inline std::size_t last_positions_bytes(const Problem& p) {
-  return p.params.is("winner", "last") ? p.buckets * sizeof(Count) : 0;
+  return any_wins(p.params) ? 0 : p.buckets * sizeof(Count);
 }
 
 /// What `passes` of `enqueue_scatter` move.
 inline Traffic traffic_of_scatter(const Problem& p, std::size_t passes) {
   const Shape shape = p.shape();
   const std::size_t results_bytes = std::min(p.n, p.buckets) * p.element_bytes();
-  if (p.params.is("winner", "any"))
+  if (any_wins(p.params))
     return {.read_bytes = passes * shape.labels.bytes() + shape.values.bytes(),
             .written_bytes = results_bytes};
   const std::size_t positions_bytes = p.buckets * sizeof(Count);
   return {.read_bytes = passes * shape.labels.bytes() + 2 * positions_bytes + results_bytes,
           .written_bytes = 2 * positions_bytes + results_bytes};
-}
-
-inline ParamSpec scatter_winner() {
-  return {"winner",
-          "last",
-          {"last", "any"},
-          "which of equal labels wins (any: the publication's, in one store per input)"};
-}
-
-inline std::optional<Defect> scatter_defect(const Problem& p) {
-  if (p.params.is("winner", "last")) return std::nullopt;
-  return Defect{"which of equal labels wins is left to chance", false};
 }
 
 inline std::string scatter_restriction(const Problem& p) {

@@ -53,7 +53,7 @@ struct Session::Input {
   InputKey values_key;
   std::optional<LabelKey> labels_key;
   std::size_t lead = 0, overread = 0;
-  bool inclusive = false;
+  bool inclusive = false, any_wins = false;
   std::optional<PageSize> pages;
   Shape shape;
   InputArray values, labels;
@@ -63,7 +63,8 @@ struct Session::Input {
     return values.on_device.size_bytes() + labels.on_device.size_bytes();
   }
   std::size_t host_bytes() const {
-    return values.host_bytes() + labels.host_bytes() + expected.bytes();
+    return values.host_bytes() + labels.host_bytes() + expected.results.held_bytes() +
+           expected.result_labels.held_bytes() + expected.result_count.held_bytes();
   }
   std::uint64_t sum() const { return values.sum + labels.sum; }
   bool is_unharmed(Device& device) const {
@@ -224,7 +225,8 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
       has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
   if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
       input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
-      input_->inclusive == is_inclusive(point.params) && input_->pages == pages_of(point.params))
+      input_->inclusive == is_inclusive(point.params) &&
+      input_->any_wins == any_wins(point.params) && input_->pages == pages_of(point.params))
     return *input_;
   input_.reset();  // frees the old one first: two large inputs may not fit
   auto input = std::make_unique<Input>();
@@ -234,6 +236,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   input->lead = lead;
   input->overread = overread;
   input->inclusive = is_inclusive(point.params);
+  input->any_wins = any_wins(point.params);
   input->pages = pages_of(point.params);
   input->shape = shape;
   if (has_values(point.operation()))
@@ -248,6 +251,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
                                  .n = point.n,
                                  .buckets = point.buckets,
                                  .inclusive = input->inclusive,
+                                 .any_wins = input->any_wins,
                                  .values = input->values.host.data(),
                                  .labels = input->labels.host.data()});
   input->values.release_copy();
@@ -314,8 +318,9 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
 
   const std::optional<PageSize> pages = pages_of(point.params);
   const std::size_t copied_bytes = pages ? shape.input_bytes() : 0;  // to those pages
-  const std::size_t host_needed = shape.input_bytes() + copied_bytes +
-                                  verification_bytes(problem.operation, shape, problem.buckets);
+  const std::size_t host_needed =
+      shape.input_bytes() + copied_bytes +
+      verification_bytes(problem.operation, shape, problem.buckets, any_wins(problem.params));
   const std::size_t host_available =
       available_memory_bytes() + downloaded_.size_bytes() + (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {
@@ -397,10 +402,14 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   }
 
   const auto describe_mismatch = [&] {
-    const std::string what =
-        fmt::format("{}got {}, expected {} within {:.3g}",
-                    repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
-                    check.expected.to_text(), check.bound_abs);
+    const std::size_t choices =
+        check.array == "results" ? input.expected.results.choice_count(check.index) : 0;
+    const std::string what = fmt::format(
+        "{}got {}, expected {}{} within {:.3g}",
+        repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
+        check.expected.to_text(),
+        choices > 1 ? fmt::format(" or the value of another of {} inputs", choices) : "",
+        check.bound_abs);
     if (problem.operation == Operation::kReduce) return what;
     return fmt::format("{}[{}]: {}; {} of {} elements are wrong", check.array, check.index, what,
                        check.mismatches, check.elements);

@@ -416,8 +416,24 @@ Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
   return expected;
 }
 
+/// Counts every label, then puts each value behind those of its label that came before. Returns
+/// where the values of each label begin, and the end behind the last.
 template <class T>
-Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_t buckets) {
+std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::size_t n,
+                                     std::size_t buckets, T* sorted) {
+  // While values are put, begins[label + 1] is where the label's next one goes: one element late,
+  // so that it ends as where the next label begins.
+  std::vector<std::size_t> begins(buckets + 2);
+  for (std::size_t i = 0; i < n; ++i) ++begins[labels[i] + std::size_t{2}];
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) begins[bucket + 2] += begins[bucket + 1];
+  for (std::size_t i = 0; i < n; ++i) sorted[begins[labels[i] + std::size_t{1}]++] = values[i];
+  begins.pop_back();
+  return begins;
+}
+
+template <class T>
+Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_t buckets,
+                 bool any_wins) {
   Expected expected{.results = make_expected({kTypeOf<T>, buckets})};
   T* results = elements_of<T>(expected.results);
   share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
@@ -425,6 +441,12 @@ Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_
     for (std::size_t i = 0; i < n; ++i)
       if (labels[i] >= first && labels[i] < last) results[labels[i]] = values[i];
   });
+  if (any_wins) {
+    ExpectedArray::Choices& choices = expected.results.choices;
+    choices.values = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+    choices.begins =
+        sort_values(values, labels, n, buckets, reinterpret_cast<T*>(choices.values.get()));
+  }
   return expected;
 }
 
@@ -437,19 +459,15 @@ Expected gather(const T* values, const Label* labels, std::size_t n) {
   return expected;
 }
 
-/// Counts every label, then puts each element behind those of its label that came before.
 template <class T>
 Expected sort_by_label(const T* values, const Label* labels, std::size_t n, std::size_t buckets) {
   Expected expected{.results = make_expected({kTypeOf<T>, n}),
                     .result_labels = make_expected({kTypeOf<Label>, n})};
-  std::vector<std::size_t> next(buckets + 1);
-  for (std::size_t i = 0; i < n; ++i) ++next[labels[i] + 1];
-  for (std::size_t bucket = 0; bucket < buckets; ++bucket) next[bucket + 1] += next[bucket];
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t place = next[labels[i]]++;
-    elements_of<T>(expected.results)[place] = values[i];
-    elements_of<Label>(expected.result_labels)[place] = labels[i];
-  }
+  const std::vector<std::size_t> begins =
+      sort_values(values, labels, n, buckets, elements_of<T>(expected.results));
+  Label* const sorted = elements_of<Label>(expected.result_labels);
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket)
+    std::fill(sorted + begins[bucket], sorted + begins[bucket + 1], static_cast<Label>(bucket));
   return expected;
 }
 
@@ -461,7 +479,7 @@ Expected expected_of_values(const OperationInput& in) {
     case Operation::kMultireduce:
       return {.results = fold_by_label(in.op, values, labels, in.n, in.buckets)};
     case Operation::kReduceByKey: return reduce_by_key(in.op, values, labels, in.n);
-    case Operation::kScatter: return scatter(values, labels, in.n, in.buckets);
+    case Operation::kScatter: return scatter(values, labels, in.n, in.buckets, in.any_wins);
     case Operation::kGather: return gather(values, labels, in.n);
     case Operation::kSort: return sort_by_label(values, labels, in.n, in.buckets);
     case Operation::kMultiscan:
@@ -549,6 +567,26 @@ Scalar ExpectedArray::at(std::size_t i) const {
   return Scalar::load(extent.type, elements.get() + i * size_bytes(extent.type));
 }
 
+std::size_t ExpectedArray::choice_count(std::size_t i) const {
+  return choices.begins.empty() ? 0 : choices.begins[i + 1] - choices.begins[i];
+}
+
+bool ExpectedArray::is_choice(std::size_t i, const Scalar& value) const {
+  if (choice_count(i) == 0) return false;
+  return with_type(extent.type, [&]<class T>() {
+    const T* const all = reinterpret_cast<const T*>(choices.values.get());
+    const T* const end = all + choices.begins[i + 1];
+    return std::find(all + choices.begins[i], end, value_of<T>(value)) != end;
+  });
+}
+
+std::size_t ExpectedArray::held_bytes() const {
+  const std::size_t choice_bytes =
+      choices.begins.empty() ? 0 : choices.begins.back() * size_bytes(extent.type);
+  return extent.bytes() + magnitudes.size() * sizeof(double) + terms.size() * sizeof(Count) +
+         choice_bytes + choices.begins.size() * sizeof(std::size_t);
+}
+
 Reference ExpectedArray::reference_at(std::size_t i) const {
   Reference reference{.expected = at(i)};
   if (!magnitudes.empty()) {
@@ -594,7 +632,8 @@ Expected expected_of(const OperationInput& input) {
   return with_value_type(input.type, [&]<class T>() { return expected_of_values<T>(input); });
 }
 
-std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets) {
+std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets,
+                               bool any_wins) {
   std::size_t bytes = 2 * shape.output_bytes();
   if (has_operator(operation) && has_labels(operation)) {
     const std::size_t held = operation == Operation::kMultiscan   ? buckets
@@ -604,7 +643,8 @@ std::size_t verification_bytes(Operation operation, const Shape& shape, std::siz
              shape.results.count * (sizeof(double) + sizeof(Count));
   }
   if (operation == Operation::kReduceByKey) bytes += shape.labels.bytes();
-  if (operation == Operation::kSort) bytes += buckets * sizeof(std::size_t);
+  if (any_wins) bytes += shape.values.bytes();
+  if (operation == Operation::kSort || any_wins) bytes += buckets * sizeof(std::size_t);
   return bytes;
 }
 
@@ -613,11 +653,14 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
   const Type type = expected.extent.type;
   const std::size_t element_bytes = size_bytes(type), n = expected.extent.count;
   const auto compare_one = [&](std::size_t i) {
+    Reference reference = expected.reference_at(i);
+    const Scalar value = Scalar::load(type, actual + i * element_bytes);
+    if (expected.is_choice(i, value)) reference.expected = value;
     ArrayComparison one{.index = i,
-                        .expected = expected.at(i),
-                        .actual = Scalar::load(type, actual + i * element_bytes),
+                        .expected = reference.expected,
+                        .actual = value,
                         .bound_abs = expected.bound_at(i, depth).value_or(0)};
-    one.comparison = compare(expected.reference_at(i), one.actual, one.bound_abs);
+    one.comparison = compare(reference, one.actual, one.bound_abs);
     one.mismatches = one.comparison.passed ? 0 : 1;
     return one;
   };

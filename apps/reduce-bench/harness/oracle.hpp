@@ -63,8 +63,17 @@ struct ExpectedArray {
   std::vector<double> magnitudes;
   /// There also: how many inputs an element combines, so that no algorithm needs more roundings.
   std::vector<Count> terms;
+  /// Where several values are right for element i: those from begins[i] up to begins[i + 1], one of
+  /// which `elements` has. Where that range is empty, only what `elements` has is right.
+  struct Choices {
+    std::unique_ptr<std::byte[]> values;
+    std::vector<std::size_t> begins;  ///< empty where no element has choices
+  } choices;
 
   Scalar at(std::size_t i) const;
+  std::size_t choice_count(std::size_t i) const;
+  bool is_choice(std::size_t i, const Scalar& value) const;
+  std::size_t held_bytes() const;  ///< of the host's memory
   Reference reference_at(std::size_t i) const;
   std::optional<double> bound_at(std::size_t i, std::uint64_t depth) const;
 };
@@ -75,7 +84,7 @@ struct Expected {
   ExpectedArray results, result_labels, result_count;
   std::optional<double> condition;  ///< of the one result of a reduce
 
-  std::size_t bytes() const;
+  std::size_t bytes() const;  ///< of the outputs
   /// The error bounds of all results taken together, nothing where one has none; and the magnitudes
   /// of all results. Bounds that reach the results tell nothing.
   std::optional<double> total_bound(std::uint64_t depth) const;
@@ -92,13 +101,15 @@ struct OperationInput {
   Op op = Op::kSum;
   std::size_t n = 0, buckets = 0;
   bool inclusive = false;  ///< of a scan
+  bool any_wins = false;   ///< in a scatter, of the values with one label; else the last
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
 };
 Expected expected_of(const OperationInput& input);
 
 /// Host memory for the expected arrays, for making them, and for a copy of the outputs.
-std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets);
+std::size_t verification_bytes(Operation operation, const Shape& shape, std::size_t buckets,
+                               bool any_wins);
 
 /// How an output array compares to the expected one. The element shown is the first that fails, or
 /// where all pass the one that comes nearest to failing.

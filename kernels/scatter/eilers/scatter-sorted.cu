@@ -7,10 +7,10 @@
 // Launch: eilers/radix-sort's kernels, 5 bits per pass, then gpu/scatter's.
 // Traffic: the sort's passes, then gpu/scatter's.
 // Preconditions: n < 2^32.
-// Deviations: as for gpu/scatter, the published winner=any is never ranked; the sort is stable, so
-//   the last of equal labels stays the last. A grid over the whole sorted input, instead of a
-//   contiguous segment for each block or strides: which the results show is not stated.
-//   sort_bits=auto leaves the 9 lowest bits unsorted, the most that kept the scatter fast.
+// Deviations: winner=last is gpu/scatter's; the sort is stable, so the last of equal labels stays
+//   the last. A grid over the whole sorted input, instead of a contiguous segment for each block or
+//   strides: which the results show is not stated. sort_bits=auto leaves the 9 lowest bits
+//   unsorted, the most that kept the scatter fast.
 
 #include <algorithm>
 
@@ -64,9 +64,8 @@ Variant eilers_scatter_sorted() {
                   "auto",
                   {"auto", "5", "10", "15", "20"},
                   "upper bits of the labels to sort by (auto: all but 9)"},
-                 scatter_winner()},
+                 winner_axis()},
       .restriction = scatter_restriction,
-      .defect = scatter_defect,
       .traffic =
           [](const Problem& p) {
             const Traffic sort = places(p).sort.traffic(p.element_bytes());

@@ -5,15 +5,13 @@
 //   cache lines; the stores lie where the labels say.
 // Fixes: nothing, it is what the other scatters are measured against.
 // Launch: winner=any: ceil(n / 256) blocks. winner=last: a fill of m positions, the same blocks,
-// and
-//   ceil(m / 256) more.
+//   and ceil(m / 256) more.
 // Traffic: winner=any: n labels and n values read, min(n, m) results written. winner=last: n labels
 //   read, m positions written, updated and read, min(n, m) values read and as many results written.
 // Preconditions: n < 2^32.
-// Deviations: the published scatter is winner=any, in which any of several equal labels may win; it
-//   is right where no label occurs twice, and never ranked. winner=last is the PRIORITY PRAM that
-//   the thesis mentions: the largest position of each label is found atomically, then fetched from.
-//   Blocks and threads are not stated.
+// Deviations: winner=any is as published. winner=last is the PRIORITY PRAM that the thesis
+//   mentions: the largest position of each label is found atomically, then fetched from. Blocks and
+//   threads are not stated.
 
 #include "kernels/scatter/winner.hpp"
 
@@ -36,9 +34,8 @@ Variant gpu_scatter() {
       .source = "eilers section 3.2.2",
       .operation = Operation::kScatter,
       .fidelity = Fidelity::kAdapted,
-      .params = {scatter_winner()},
+      .params = {winner_axis()},
       .restriction = scatter_restriction,
-      .defect = scatter_defect,
       .traffic = [](const Problem& p) { return traffic_of_scatter(p, 1); },
       .workspace =
           [](const Problem& p) { return Workspace{.device_bytes = last_positions_bytes(p)}; },

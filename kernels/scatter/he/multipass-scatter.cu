@@ -9,8 +9,8 @@
 // Traffic: n labels read in every pass, n values once, min(n, m) results written; winner=last as
 //   for gpu/scatter.
 // Preconditions: n < 2^32.
-// Deviations: as for gpu/scatter, the published winner=any is never ranked. The paper's formula for
-//   the number of passes is not in the thesis: it is an axis. Buckets are divided into equal parts.
+// Deviations: winner=last is gpu/scatter's. The paper's formula for the number of passes is not in
+//   the thesis: it is an axis. Buckets are divided into equal parts.
 
 #include "kernels/scatter/winner.hpp"
 
@@ -35,9 +35,8 @@ Variant he_multipass_scatter() {
       .operation = Operation::kScatter,
       .fidelity = Fidelity::kAdapted,
       .params = {{"passes", "4", {"1", "2", "4", "8", "16"}, "parts of the buckets"},
-                 scatter_winner()},
+                 winner_axis()},
       .restriction = scatter_restriction,
-      .defect = scatter_defect,
       .traffic = [](const Problem& p) { return traffic_of_scatter(p, p.params.number("passes")); },
       .workspace =
           [](const Problem& p) { return Workspace{.device_bytes = last_positions_bytes(p)}; },
