@@ -953,6 +953,7 @@ def published_points() -> list[Json]:
     for variant, time_ms in numbers("epita-T", "time").items():
         points.append(({"variant": f"epita/{variant}", "n": 132000000}, time_ms))
     scatter = {"variant": "gpu/scatter", "operation": "scatter", "n": 1 << 26, "labels": "uniform"}
+    scatter["params.winner"] = "any"
     for power, time_ns in numbers("eilers-T4.3", "time").items():
         points.append((scatter | {"buckets": 2 ** int(power)}, time_ns))
     atomic = {"variant": "eilers/global-atomic", "operation": "multireduce", "n": 1 << 26}
