@@ -233,6 +233,10 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     // Every input in one bucket: counters overflow where they can.
     add(large_size(backend), uniform, defaults, 0, many,
         {.kind = LabelDistribution::Kind::kDegenerate});
+    // Where any of equal labels may win, a lost input shows only if no other has its label.
+    if (plain && any_wins(defaults))
+      add(large_size(backend), uniform, defaults, 0, large_size(backend),
+          {.kind = LabelDistribution::Kind::kPermutation});
     if (options.full) add(large_size(backend), uniform, defaults, 0, 65537);
     for (const Params& params : other_settings(variant)) {
       add(4099, uniform, params, 0, 1);
