@@ -254,6 +254,54 @@ TEST(Time, AChainedReadWaitsForTheOneBefore) {
   EXPECT_DOUBLE_EQ(*memory.pipelined_ns(), 200);
 }
 
+// Accesses are simulated in batches.
+
+TEST(Batch, EveryCountIsOfTheAccessesSoFar) {
+  Hierarchy hierarchy = with_tlb({lru_tlb(2)});
+  hierarchy.caches = {cache(1, 1)};
+  hierarchy.overlap = Overlap{.misses = 1, .access_ns = 0};
+  const auto after_three = [&] {  // new each time, so that nothing else has asked
+    Memory memory = made(hierarchy);
+    write_line(memory, 0);
+    read_lines(memory, {1, 1});
+    return memory;
+  };
+  EXPECT_EQ(after_three().accesses(), 3U);
+  EXPECT_EQ(after_three().caches()[0], (LevelCounts{.hits = 1, .misses = 2, .write_backs = 1}));
+  EXPECT_EQ(after_three().memory_reads(), 2U);
+  EXPECT_EQ(after_three().memory_writes(), 1U);
+  EXPECT_EQ(after_three().tlb()[0], (TlbCounts{.hits = 2, .misses = 1}));
+  EXPECT_DOUBLE_EQ(after_three().sequential_ns(), 130 + 100 + 1);
+  EXPECT_DOUBLE_EQ(*after_three().pipelined_ns(), 130 + 100);
+}
+
+// The one memory simulates as few as one access at a time, the other as many as it likes.
+TEST(Batch, AskingInBetweenChangesNothing) {
+  Hierarchy hierarchy = with_tlb({lru_tlb(4), lru_tlb(16, 7)});
+  hierarchy.caches = {cache(8, 2, 1, Replacement::kApproximateLru, Prefetch::kNextLine),
+                      cache(48, 3, 10, Replacement::kLru, Prefetch::kNextLine),
+                      cache(340, 17, 20, Replacement::kApproximateLru)};
+  hierarchy.overlap = Overlap{.misses = 3, .access_ns = 0.5};
+  Memory asked = made(hierarchy), left_alone = made(hierarchy);
+  const Randomness random{5};
+  for (std::size_t i = 0; i < 20000; ++i) {
+    const std::uint64_t word = random.word(i);
+    const auto kind = static_cast<Memory::Kind>(word % 3);
+    const std::uint64_t address = (word >> 8) % (i % 2 == 0 ? 1 << 12 : 1 << 18);
+    asked.access(address, kind);
+    left_alone.access(address, kind);
+    if (word >> 60 == 0 || i < 100) {
+      EXPECT_EQ(asked.accesses(), i + 1);
+    }
+  }
+  EXPECT_EQ(asked.caches(), left_alone.caches());
+  EXPECT_EQ(asked.tlb(), left_alone.tlb());
+  EXPECT_EQ(asked.memory_reads(), left_alone.memory_reads());
+  EXPECT_EQ(asked.memory_writes(), left_alone.memory_writes());
+  EXPECT_EQ(asked.sequential_ns(), left_alone.sequential_ns());
+  EXPECT_EQ(asked.pipelined_ns(), left_alone.pipelined_ns());
+}
+
 // Laws.
 
 TEST(Law, AScanMissesOnceALine) {

@@ -1,7 +1,9 @@
 // The simulated memory: what every access finds where, and how long it takes.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hierarchy.hpp"
@@ -40,35 +42,22 @@ class Memory {
 
   enum class Kind { kRead, kChainedRead, kWrite };
 
+  /// Nothing that is simulated decides what the program does next: accesses wait, and are simulated
+  /// in their order when there are enough, or when a count or time is asked for. So the program's
+  /// own misses overlap, rather than each waiting for the simulation of the access before.
   void access(std::uint64_t address, Kind kind) {
-    const bool write = kind == Kind::kWrite;
-    const double translation_ns = translate(address);
-    Level& first = levels_.front();
-    const std::size_t at = first.entries.find(first.line_of(address));
-    double latency_ns = first.latency_ns;
-    if (at != SetAssociative::kNone) [[likely]] {
-      ++first.counts.hits;
-      first.entries.use(at);
-      std::uint8_t& state = first.state[at];
-      if (write) state |= kDirty;
-      if (state & kPrefetched) {
-        state &= static_cast<std::uint8_t>(~kPrefetched);
-        prefetch_after(0, address);
-      }
-    } else {
-      latency_ns = miss(address, write);
-    }
-    advance(latency_ns + translation_ns, kind);
+    batch_[waiting_++] = {address, kind};
+    if (waiting_ == kBatch) simulate_batch();
   }
 
-  const std::vector<LevelCounts> caches() const;
-  const std::vector<TlbCounts>& tlb() const { return tlb_counts_; }
-  std::uint64_t accesses() const;
-  std::uint64_t memory_reads() const { return memory_reads_; }
-  std::uint64_t memory_writes() const { return memory_writes_; }
-  double sequential_ns() const;
+  std::vector<LevelCounts> caches();
+  const std::vector<TlbCounts>& tlb();
+  std::uint64_t accesses();
+  std::uint64_t memory_reads();
+  std::uint64_t memory_writes();
+  double sequential_ns();
   /// Only where the hierarchy says what overlaps.
-  std::optional<double> pipelined_ns() const;
+  std::optional<double> pipelined_ns();
 
  private:
   static constexpr std::uint8_t kDirty = 1, kPrefetched = 2;
@@ -86,33 +75,26 @@ class Memory {
     }
   };
 
-  double translate(std::uint64_t address) {
-    if (tlb_.empty()) return 0;
-    const auto page = static_cast<SetAssociative::Key>(address >> page_shift_);
-    const std::size_t at = tlb_.front().find(page);
-    if (at == SetAssociative::kNone) return translate_slowly(page);
-    ++tlb_counts_.front().hits;
-    tlb_.front().use(at);
-    return pages_.tlb.front().latency_ns;
-  }
+  void simulate_batch();
+  void simulate(std::uint64_t address, Kind kind);
+  double translate(std::uint64_t address);
   double translate_slowly(SetAssociative::Key page);
   double miss(std::uint64_t address, bool write);
-  std::size_t fetch(std::size_t level, std::uint64_t address, bool demanded, std::uint8_t state);
   void put(std::size_t level, std::uint64_t address, std::uint8_t state);
   void write_back(std::size_t level, std::uint64_t address);
   void prefetch_after(std::size_t level, std::uint64_t address);
 
-  void advance(double latency_ns, Kind kind) {
-    if (slot_free_ns_.empty()) return;
-    double begin_ns = now_ns_;
-    if (kind == Kind::kChainedRead) begin_ns = std::max(begin_ns, chain_end_ns_);
-    if (latency_ns > levels_.front().latency_ns) begin_ns = take_slot(begin_ns, latency_ns);
-    const double end_ns = begin_ns + latency_ns;
-    if (kind == Kind::kChainedRead) chain_end_ns_ = end_ns;
-    last_end_ns_ = std::max(last_end_ns_, end_ns);
-    now_ns_ = begin_ns + access_ns_;
-  }
+  void advance(double latency_ns, Kind kind);
   double take_slot(double begin_ns, double latency_ns);
+
+  struct Access {
+    std::uint64_t address;
+    Kind kind;
+  };
+  /// Enough that where a batch begins does not matter, and few enough to stay in the first cache.
+  static constexpr std::size_t kBatch = 1024;
+  std::array<Access, kBatch> batch_;
+  std::size_t waiting_ = 0;
 
   Pages pages_;
   unsigned page_shift_;
@@ -122,7 +104,9 @@ class Memory {
   double memory_latency_ns_;
   std::uint64_t memory_reads_ = 0, memory_writes_ = 0;
 
-  std::vector<double> slot_free_ns_;  ///< when each slot becomes free; empty: not modelled
+  /// When each slot becomes free, from `first_slot_` on in ascending order; empty: not modelled.
+  std::vector<double> slot_free_ns_;
+  std::size_t first_slot_ = 0;
   double access_ns_ = 0, now_ns_ = 0, chain_end_ns_ = 0, last_end_ns_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace reduce_bench {
 namespace {
 
-Json counts_json(const Memory& memory, const Hierarchy& hierarchy) {
+Json counts_json(Memory& memory, const Hierarchy& hierarchy) {
   Json caches = Json::array(), tlb = Json::array();
   const std::vector<LevelCounts> levels = memory.caches();
   for (std::size_t i = 0; i < levels.size(); ++i)
