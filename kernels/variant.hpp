@@ -100,6 +100,7 @@ struct DeviceTraits {
   unsigned max_threads_per_sm = 2048;
   unsigned max_blocks_per_sm = 32;
   std::size_t max_shared_bytes_per_block = 48 * 1024;
+  unsigned max_blocks_per_cluster = 1;
 };
 
 /// One problem as a variant sees it before any memory exists.

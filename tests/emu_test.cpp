@@ -94,6 +94,10 @@ TEST_F(Emu, LaunchesBeyondALimitAreRefused) {
   EXPECT_CONTAINS(fault_of(nothing, {0, 1, 0, {}}), "a grid of 0 x 1 x 1");
   EXPECT_CONTAINS(fault_of(nothing, {{1, 65536}, 1, 0, {}}), "a grid of 1 x 65536 x 1");
   EXPECT_CONTAINS(fault_of(nothing, {1, 1, most + 1, {}}), std::to_string(most + 1) + " bytes");
+  EXPECT_EQ(fault_of(nothing, {.grid = 4, .shared_bytes = 0, .cluster = 2}), "");
+  EXPECT_CONTAINS(fault_of(nothing, {.grid = 5, .shared_bytes = 0, .cluster = 2}), "clusters of 2");
+  EXPECT_CONTAINS(fault_of(nothing, {.grid = 8, .shared_bytes = 0, .cluster = 4}), "clusters of 4");
+  EXPECT_CONTAINS(fault_of(nothing, {.grid = 4, .shared_bytes = 0, .cluster = 0}), "clusters of 0");
 }
 
 TEST_F(Emu, TheLogRecordsTheFirstLaunch) {
@@ -608,6 +612,49 @@ TEST_F(Emu, BlocksMayWaitForEarlierAndLaterBlocks) {
 TEST_F(Emu, BlocksMayPollWithVotes) {
   expect_chains_end<Polling::kWarpVote>(20, 64);
   expect_chains_end<Polling::kBlockVote>(12, 64);
+}
+
+/// Every thread passes its number to the same thread of the cluster's other block, twice.
+template <bool kBefore, bool kBetween, bool kAfter>
+__global__ void swap_in_cluster(unsigned* received) {
+  unsigned* own = dynamic_shared<unsigned>();
+  const unsigned thread = threadIdx.x, other = 1 - cluster_rank();
+  const auto swap = [&](unsigned number) {
+    own[thread] = number;
+    if constexpr (kBefore) cluster_sync();
+    const unsigned seen = cluster_shared(own, other)[thread];
+    if constexpr (kBetween) cluster_sync();
+    return seen;
+  };
+  const unsigned first = swap(blockIdx.x * blockDim.x + thread);
+  own[thread] = first;
+  if constexpr (kBefore) cluster_sync();
+  received[blockIdx.x * blockDim.x + thread] = *cluster_shared(own + thread, other);
+  if constexpr (kAfter) cluster_sync();
+}
+
+/// A block gets its own numbers back.
+template <bool kBefore, bool kBetween, bool kAfter>
+bool swaps() {
+  constexpr unsigned kBlocks = 14, kThreads = 64;
+  std::vector<unsigned> received(kBlocks * kThreads), expected(received.size());
+  std::iota(expected.begin(), expected.end(), 0u);
+  const LaunchShape shape{.grid = kBlocks,
+                          .block = kThreads,
+                          .shared_bytes = kThreads * sizeof(unsigned),
+                          .cluster = 2};
+  const auto kernel = swap_in_cluster<kBefore, kBetween, kAfter>;
+  return fault_of(kernel, shape, received.data()).empty() && received == expected;
+}
+
+TEST_F(Emu, ClustersSeeEachOthersSharedMemoryBetweenTheirBarriers) {
+  for (unsigned limit : {1u, 4u}) {
+    settings().resident_blocks = limit;
+    EXPECT_EQ(failing_seeds(swaps<true, true, true>), 0u);
+    EXPECT_GT(failing_seeds(swaps<false, true, true>), 0u) << "the other may not have begun";
+    EXPECT_GT(failing_seeds(swaps<true, false, true>), 0u) << "the other may not have read yet";
+    EXPECT_GT(failing_seeds(swaps<true, true, false>), 0u) << "the other may have ended";
+  }
 }
 
 __global__ void wait_for_ever(unsigned* flag) {

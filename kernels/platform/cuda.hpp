@@ -1,6 +1,7 @@
 // The CUDA platform: thin wrappers that check every call and record what was launched.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -16,6 +17,7 @@ struct LaunchShape {
   std::size_t shared_bytes;
   Stream stream;
   bool cooperative = false;  ///< all blocks resident at once, grid barriers allowed
+  unsigned cluster = 1;      ///< blocks along x that see each other's shared memory
 };
 
 /// The block's dynamic shared memory as an array of T. All calls in a kernel see the same bytes.
@@ -72,6 +74,32 @@ __device__ void store_volatile(T* to, const T& value) {
                  : "memory");
 }
 
+// Clusters came with sm_90; before, every block is alone.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ inline unsigned cluster_size() {
+  return cooperative_groups::this_cluster().num_blocks();
+}
+__device__ inline unsigned cluster_rank() {
+  return cooperative_groups::this_cluster().block_rank();
+}
+/// A barrier of all threads of a cluster's blocks.
+__device__ inline void cluster_sync() { cooperative_groups::this_cluster().sync(); }
+/// Where the block of that rank has what this block has at `own`, in its shared memory. It may be
+/// used between two barriers: the block must have begun, and must not have ended.
+template <class T>
+__device__ T* cluster_shared(T* own, unsigned rank) {
+  return cooperative_groups::this_cluster().map_shared_rank(own, rank);
+}
+#else
+__device__ inline unsigned cluster_size() { return 1; }
+__device__ inline unsigned cluster_rank() { return 0; }
+__device__ inline void cluster_sync() { __syncthreads(); }
+template <class T>
+__device__ T* cluster_shared(T* own, unsigned) {
+  return own;
+}
+#endif
+
 inline constexpr std::size_t kDefaultSharedLimitBytes = 48 * 1024;
 
 /// Launches `kernel` on the stream; throws CudaError where the launch is refused.
@@ -82,16 +110,23 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
                                static_cast<int>(shape.shared_bytes)),
           "raising a kernel's shared memory limit");
   }
-  cudaLaunchAttribute cooperative{};
-  cooperative.id = cudaLaunchAttributeCooperative;
-  cooperative.val.cooperative = 1;
+  cudaLaunchAttribute attributes[2]{};
+  unsigned count = 0;
+  if (shape.cooperative) {
+    attributes[count].id = cudaLaunchAttributeCooperative;
+    attributes[count++].val.cooperative = 1;
+  }
+  if (shape.cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {shape.cluster, 1, 1};
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = native(shape.stream);
-  config.attrs = &cooperative;
-  config.numAttrs = shape.cooperative ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = count;
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
         "kernel launch");
   if (LaunchLog* log = shape.stream.log;

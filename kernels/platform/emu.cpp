@@ -171,6 +171,13 @@ struct Block : BlockView {
   Where place{};
   unsigned phase = 0;
   std::array<unsigned, 2> votes_of_phase{};
+  unsigned cluster_barriers = 0;  ///< how many it has reached
+};
+
+/// What the blocks of a cluster know of each other.
+struct Cluster {
+  std::vector<Block*> blocks;              ///< by rank; null before it begins and after its end
+  std::vector<unsigned> barriers_reached;  ///< by rank; outlives the block
 };
 
 bool same_place(const Where& a, const Where& b) {
@@ -266,6 +273,10 @@ void check_limits(const LaunchShape& shape) {
   if (const std::size_t most = device_traits().max_shared_bytes_per_block;
       shape.shared_bytes > most)
     refuse(shape.shared_bytes, " bytes of shared memory per block; at most ", most, " are allowed");
+  if (const unsigned most = device_traits().max_blocks_per_cluster;
+      shape.cluster == 0 || shape.cluster > most || g.x % shape.cluster != 0)
+    refuse("clusters of ", shape.cluster, " blocks in a grid of ", g.x, "; 1 to ", most,
+           " that divide it are allowed");
 }
 
 /// Runs on from launch to launch, so that each interleaves differently.
@@ -289,6 +300,10 @@ class Grid {
     warp_order_ = orders[draw(4)];
     lane_order_ = orders[draw(4)];
     poison_ = draw(2) == 0 ? 0xcb : 0x7b;  // -2.6e7 or 1.3e36 as float; below or above as integer
+    if (shape.cluster > 1)
+      clusters_.assign(count_of(shape.grid) / shape.cluster,
+                       {.blocks = std::vector<Block*>(shape.cluster),
+                        .barriers_reached = std::vector<unsigned>(shape.cluster)});
     waiting_blocks_.resize(count_of(shape.grid));
     std::iota(waiting_blocks_.begin(), waiting_blocks_.end(), 0u);
     std::shuffle(waiting_blocks_.begin(), waiting_blocks_.end(), random_bits);
@@ -359,6 +374,35 @@ class Grid {
     return block.votes_of_phase[phase % 2];
   }
 
+  unsigned cluster_size() const { return shape_.cluster; }
+  unsigned cluster_rank() const { return rank_of(*running_->block); }
+
+  void cluster_barrier(const Where& where) {
+    Block& block = *running_->block;
+    const unsigned own = block.cluster_barriers + 1;
+    barrier(false, where);  // the whole block is here
+    block.cluster_barriers = own;
+    Cluster* cluster = cluster_of(block);
+    if (cluster == nullptr) return;
+    cluster->barriers_reached[rank_of(block)] = own;
+    while (*std::ranges::min_element(cluster->barriers_reached) < own) give_way(where);
+  }
+
+  void* cluster_shared(void* own, unsigned rank, const Where& where) {
+    Block& block = *running_->block;
+    Block* other = &block;
+    if (Cluster* cluster = cluster_of(block); cluster != nullptr && rank < shape_.cluster)
+      other = cluster->blocks[rank];
+    else if (rank != 0)
+      throw EmuError(text("cluster_shared at ", name_of(where), " in ", name_of(block), ": rank ",
+                          rank, " of a cluster of ", shape_.cluster, " blocks"));
+    if (other == nullptr)
+      throw EmuError(text("cluster_shared at ", name_of(where), " in ", name_of(block),
+                          ": the block of rank ", rank,
+                          " has not begun or has ended; put cluster_sync before and after"));
+    return other->memory.get() + (static_cast<std::byte*>(own) - block.memory.get());
+  }
+
   /// Waits for all lanes of `mask`. Whoever gets the collective must `leave` it.
   Collective& meet(unsigned mask, std::uint64_t value, const Where& where) {
     Thread& thread = *running_;
@@ -426,8 +470,18 @@ class Grid {
     live_ += block_threads_;
     for (Thread& thread : block.all_threads) thread.where = Where{};
     for (Warp& warp : block.warps) warp.present = all_lanes(warp);
+    block.cluster_barriers = 0;
+    if (Cluster* cluster = cluster_of(block)) cluster->blocks[rank_of(block)] = &block;
     make_ready(block);
     note_turnover();
+  }
+
+  unsigned rank_of(const Block& block) const { return block.index.x % shape_.cluster; }
+  /// Null where every block is alone.
+  Cluster* cluster_of(const Block& block) {
+    if (clusters_.empty()) return nullptr;
+    const dim3 &i = block.index, &blocks = shape_.grid;
+    return &clusters_[((std::size_t{i.z} * blocks.y + i.y) * blocks.x + i.x) / shape_.cluster];
   }
 
   std::unique_ptr<Block> new_block() const {
@@ -456,6 +510,7 @@ class Grid {
   }
 
   void retire(Block& block) {
+    if (Cluster* cluster = cluster_of(block)) cluster->blocks[rank_of(block)] = nullptr;
     const auto at = std::find_if(resident_.begin(), resident_.end(),
                                  [&](const auto& candidate) { return candidate.get() == &block; });
     idle_blocks_.push_back(std::move(*at));
@@ -630,7 +685,8 @@ class Grid {
 
   std::vector<std::uint32_t> waiting_blocks_;  ///< not yet resident, the next one at the end
   std::vector<std::unique_ptr<Block>> resident_, idle_blocks_;
-  std::size_t live_ = 0;  ///< threads of resident blocks that have not exited
+  std::vector<Cluster> clusters_;  ///< none where every block is alone
+  std::size_t live_ = 0;           ///< threads of resident blocks that have not exited
   std::deque<Thread*> ready_;
   Thread* running_ = nullptr;
   std::deque<Collective> collectives_;
@@ -664,7 +720,8 @@ DeviceTraits device_traits() {
   return {.sm_count = 5,
           .max_threads_per_sm = 1024,
           .max_blocks_per_sm = 16,
-          .max_shared_bytes_per_block = 227 * 1024};
+          .max_shared_bytes_per_block = 227 * 1024,
+          .max_blocks_per_cluster = 2};
 }
 
 void run_grid(const LaunchShape& shape, const std::function<void()>& thread) {
@@ -696,6 +753,13 @@ int __syncthreads_and(int predicate, Where where) {
 }
 int __syncthreads_count(int predicate, Where where) {
   return static_cast<int>(grid->barrier(predicate != 0, where));
+}
+
+unsigned cluster_size() { return grid->cluster_size(); }
+unsigned cluster_rank() { return grid->cluster_rank(); }
+void cluster_sync(Where where) { grid->cluster_barrier(where); }
+void* detail::cluster_shared(void* own, unsigned rank, Where where) {
+  return grid->cluster_shared(own, rank, where);
 }
 
 void __syncwarp(unsigned mask, Where where) { grid->leave(grid->meet(mask, 0, where)); }

@@ -55,6 +55,7 @@ struct LaunchShape {
   dim3 block;
   std::size_t shared_bytes;
   Stream stream;
+  unsigned cluster = 1;  ///< blocks along x that see each other's shared memory
 };
 
 // ---- what kernels see -------------------------------------------------------------------------
@@ -93,6 +94,19 @@ int __syncthreads_or(int predicate, Where where = Where::current());
 int __syncthreads_and(int predicate, Where where = Where::current());
 int __syncthreads_count(int predicate, Where where = Where::current());
 void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current());
+
+// As kernels/platform/cuda.hpp says. The shared memory of a block that has not begun, or has ended,
+// is reported.
+unsigned cluster_size();
+unsigned cluster_rank();
+void cluster_sync(Where where = Where::current());
+namespace detail {
+void* cluster_shared(void* own, unsigned rank, Where where);
+}
+template <class T>
+T* cluster_shared(T* own, unsigned rank, Where where = Where::current()) {
+  return static_cast<T*>(detail::cluster_shared(own, rank, where));
+}
 
 /// A place where the scheduler may switch to another thread: about every eighth does, since a
 /// switch at each would cost more than it uncovers. Spin loops must reach one.

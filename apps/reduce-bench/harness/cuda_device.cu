@@ -119,6 +119,10 @@ std::string driver_version() {
 void free_device(void* data) { cudaFree(data); }
 void free_host(void* data) { cudaFreeHost(data); }
 
+/// What every device has that knows clusters at all (CUDA Programming Guide, thread block
+/// clusters).
+constexpr unsigned kPortableClusterBlocks = 8;
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
@@ -128,7 +132,8 @@ class CudaDevice final : public Device {
     traits_ = {.sm_count = static_cast<unsigned>(properties.multiProcessorCount),
                .max_threads_per_sm = static_cast<unsigned>(properties.maxThreadsPerMultiProcessor),
                .max_blocks_per_sm = static_cast<unsigned>(properties.maxBlocksPerMultiProcessor),
-               .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin};
+               .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin,
+               .max_blocks_per_cluster = properties.major >= 9 ? kPortableClusterBlocks : 1};
     max_sm_clock_mhz_ = attribute_mhz(cudaDevAttrClockRate, ordinal);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");

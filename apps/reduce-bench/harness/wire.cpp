@@ -215,15 +215,17 @@ ExecuteOptions options_from_wire(const Json& json) {
 }
 
 Json to_wire(const DeviceTraits& traits) {
-  const auto& [sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block] =
-      traits;
-  return {sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block};
+  const auto& [sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,
+               max_blocks_per_cluster] = traits;
+  return {sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,
+          max_blocks_per_cluster};
 }
 DeviceTraits traits_from_wire(const Json& json) {
   return {.sm_count = json.at(0),
           .max_threads_per_sm = json.at(1),
           .max_blocks_per_sm = json.at(2),
-          .max_shared_bytes_per_block = json.at(3)};
+          .max_shared_bytes_per_block = json.at(3),
+          .max_blocks_per_cluster = json.at(4)};
 }
 
 Json to_wire(const Record& record) {

@@ -83,9 +83,8 @@ struct OnepassHistogram {
     // With a counter for each lane the lanes never meet, and a compare costs more than an update.
     const bool keep = (1u << plan.log2_copies) < kLanes;
     launch(keep ? onepass_histogram_kernel<L, true> : onepass_histogram_kernel<L, false>,
-           {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.histogram_labels(),
-           call.n(), aligned, call.buckets(), plan.log2_copies, call.template scratch<Clearing>(),
-           call.counts());
+           plan.shape(call.stream), call.histogram_labels(), call.n(), aligned, call.buckets(),
+           plan.log2_copies, call.template scratch<Clearing>(), call.counts());
   }
 };
 

@@ -8,14 +8,16 @@
 //   random ones, not more.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
-// Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile.
-// Traffic: n labels and n values read, m results written. The blocks' tables are combined by
-//   atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32 sums take 135
-//   us into 16 buckets and 148 us into 32768 (95 % and 86 % of the read ceiling), no more for
-//   skewed or sorted labels. What 32768 cost beyond 1024 (12 us) is the 4.3 million atomics that
-//   combine the tables: with one label for all, whose other buckets need none, it is 4 us. For f32
-//   sums beyond 1024 buckets the compare-and-swap loops bind: 233 us into 32768, 237 us for Zipf
-//   labels (1088 us without the hot labels' accumulators).
+// Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
+//   there is room for one copy only, the blocks form clusters of two (sm_90 and later).
+// Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
+//   are combined by atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32
+//   sums take 135 us into 16 buckets and 144 us into 32768 (95 % and 89 % of the read ceiling), no
+//   more for skewed or sorted labels. What 32768 cost beyond 1024 are the atomics, 4.3 million
+//   (12 us) without pairs; plain stores of all tables, a grid barrier and reading them back took as
+//   long, and blocks with shares that end one after the other gained nothing. For f32 sums beyond
+//   1024 buckets the compare-and-swap loops bind: 233 us into 32768, 237 us for Zipf labels (1088
+//   us without the hot labels' accumulators).
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
@@ -215,9 +217,8 @@ struct OnepassMultireduce {
       if (hot) kernel = onepass_multireduce_kernel<T, Op, true>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.in(),
-           call.labels(), call.n(), aligned, call.buckets(), plan.log2_copies,
-           call.template scratch<Clearing>(), call.out());
+    launch(kernel, plan.shape(call.stream), call.in(), call.labels(), call.n(), aligned,
+           call.buckets(), plan.log2_copies, call.template scratch<Clearing>(), call.out());
   }
 };
 
