@@ -76,7 +76,7 @@ Variant eilers_global_atomic_sorted() {
             return Workspace{.device_bytes =
                                  sorted_input(p, sort_bits_of(p)).bytes(p.element_bytes(), sets)};
           },
-      .enqueue = instantiate_for<EilersGlobalAtomicSorted, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<EilersGlobalAtomicSorted, BasicOps>(),
   };
 }
 

@@ -45,7 +45,7 @@ Variant eilers_global_atomic() {
           [](const Problem& p) {
             return Workspace{.device_bytes = global_atomic_bytes(p, p.params.number("sets"))};
           },
-      .enqueue = instantiate_for<EilersGlobalAtomic, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<EilersGlobalAtomic, BasicOps>(),
   };
 }
 

@@ -68,7 +68,7 @@ Variant eilers_shared_bank_multipass() {
             return Traffic{.read_bytes = passes_of(p) * p.input_bytes(),
                            .written_bytes = p.shape().output_bytes()};
           },
-      .enqueue = instantiate_for<EilersSharedBankMultipass, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<EilersSharedBankMultipass, BasicOps>(),
   };
 }
 

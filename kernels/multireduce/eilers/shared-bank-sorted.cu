@@ -140,7 +140,7 @@ Variant eilers_shared_bank_sorted() {
             return traffic;
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
-      .enqueue = instantiate_for<EilersSharedBankSorted, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<EilersSharedBankSorted, BasicOps>(),
   };
 }
 

@@ -87,7 +87,7 @@ Variant eilers_shared_thread() {
           [](const Problem& p) {
             return Workspace{.device_bytes = plan_of(p).blocks * p.shape().output_bytes()};
           },
-      .enqueue = instantiate_for<EilersSharedThread, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<EilersSharedThread, BasicOps>(),
   };
 }
 

@@ -15,14 +15,16 @@
 //   of 1024 threads per SM.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. For i32 sums 20 bytes per input, which
-//   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 411 us
-//   into 2^16 buckets, 416 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
-//   pieces get shorter and their reads touch more sectors: 451 us into 2^22, 739 into 2^24. Zipf
-//   labels take 654 us into 2^16 and 1123 into 2^24, sorted ones 151 to 214. atomic/global is
-//   nearest where its table lies in the L2 (704 us into 2^20 and 2^22, uniform) and with sorted
-//   labels into 2^24 (284 us).
-// Preconditions: 4-byte values; at most 2048 partitions; n below 2^32; the operator commutes (there
-//   is no ordered form; partition/multiscan's stable tiles would give one).
+//   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 368 us
+//   into 2^16 buckets, 374 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
+//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 407 us into
+//   2^22, 488 into 2^23, 619 into 2^24. Zipf labels take 528 us into 2^16 and 834 into 2^24, sorted
+//   ones 138 to 181. atomic/global is nearest where its table lies in the L2 (703 us into 2^20 and
+//   2^22, uniform) and with sorted labels into 2^24 (257 us). There memory binds: results are
+//   cleared (61 MB written), and changed when they have left the L2 (67 MB read, 74 written); with
+//   the inputs 740 MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into
+//   2^20 buckets they take 951 us, atomic/global 740; into 2^23 1274 and 2430.
+// Preconditions: at most 2048 partitions; n below 2^32; the operator commutes.
 // Deviations: none, there is no publication.
 
 #include <algorithm>
@@ -116,10 +118,11 @@ struct Items {
         const auto four = load_ahead(reinterpret_cast<const Sixteen<Label>*>(labels + place(j)));
         for (unsigned e = 0; e < 4; ++e) label[j + e] = four.at[e];
       }
+      constexpr unsigned kPerLoad = Sixteen<T>::kCount;
 #pragma unroll
-      for (unsigned j = 0; j < kItems; j += 4) {
-        const auto four = load_ahead(reinterpret_cast<const Sixteen<T>*>(values + place(j)));
-        for (unsigned e = 0; e < 4; ++e) value[j + e] = four.at[e];
+      for (unsigned j = 0; j < kItems; j += kPerLoad) {
+        const auto some = load_ahead(reinterpret_cast<const Sixteen<T>*>(values + place(j)));
+        for (unsigned e = 0; e < kPerLoad; ++e) value[j + e] = some.at[e];
       }
       return;
     }
@@ -450,11 +453,12 @@ struct PartitionMultireduce {
     const std::size_t shared_bytes =
         (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count);
     const unsigned fold_block = std::min(kFoldBlock, p.device.max_threads_per_sm / 2);
-    const unsigned piece = parts.tile / parts.count;  // inputs
-    auto* fold = piece >= 80   ? fold_partitions_kernel<1, 5, T, Op>
-                 : piece >= 40 ? fold_partitions_kernel<2, 3, T, Op>
-                 : piece >= 20 ? fold_partitions_kernel<3, 2, T, Op>
-                               : fold_partitions_kernel<5, 1, T, Op>;
+    const unsigned piece = parts.tile / parts.count;         // inputs
+    constexpr unsigned kMostSteps = sizeof(T) == 8 ? 3 : 5;  // of what registers hold
+    auto* fold = piece >= 80   ? fold_partitions_kernel<1, kMostSteps, T, Op>
+                 : piece >= 40 ? fold_partitions_kernel<1, 3, T, Op>
+                 : piece >= 20 ? fold_partitions_kernel<2, 2, T, Op>
+                               : fold_partitions_kernel<3, 1, T, Op>;
     launch(fold, {p.device.sm_count, fold_block, shared_bytes, call.stream}, tiles, call.n(), parts,
            log2_copies, call.buckets(), call.out());
   }
@@ -482,7 +486,7 @@ Variant partition_multireduce() {
                            .written_bytes = moved + p.shape().output_bytes()};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = layout(p).bytes}; },
-      .enqueue = instantiate_for<PartitionMultireduce, BasicOps, std::int32_t, float>(),
+      .enqueue = instantiate<PartitionMultireduce, BasicOps>(),
   };
 }
 
