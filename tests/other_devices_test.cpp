@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "harness/plan.hpp"
@@ -14,13 +16,14 @@
 namespace reduce_bench {
 namespace {
 
+template <class T>
 struct Inputs {
-  std::vector<int> values;
+  std::vector<T> values;
   std::vector<Label> labels;
 };
-Inputs random_inputs(std::size_t n, std::size_t buckets) {
+Inputs<int> random_inputs(std::size_t n, std::size_t buckets) {
   std::mt19937 random(1);
-  Inputs inputs;
+  Inputs<int> inputs;
   for (std::size_t i = 0; i < n; ++i) {
     inputs.values.push_back(static_cast<int>(random() % 2001) - 1000);
     inputs.labels.push_back(static_cast<Label>(random() % buckets));
@@ -29,9 +32,11 @@ Inputs random_inputs(std::size_t n, std::size_t buckets) {
 }
 
 /// The results of the variant with its default parameters, but for `params`, on another device.
-std::vector<int> results_on(const DeviceTraits& device, const std::string& id, Op op,
-                            const Inputs& inputs, std::size_t buckets,
-                            const std::vector<std::pair<std::string, std::string>>& changed = {}) {
+template <class T>
+std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op op,
+                          const Inputs<T>& inputs, std::size_t buckets,
+                          const std::vector<std::pair<std::string, std::string>>& changed = {}) {
+  constexpr Type kType = std::is_same_v<T, int> ? Type::kI32 : Type::kI64;
   const CatalogEntry& entry = *select_variants(std::vector{id}).front();
   const Variant& variant = *entry.on(Backend::kEmu);
   Params params = default_params(variant);
@@ -39,23 +44,24 @@ std::vector<int> results_on(const DeviceTraits& device, const std::string& id, O
   const Problem problem{.operation = variant.operation,
                         .n = inputs.values.size(),
                         .buckets = buckets,
+                        .type = kType,
                         .op = op,
                         .params = params,
                         .device = device};
   EXPECT_EQ(variant.restriction == nullptr ? "" : variant.restriction(problem), "");
-  std::vector<int> results(problem.shape().results.count);
+  std::vector<T> results(problem.shape().results.count);
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
   const Call call{.input = inputs.values.data(),
                   .input_labels = inputs.labels.data(),
                   .output = results.data(),
                   .workspace = reinterpret_cast<std::byte*>(workspace.data()),
                   .problem = problem};
-  variant.enqueue[index_of(Type::kI32)][index_of(op)](call);
+  variant.enqueue[index_of(kType)][index_of(op)](call);
   return results;
 }
 
 /// The latest earlier value of the same label: wrong as soon as the order is.
-std::vector<int> latest_before(const Inputs& inputs, std::size_t buckets) {
+std::vector<int> latest_before(const Inputs<int>& inputs, std::size_t buckets) {
   std::vector<int> latest(buckets, std::numeric_limits<int>::min()), expected;
   for (std::size_t i = 0; i < inputs.values.size(); ++i) {
     expected.push_back(latest[inputs.labels[i]]);
@@ -68,7 +74,7 @@ TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {
   DeviceTraits device = emu::device_traits();
   device.sm_count = 1;
   // Three labels: segments begin in few tiles.
-  const Inputs inputs = random_inputs(100003, 3);
+  const Inputs<int> inputs = random_inputs(100003, 3);
   EXPECT_EQ(results_on(device, "eilers/multiscan-sort-global", Op::kRight, inputs, 3),
             latest_before(inputs, 3));
 }
@@ -76,7 +82,7 @@ TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {
 TEST(OtherDevices, ASegmentedScanHasMoreSharesThanABlockHasThreads) {
   DeviceTraits device = emu::device_traits();
   device.sm_count = 32;
-  const Inputs inputs = random_inputs(250007, 3);
+  const Inputs<int> inputs = random_inputs(250007, 3);
   EXPECT_EQ(results_on(device, "eilers/multiscan-sort-global", Op::kRight, inputs, 3),
             latest_before(inputs, 3));
 }
@@ -86,13 +92,84 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
   device.sm_count = 2;
   device.max_threads_per_sm = 64;  // one warp folds
   constexpr std::size_t kBuckets = 300;
-  const Inputs inputs = random_inputs(40 * 4096 + 5, kBuckets);
+  const Inputs<int> inputs = random_inputs(40 * 4096 + 5, kBuckets);
   std::vector<int> expected(kBuckets);
   for (std::size_t i = 0; i < inputs.values.size(); ++i)
     expected[inputs.labels[i]] += inputs.values[i];
   EXPECT_EQ(
       results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets, {{"block", "256"}}),
       expected);
+}
+
+/// partition/multireduce-ordered on values of which none may be lost or take another's place.
+void expect_ordered_reduction(const DeviceTraits& device, const std::vector<Label>& labels,
+                              std::size_t buckets) {
+  const char* const id = "partition/multireduce-ordered";
+  std::mt19937_64 random(4);
+  // The last that is not neutral: of odd labels one in four is not, of even ones one in 4000.
+  constexpr int kNeutral = std::numeric_limits<int>::min();
+  Inputs<int> any{.labels = labels};
+  std::vector<int> latest(buckets, kNeutral);
+  for (const Label label : labels) {
+    any.values.push_back(random() % (label % 2 == 1 ? 4 : 4000) == 0 ? static_cast<int>(random())
+                                                                     : kNeutral);
+    if (any.values.back() != kNeutral) latest[label] = any.values.back();
+  }
+  EXPECT_TRUE(results_on(device, id, Op::kRight, any, buckets) == latest);
+
+  // x -> m * x + c modulo 2^32, an input after the other. Odd factors can be divided by: each map
+  // shows in the end.
+  Inputs<std::int64_t> maps{.labels = labels};
+  std::vector<std::uint32_t> factors(buckets, 1), terms(buckets, 0);
+  for (const Label label : labels) {
+    const auto m = static_cast<std::uint32_t>(random() | 1),
+               c = static_cast<std::uint32_t>(random());
+    maps.values.push_back(static_cast<std::int64_t>(std::uint64_t{m} << 32 | c));
+    factors[label] *= m;
+    terms[label] = terms[label] * m + c;
+  }
+  std::vector<std::int64_t> composed;
+  for (std::size_t b = 0; b < buckets; ++b)
+    composed.push_back(static_cast<std::int64_t>(std::uint64_t{factors[b]} << 32 | terms[b]));
+  EXPECT_TRUE(results_on(device, id, Op::kAffine, maps, buckets) == composed);
+}
+
+/// Four partitions of 512 buckets. The first has most inputs, so that its chunks begin within
+/// tiles; the second none; the third all of one tile; the last a few in all, in one chunk.
+std::vector<Label> uneven_partitions() {
+  std::mt19937 random(5);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 61 * 8192 + 77; ++i) {
+    const unsigned partition = i / 8192 == 30 ? 2 : random() % 1000 == 0 ? 3 : 0;
+    labels.push_back(partition * 512 + random() % 512);
+  }
+  return labels;
+}
+
+TEST(OtherDevices, AStretchHasManyChunks) {
+  // 60 chunks in 20 stretches of 3; for each bucket 2 threads take 10 tables each.
+  expect_ordered_reduction(emu::device_traits(), uneven_partitions(), 4 * 512);
+}
+
+TEST(OtherDevices, APartitionHasMoreTablesThanABlockHasWarps) {
+  DeviceTraits device = emu::device_traits();
+  device.sm_count = 50;
+  // A stretch for every chunk; for each bucket 16 threads take 3 or 4 tables each.
+  expect_ordered_reduction(device, uneven_partitions(), 4 * 512);
+}
+
+TEST(OtherDevices, AWidePartitionHasStretchesOfSeveralChunks) {
+  // Of 1025 partitions of 4096 buckets few have inputs: five chunks, three, two, or one. A stretch
+  // has two chunks, if it can.
+  constexpr unsigned kOften[] = {3, 3, 3, 3, 4, 4, 5, 700};
+  std::mt19937 random(6);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 9 * 8192 + 5; ++i) {
+    const bool last = random() % 50 == 0;
+    labels.push_back(last ? 1024 * 4096 + random() % 5
+                          : kOften[random() % 8] * 4096 + random() % 4096);
+  }
+  expect_ordered_reduction(emu::device_traits(), labels, 1024 * 4096 + 5);
 }
 
 class ByteHistogram : public testing::TestWithParam<const char*> {};
