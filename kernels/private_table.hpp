@@ -38,21 +38,28 @@ struct PrivateTable {
   }
   /// Combines every bucket's copies and adds them to the global ones. Blocks start at different
   /// buckets, so that they do not queue for the same ones. Of a pair of blocks (a cluster), each
-  /// takes half of the buckets for both.
+  /// takes half of the buckets for both; kernels without pairs do without the instructions, which
+  /// cost 1 to 2 us on an H200 at the end of a launch with cold caches.
+  template <bool kPairs = false>
   __device__ void add_to(T* results) const {
     fold_copies();
-    const unsigned blocks = cluster_size(), rank = cluster_rank();
-    const PrivateTable other{blocks > 1 ? (cluster_sync(), cluster_shared(slots, 1 - rank)) : slots,
-                             buckets, log2_copies};
+    constexpr unsigned blocks = kPairs ? 2 : 1;
+    unsigned rank = 0;
+    PrivateTable other = *this;
+    if constexpr (kPairs) {
+      rank = cluster_rank();
+      cluster_sync();  // the other's table is complete
+      other.slots = cluster_shared(slots, 1 - rank);
+    }
     const std::size_t low = buckets * rank / blocks, width = buckets * (rank + 1) / blocks - low;
     const std::size_t start = width * (blockIdx.x / blocks) / (gridDim.x / blocks);
     for (std::size_t i = threadIdx.x; i < width; i += blockDim.x) {
       const std::size_t bucket = low + (i + start < width ? i + start : i + start - width);
       T total = total_of(bucket);
-      if (blocks > 1) total = Op::combine(total, other.total_of(bucket));
+      if constexpr (kPairs) total = Op::combine(total, other.total_of(bucket));
       if (total != Op::template identity<T>()) atomic_combine<Op>(&results[bucket], total);
     }
-    if (blocks > 1) cluster_sync();  // no table ends while it is read
+    if constexpr (kPairs) cluster_sync();  // no table ends while it is read
   }
 
  private:
@@ -115,13 +122,13 @@ struct alignas(16) Sixteen {
 /// One block per SM, or several, and the copies that fit beside each other.
 struct TablePlan {
   unsigned block, blocks, log2_copies;
-  unsigned cluster;  ///< blocks that combine their tables before they add them to the results
+  bool pairs;  ///< of blocks combine their tables before they add them to the results
   std::size_t shared_bytes;
   std::size_t most_per_warp;  ///< inputs
 
   LaunchShape shape(const Stream& stream) const {
     LaunchShape shape{blocks, block, shared_bytes, stream};
-    shape.cluster = cluster;
+    shape.cluster = pairs ? 2 : 1;
     return shape;
   }
 };
@@ -198,10 +205,8 @@ inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::si
   // Pairs pay where a bucket has one copy: with 2^15 buckets and 2^26 inputs 143.6 us instead of
   // 147.8 on an H200. With 2 copies they gained nothing, with 32, all read from afar, they took 20
   // % longer.
-  const bool pairs =
-      plan.log2_copies == 0 && plan.blocks > 1 && p.device.max_blocks_per_cluster > 1;
-  plan.cluster = pairs ? 2 : 1;
-  plan.blocks -= plan.blocks % plan.cluster;
+  plan.pairs = plan.log2_copies == 0 && plan.blocks > 1 && p.device.max_blocks_per_cluster > 1;
+  if (plan.pairs) plan.blocks -= plan.blocks % 2;
   plan.most_per_warp = (p.n / tile / (plan.blocks * (plan.block / kLanes)) + 2) * tile;
   return plan;
 }

@@ -76,9 +76,6 @@ __device__ void store_volatile(T* to, const T& value) {
 
 // Clusters came with sm_90; before, every block is alone.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-__device__ inline unsigned cluster_size() {
-  return cooperative_groups::this_cluster().num_blocks();
-}
 __device__ inline unsigned cluster_rank() {
   return cooperative_groups::this_cluster().block_rank();
 }
@@ -91,7 +88,6 @@ __device__ T* cluster_shared(T* own, unsigned rank) {
   return cooperative_groups::this_cluster().map_shared_rank(own, rank);
 }
 #else
-__device__ inline unsigned cluster_size() { return 1; }
 __device__ inline unsigned cluster_rank() { return 0; }
 __device__ inline void cluster_sync() { __syncthreads(); }
 template <class T>

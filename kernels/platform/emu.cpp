@@ -374,7 +374,6 @@ class Grid {
     return block.votes_of_phase[phase % 2];
   }
 
-  unsigned cluster_size() const { return shape_.cluster; }
   unsigned cluster_rank() const { return rank_of(*running_->block); }
 
   void cluster_barrier(const Where& where) {
@@ -755,7 +754,6 @@ int __syncthreads_count(int predicate, Where where) {
   return static_cast<int>(grid->barrier(predicate != 0, where));
 }
 
-unsigned cluster_size() { return grid->cluster_size(); }
 unsigned cluster_rank() { return grid->cluster_rank(); }
 void cluster_sync(Where where) { grid->cluster_barrier(where); }
 void* detail::cluster_shared(void* own, unsigned rank, Where where) {

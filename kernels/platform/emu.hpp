@@ -97,7 +97,6 @@ void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current());
 
 // As kernels/platform/cuda.hpp says. The shared memory of a block that has not begun, or has ended,
 // is reported.
-unsigned cluster_size();
 unsigned cluster_rank();
 void cluster_sync(Where where = Where::current());
 namespace detail {

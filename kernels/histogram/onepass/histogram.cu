@@ -30,7 +30,7 @@ inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount * 
 template <class L>
 inline constexpr bool kAhead = sizeof(L) > 1;
 
-template <class L, bool kKeep>
+template <class L, bool kKeep, bool kPairs>
 __global__ void __launch_bounds__(1024)
     onepass_histogram_kernel(const L* labels, std::size_t n, bool aligned, std::size_t buckets,
                              unsigned log2_copies, Clearing* clearing, Count* counts) {
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(1024)
   for (i += lane; i < end; i += kLanes) run.add(labels[i], 1);
   run.end();
   clearing->wait();
-  table.add_to(counts);
+  table.add_to<kPairs>(counts);
   clearing->end();
 }
 
@@ -82,7 +82,9 @@ struct OnepassHistogram {
     const bool aligned = reinterpret_cast<std::uintptr_t>(call.histogram_labels()) % 16 == 0;
     // With a counter for each lane the lanes never meet, and a compare costs more than an update.
     const bool keep = (1u << plan.log2_copies) < kLanes;
-    launch(keep ? onepass_histogram_kernel<L, true> : onepass_histogram_kernel<L, false>,
+    launch(plan.pairs ? onepass_histogram_kernel<L, true, true>
+           : keep     ? onepass_histogram_kernel<L, true, false>
+                      : onepass_histogram_kernel<L, false, false>,
            plan.shape(call.stream), call.histogram_labels(), call.n(), aligned, call.buckets(),
            plan.log2_copies, call.template scratch<Clearing>(), call.counts());
   }

@@ -96,6 +96,7 @@ struct HotTable : PrivateTable<T, Op> {
     if ((seen & ~Word{0xff}) == kMark) slot = &lanes[(seen & 0xff) * kLanes + threadIdx.x % kLanes];
     atomic_combine<Op>(slot, value);
   }
+  template <bool kPairs>
   __device__ void add_to(T* results) const {
     __syncthreads();
     for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x) {
@@ -105,7 +106,7 @@ struct HotTable : PrivateTable<T, Op> {
           sum = Op::combine(sum, lanes[(i >> this->log2_copies) * kLanes + lane]);
       copy_of(i) = sum;
     }
-    Table::add_to(results);
+    Table::template add_to<kPairs>(results);
   }
 
  private:
@@ -117,7 +118,7 @@ struct HotTable : PrivateTable<T, Op> {
   }
 };
 
-template <class T, class Op, bool kHot>
+template <class T, class Op, bool kHot, bool kPairs>
 __global__ void __launch_bounds__(1024)
     onepass_multireduce_kernel(const T* __restrict__ values, const Label* __restrict__ labels,
                                std::size_t n, bool aligned, std::size_t buckets,
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(1024)
   for (i += lane; i < end; i += kLanes) run.add(labels[i], values[i]);
   run.end();
   clearing->wait();
-  table.add_to(results);
+  table.template add_to<kPairs>(results);
   clearing->end();
 }
 
@@ -212,9 +213,12 @@ struct OnepassMultireduce {
     if (call.n() == 0) return enqueue_fill(call.stream, call.out(), call.buckets(), kNeutral);
     bool hot = false;
     const TablePlan plan = plan_of<T, Op>(call.problem, hot);
-    auto* kernel = onepass_multireduce_kernel<T, Op, false>;
+    auto* kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, false, true>
+                              : onepass_multireduce_kernel<T, Op, false, false>;
     if constexpr (kQueues<T, Op>)
-      if (hot) kernel = onepass_multireduce_kernel<T, Op, true>;
+      if (hot)
+        kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, true, true>
+                            : onepass_multireduce_kernel<T, Op, true, false>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(kernel, plan.shape(call.stream), call.in(), call.labels(), call.n(), aligned,
