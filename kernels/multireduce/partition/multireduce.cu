@@ -16,14 +16,16 @@
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. For i32 sums 20 bytes per input, which
 //   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 368 us
-//   into 2^16 buckets, 374 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
-//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 407 us into
-//   2^22, 488 into 2^23, 619 into 2^24. Zipf labels take 528 us into 2^16 and 834 into 2^24, sorted
-//   ones 138 to 181. atomic/global is nearest where its table lies in the L2 (703 us into 2^20 and
-//   2^22, uniform) and with sorted labels into 2^24 (257 us). There memory binds: results are
-//   cleared (61 MB written), and changed when they have left the L2 (67 MB read, 74 written); with
-//   the inputs 740 MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into
-//   2^20 buckets they take 951 us, atomic/global 740; into 2^23 1274 and 2430.
+//   into 2^16 buckets, 375 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
+//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 398 us into
+//   2^22, 462 into 2^23, 594 into 2^24. Zipf labels take 524 us into 2^16 and 809 into 2^24, runs
+//   of 64 435 to 704, where both kernels wait for conflicts in shared memory and short pieces (52
+//   and 33 % of the memory rate), sorted labels 137 to 181. atomic/global is nearest where its
+//   table lies in the L2 (703 us into 2^20 and 2^22, uniform), and into 2^24 buckets with runs (953
+//   us) and sorted labels (259 us). With these memory binds: results are cleared (61 MB written),
+//   and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740 MB, 174 us
+//   at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets they take 951
+//   us, atomic/global 740; into 2^23 1274 and 2430.
 // Preconditions: at most 2048 partitions; n below 2^32; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.
