@@ -1,4 +1,4 @@
-# Writes revision.hpp: the git revision of SOURCE and whether the tree differs from it.
+# Writes OUTPUT, a header: the git revision of SOURCE and whether the tree differs from it.
 cmake_minimum_required(VERSION 3.25)
 set(revision "unknown")
 set(dirty true)

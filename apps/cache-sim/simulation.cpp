@@ -1,6 +1,7 @@
 #include "simulation.hpp"
 
 #include "common/pages.hpp"
+#include "common/revision.hpp"
 #include "memory.hpp"
 
 namespace reduce_bench {
@@ -39,6 +40,7 @@ Json simulate(const Hierarchy& hierarchy, const Pages& pages, const Algorithm& a
   if (algorithm.axes.scan) params["scan"] = "exclusive";
   Json result{{"schema", 1},
               {"kind", "cache-sim-simulation"},
+              {"git", git_json()},
               {"hierarchy", to_json(hierarchy)},
               {"page_bytes", pages.bytes},
               {"algorithm", algorithm.id},

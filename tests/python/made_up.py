@@ -151,6 +151,7 @@ def simulation(
     return {
         "schema": 1,
         "kind": "cache-sim-simulation",
+        "git": {"revision": "0123456789abcdef", "dirty": False},
         "hierarchy": {"name": "made up"},
         "page_bytes": 4096,
         "algorithm": algorithm,

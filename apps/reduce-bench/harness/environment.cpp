@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "common/inputs.hpp"
+#include "common/revision.hpp"
 #include "kernels/catalog.hpp"
-#include "revision.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -102,8 +102,6 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
                       const std::string& backend_choice) {
   utsname system{};
   const bool named = uname(&system) == 0;
-  const std::string revision = REDUCE_BENCH_REVISION;
-  const bool known = revision != "unknown";
   return {{"host", host_name()},
           {"cpu",
            {{"model", cpu_model()},
@@ -119,9 +117,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
            cuda_is_built() ? Json(CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT) : Json(nullptr)},
           {"flags", BUILD_FLAGS},
           {"build_type", BUILD_TYPE},
-          {"git",
-           {{"revision", known ? Json(revision) : Json(nullptr)},
-            {"dirty", known ? Json(REDUCE_BENCH_DIRTY) : Json(nullptr)}}},
+          {"git", git_json()},
           {"build_id", build_id()},
           {"date_utc", utc_now()},
           {"command_line", command_line},
