@@ -197,7 +197,7 @@ def _draw_panel(
         _draw_published(axes, panel, measure, places, numeric, styles)
     if experiment.ranges and measure == experiment.ranges.measure:
         _draw_ranges(axes, evaluation)
-    _draw_ceilings(axes, panel, measure, places)
+    _draw_ceilings(axes, panel, measure, places, numeric)
     _scale(axes, evaluation, panel, measure, places, numeric)
     if not any(panel.value(series, x, measure) for series in panel.series for x in places):
         _say_why_empty(axes, panel, measure, places, numeric)
@@ -362,7 +362,9 @@ def _draw_ranges(axes: Axes, evaluation: Evaluation) -> None:
         )
 
 
-def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, float]) -> None:
+def _draw_ceilings(
+    axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
+) -> None:
     ceilings = panel.ceilings(measure)
     for backend, at in ceilings.items():
         label = "read ceiling" if len(ceilings) == 1 else f"read ceiling ({backend})"
@@ -376,6 +378,8 @@ def _draw_ceilings(axes: Axes, panel: Panel, measure: str, places: dict[str, flo
             label=label,
             color=grey,
             linewidth=3,
+            # Between names there is nothing that it could rise over.
+            drawstyle="default" if numeric else "steps-mid",
             solid_capstyle="butt",
             zorder=1,
             gid="ceiling",
