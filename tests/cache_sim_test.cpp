@@ -456,7 +456,8 @@ TEST(Thesis, HugePagesRemoveTheThirdStep) {
 
 // Results.
 
-TEST(Rate, TwentyMillionAccessesASecond) {
+/// Where the simulator's own tables fit the caches (docs/adr/0009-cache-simulator.md).
+TEST(Rate, TwentyMillionAccessesASecondOnAQuietCore) {
   const Hierarchy machine = read_hierarchy(SOURCE_DIR "/configs/hierarchies/core2-t7300.json");
   const Workload load = workload("cpu/multireduce", std::size_t{1} << 20, std::size_t{1} << 16);
   double best = 0;

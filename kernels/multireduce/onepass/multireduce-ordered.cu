@@ -9,12 +9,11 @@
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
-// for each
-//   bucket.
+//   for each bucket.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. The
 //   chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM has room
-//   for: on an H200, 2^26 i32 take 306 us with 16 uniform labels, 536 with 256, 618 with 4096, and
-//   211 to 414 where all labels of a warp are one; 2^26 i64 906 with 4096.
+//   for: on an H200, 2^26 i32 take 305 us with 16 uniform labels, 536 with 256, 613 with 4096, and
+//   203 to 402 where all labels of a warp are one; 2^26 i64 886 with 4096.
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

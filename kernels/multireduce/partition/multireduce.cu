@@ -4,11 +4,13 @@
 // Idea: buckets that do not fit into shared memory together are divided into ranges (partitions)
 //   that do. A block orders a tile of inputs by partition in shared memory and writes it back as
 //   one piece, with the offset of every partition in it: no histogram over all inputs and no
-//   scattered store. A second kernel walks through the pieces of one partition in all tiles and
-//   combines them in private buckets. Within a partition a label needs 16 bits. A partition with
-//   more than its share of the inputs is divided among several blocks by tiles, so skewed labels
-//   cost little more than uniform ones. A tile whose labels span few buckets (sorted labels, long
-//   runs) is not ordered: it is combined at once.
+//   scattered store. Every partition of a tile is filled up to a multiple of four with neutral
+//   elements, so that a lane of the second kernel takes four inputs by two loads. That kernel walks
+//   through the pieces of one partition in all tiles and combines them in private buckets. Within a
+//   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
+//   among several blocks by tiles, so skewed labels cost little more than uniform ones. A tile
+//   whose labels span few buckets (sorted labels, long runs) is not ordered: it is combined at
+//   once.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 16 inputs per thread; then one block
@@ -22,10 +24,10 @@
 //   of 64 435 to 704, where both kernels wait for conflicts in shared memory and short pieces (52
 //   and 33 % of the memory rate), sorted labels 137 to 181. atomic/global is nearest where its
 //   table lies in the L2 (703 us into 2^20 and 2^22, uniform), and into 2^24 buckets with runs (953
-//   us) and sorted labels (259 us). With these memory binds: results are cleared (61 MB written),
-//   and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740 MB, 174 us
-//   at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets they take 951
-//   us, atomic/global 740; into 2^23 1274 and 2430.
+//   us) and sorted labels (259 us). With sorted labels memory binds: results are cleared (61 MB
+//   written), and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740
+//   MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets
+//   they take 951 us, atomic/global 740; into 2^23 1274 and 2430.
 // Preconditions: at most 2048 partitions; n below 2^32; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.

@@ -14,12 +14,13 @@
 //   1024 where warps take turns.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
-//   On an H200, 2^26 i32 take 459 us with 16 uniform labels (193 us would be device memory's; the
-//   votes and chains of the warps bind), 664 with 256, 1.05 ms with 4096, where the states of a
-//   tile weigh as much as its inputs; with sorted labels 395, 412 and 694 us. Reading the states of
+//   On an H200, 2^26 i32 take 462 us with 16 uniform labels (193 us would be device memory's; the
+//   votes and chains of the warps bind), 667 with 256, 1.05 ms with 4096, where the states of a
+//   tile weigh as much as its inputs; with sorted labels 401, 420 and 695 us. Reading the states of
 //   several labels at once, or of more tiles, is slower (4096 sorted labels: 1.2 to 1.5 ms): the
 //   sooner a thread looks, the further back it has to.
-// Preconditions: m + 1 elements fit into a block's shared memory. The workspace is zero before the
+// Preconditions: m + 1 elements fit into a block's shared memory (partition/multiscan is the form
+//   for more buckets, and the faster one from 2^13). The workspace is zero before the
 //   first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,
 //   so they differ from run to run.
