@@ -203,11 +203,13 @@ inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::si
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, per_block), 1, most_blocks));
   // Pairs pay where a bucket has one copy: with 2^15 buckets and 2^26 inputs 143.6 us instead of
-  // 147.8 on an H200. With 2 copies they gained nothing, with 32, all read from afar, they took 20
-  // % longer.
+  // 147.8 in one run on an H200. With 2 copies they gained nothing, with 32, all read from afar,
+  // they took 20 % longer.
   plan.pairs = plan.log2_copies == 0 && plan.blocks > 1 && p.device.max_blocks_per_cluster > 1;
   if (plan.pairs) plan.blocks -= plan.blocks % 2;
-  plan.most_per_warp = (p.n / tile / (plan.blocks * (plan.block / kLanes)) + 2) * tile;
+  // Of as many blocks as there are in pairs: other `spare_bytes` may lead to them.
+  const unsigned paired = plan.blocks > 1 ? plan.blocks - plan.blocks % 2 : 1;
+  plan.most_per_warp = (p.n / tile / (paired * (plan.block / kLanes)) + 2) * tile;
   return plan;
 }
 

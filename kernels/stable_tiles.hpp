@@ -339,8 +339,10 @@ inline std::string partitions_restriction(const Problem& p, std::size_t other_by
   if (p.n > ~Count{0} - kTile)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  const std::size_t needed =
-      sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + other_bytes;
+  const std::size_t to_order = p.element_bytes() == 8 ? order_shared_bytes<std::int64_t>(parts)
+                                                      : order_shared_bytes<std::int32_t>(parts);
+  const std::size_t needed = std::max(
+      to_order, sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + other_bytes);
   if (parts.shift <= 16 && needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +

@@ -172,6 +172,27 @@ TEST(OtherDevices, AWidePartitionHasStretchesOfSeveralChunks) {
   expect_ordered_reduction(emu::device_traits(), labels, 1024 * 4096 + 5);
 }
 
+/// Pairs of blocks, which have one copy of the buckets each, read each other's tables: some orders
+/// of threads show a barrier that is missing.
+TEST(OtherDevices, PairsOfBlocksCombineTheirTables) {
+  DeviceTraits device = emu::device_traits();
+  for (const unsigned sm_count : {2u, 3u, 6u}) {
+    device.sm_count = sm_count;
+    for (const std::size_t buckets : {1u, 63u, 1000u}) {
+      const Inputs inputs = random_inputs(sm_count * 9000 + 5, buckets);
+      std::vector<int> expected(buckets);
+      for (std::size_t i = 0; i < inputs.values.size(); ++i)
+        expected[inputs.labels[i]] += inputs.values[i];
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        emu::reseed(seed);
+        EXPECT_EQ(results_on(device, "onepass/multireduce", Op::kSum, inputs, buckets,
+                             {{"copies", "1"}, {"block", "256"}}),
+                  expected);
+      }
+    }
+  }
+}
+
 class ByteHistogram : public testing::TestWithParam<const char*> {};
 
 /// Where one block takes all, each of nugteren/private's 32 threads gets more than 2^16 equal

@@ -122,6 +122,12 @@ void free_host(void* data) { cudaFreeHost(data); }
 /// What every device has that knows clusters at all (CUDA Programming Guide, thread block
 /// clusters).
 constexpr unsigned kPortableClusterBlocks = 8;
+/// The device, and the code: kernels compiled for an earlier architecture run on it, too.
+bool knows_clusters(const cudaDeviceProp& properties) {
+  cudaFuncAttributes compiled{};
+  check(cudaFuncGetAttributes(&compiled, empty_kernel), "cudaFuncGetAttributes");
+  return properties.major >= 9 && compiled.ptxVersion >= 90;
+}
 
 class CudaDevice final : public Device {
  public:
@@ -133,7 +139,7 @@ class CudaDevice final : public Device {
                .max_threads_per_sm = static_cast<unsigned>(properties.maxThreadsPerMultiProcessor),
                .max_blocks_per_sm = static_cast<unsigned>(properties.maxBlocksPerMultiProcessor),
                .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin,
-               .max_blocks_per_cluster = properties.major >= 9 ? kPortableClusterBlocks : 1};
+               .max_blocks_per_cluster = knows_clusters(properties) ? kPortableClusterBlocks : 1};
     max_sm_clock_mhz_ = attribute_mhz(cudaDevAttrClockRate, ordinal);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");

@@ -7,7 +7,8 @@
 //   there are lanes, a thread counts in a register while the label stays the same.
 // Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of one
 //   shared table on skewed labels (podlozhnyuk/256, cub/histogram).
-// Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile.
+// Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
+//   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. Device memory binds: on an H200, 2^26 u32 labels take 73 us into 256 bins and 78 into
 //   4096 (95 % and 89 % of the read ceiling). As many u8 labels take 24.7 us, reading alone takes

@@ -28,7 +28,7 @@
 //   written), and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740
 //   MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets
 //   they take 951 us, atomic/global 740; into 2^23 1274 and 2430.
-// Preconditions: at most 2048 partitions; n below 2^32; the operator commutes
+// Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.
 
@@ -486,7 +486,9 @@ Variant partition_multireduce() {
       },
       .traffic =
           [](const Problem& p) {
-            const std::size_t moved = layout(p).totals;
+            const Partitioning parts = partitioning(p);
+            const std::size_t moved = p.n * (p.element_bytes() + sizeof(Short)) +
+                                      parts.offsets_at(parts.tiles) * sizeof(Short);
             return Traffic{.read_bytes = p.input_bytes() + moved,
                            .written_bytes = moved + p.shape().output_bytes()};
           },
