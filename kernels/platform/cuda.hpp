@@ -127,10 +127,10 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
         "kernel launch");
   if (LaunchLog* log = shape.stream.log;
       log != nullptr && log->add(shape.grid.x, shape.block.x, shape.shared_bytes)) {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    log->shared_bytes += attributes.sharedSizeBytes;
-    log->registers = attributes.numRegs;
+    cudaFuncAttributes compiled{};
+    check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
+    log->shared_bytes += compiled.sharedSizeBytes;
+    log->registers = compiled.numRegs;
   }
 }
 

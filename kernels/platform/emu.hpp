@@ -95,8 +95,8 @@ int __syncthreads_and(int predicate, Where where = Where::current());
 int __syncthreads_count(int predicate, Where where = Where::current());
 void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current());
 
-// As kernels/platform/cuda.hpp says. The shared memory of a block that has not begun, or has ended,
-// is reported.
+// As kernels/platform/cuda.hpp says. A call for a block that has not begun, or has ended, is
+// reported; an access through what an earlier call returned is not.
 unsigned cluster_rank();
 void cluster_sync(Where where = Where::current());
 namespace detail {

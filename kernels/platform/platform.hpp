@@ -4,10 +4,12 @@
 //   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)
 //   cpu   host compiler, ordinary functions: the CPU algorithms
 //
-// A GPU kernel file writes plain CUDA C++ with three exceptions: `launch(kernel, {grid, block,
+// A GPU kernel file writes plain CUDA C++ with few exceptions: `launch(kernel, {grid, block,
 // shared_bytes, stream}, args...)` stands for <<<>>>, `dynamic_shared<T>()` for extern __shared__
-// (static __shared__ is not used: give dynamic_shared a struct), and the host side is reached by
-// `copy_to_host` and `enqueue_host_function`.
+// (static __shared__ is not used: give dynamic_shared a struct), the host side is reached by
+// `copy_to_host` and `enqueue_host_function`, and what CUDA writes as inline PTX or as methods of
+// cooperative groups are functions (`load_ahead`, `load_volatile`, `store_volatile`,
+// `cluster_rank`, `cluster_sync`, `cluster_shared`).
 #pragma once
 
 #if defined(__CUDACC__)

@@ -27,7 +27,7 @@
 //   us) and sorted labels (259 us). With sorted labels memory binds: results are cleared (61 MB
 //   written), and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740
 //   MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets
-//   they take 951 us, atomic/global 740; into 2^23 1274 and 2430.
+//   they take 951 us, atomic/global 740; into 2^23 1274 and 2430 (in a run of their own).
 // Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.
