@@ -37,9 +37,13 @@ template <class Vector>
 __device__ Vector load_ahead(const Vector* from) {
   static_assert(sizeof(Vector) == 16 && alignof(Vector) == 16);
   uint4 bits;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
                : "l"(from));
+#else  // which cannot ask the L2 cache
+  bits = __ldg(reinterpret_cast<const uint4*>(from));
+#endif
   Vector value;
   memcpy(&value, &bits, sizeof(value));
   return value;
