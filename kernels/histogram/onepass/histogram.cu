@@ -12,9 +12,9 @@
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. Device memory binds: on an H200, 2^26 u32 labels take 73 us into 256 bins and 78 into
 //   4096 (95 % and 89 % of the read ceiling). As many u8 labels take 24.7 us, reading alone takes
-//   21.5 at the ceiling, and cub/histogram 38 to 39; the rest is the start of the launch, clearing
-//   and combining the tables. Counting fits beside: the atomics take 38 % of what shared memory
-//   does in that time, and a third fewer instructions for each label gained 1 %.
+//   21.5 at the ceiling, and cub/histogram 38 to 39; what the rest is
+//   was not measured part by part. Counting fits beside: the atomics take 38 % of what shared
+//   memory does in that time, and a third fewer instructions for each label gained 1 %.
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
@@ -28,7 +28,7 @@ inline constexpr unsigned kLoads = 4;
 template <class L>
 inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount * kLoads;
 /// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
-/// registers would not suffice, and counting binds.
+/// registers would not suffice.
 template <class L>
 inline constexpr bool kAhead = sizeof(L) > 1;
 

@@ -21,7 +21,7 @@
 //   input of 4 bytes. The offsets of every tile, 2 bytes per partition, written and read twice. A
 //   table for every stretch, where at most one of a partition is not full, written and read; m
 //   results written. With 2^26 i32 the tables are at most 17 MB of the 1.4 GB that are moved for
-//   2^16 buckets, 101 MB of 1.7 GB for 2^22. The chain of votes and updates binds, as in
+//   2^16 buckets, 101 MB of 1.7 GB for 2^22. The chain of votes and updates may bind, as in
 //   onepass/multireduce-ordered: on an H200 they take 1.1 ms with 2^14 uniform labels, 1.2 with
 //   2^16, 1.8 with 2^20, and 0.6 to 0.8 with one label for all.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
