@@ -1,4 +1,5 @@
-// Loops that the emulated device is too large or too small to repeat on inputs it can verify.
+// What verify does not reach: loops that the emulated device is too large or too small to repeat,
+// and labels of special forms.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -99,6 +100,26 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
   EXPECT_EQ(
       results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets, {{"block", "256"}}),
       expected);
+}
+
+TEST(SpecialLabels, RunsOfFourAmongOthersOfOne) {
+  constexpr std::size_t kBuckets = 100000;
+  constexpr unsigned kBlock = 256;
+  Inputs<int> inputs = random_inputs(3 * 16 * kBlock, kBuckets);
+  // Quads of one label for three threads, and one of four labels, or of three, or of two for the
+  // next: as many runs as a tile may have that is not ordered.
+  for (std::size_t i = 0; i < inputs.labels.size(); ++i) {
+    const std::size_t quad = i / 4;
+    if (quad % 4 != 3) inputs.labels[i] = inputs.labels[quad * 4];
+    else if (i % 4 > 0 && quad / 4 % 7 == i % 4) inputs.labels[i] = inputs.labels[i - 1];
+    else if (i % 4 > 0 && quad / 4 % 7 == 4) inputs.labels[i] = inputs.labels[quad * 4 - 1];
+  }
+  std::vector<int> expected(kBuckets);
+  for (std::size_t i = 0; i < inputs.values.size(); ++i)
+    expected[inputs.labels[i]] += inputs.values[i];
+  EXPECT_EQ(results_on(emu::device_traits(), "partition/multireduce", Op::kSum, inputs, kBuckets,
+                       {{"block", "256"}}),
+            expected);
 }
 
 /// partition/multireduce-ordered on values of which none may be lost or take another's place.

@@ -9,8 +9,8 @@
 //   through the pieces of one partition in all tiles and combines them in private buckets. Within a
 //   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
 //   among several blocks by tiles, so skewed labels cost little more than uniform ones. A tile
-//   whose labels span few buckets (sorted labels, long runs) is not ordered: it is combined at
-//   once.
+//   whose labels span few buckets (sorted labels) is not ordered: it is combined at once. Nor is one
+//   of runs: equal neighbours are combined, and what is left goes to the results.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 16 inputs per thread; then one block
@@ -140,6 +140,71 @@ struct Items {
   }
 };
 
+/// What is left of a tile's runs, where those of three in four threads are as long as the four
+/// quads of a thread: combined values and their labels.
+template <class T, class Op>
+struct Runs {
+  T* values;
+  Label* labels;
+  Count* count;
+
+  /// Three in four threads have a run for a quad, the others up to four.
+  __device__ static unsigned most() { return blockDim.x * (3 * 4 + 1 * 16) / 4; }
+
+  /// Combines the neighbours of equal labels in the warp's quads. All lanes must call.
+  __device__ void take_quad(const Label* label, const T* value) const {
+    const unsigned lane = threadIdx.x % kLanes;
+    T head = value[0], tail = value[kQuad - 1];  // of the quad's first run and last
+    bool in_head[kQuad] = {true}, in_tail[kQuad] = {};
+    in_tail[kQuad - 1] = true;
+#pragma unroll
+    for (unsigned e = 1; e < kQuad; ++e) {
+      in_head[e] = in_head[e - 1] && label[e] == label[0];
+      if (in_head[e]) head = Op::combine(head, value[e]);
+    }
+#pragma unroll
+    for (unsigned e = kQuad - 1; e-- > 0;) {
+      in_tail[e] = in_tail[e + 1] && label[e] == label[kQuad - 1];
+      if (in_tail[e]) tail = Op::combine(value[e], tail);
+    }
+    const bool one = in_head[kQuad - 1];
+    const Label before = __shfl_up_sync(kAllLanes, label[kQuad - 1], 1);
+    const bool goes_on = lane > 0 && label[0] == before;
+    // All of the last run up to here.
+    T run = tail;
+    unsigned open = one && goes_on;
+#pragma unroll
+    for (unsigned offset = 1; offset < kLanes; offset *= 2) {
+      const T earlier = __shfl_up_sync(kAllLanes, run, offset);
+      const unsigned earlier_open = __shfl_up_sync(kAllLanes, open, offset);
+      if (!open) continue;
+      run = Op::combine(earlier, run);
+      open = earlier_open;
+    }
+    const T run_before = __shfl_up_sync(kAllLanes, run, 1);
+    const bool next_goes_on = __shfl_down_sync(kAllLanes, unsigned{goes_on}, 1);
+    push(lane == kLanes - 1 || !next_goes_on, label[kQuad - 1], run);
+    if (!__any_sync(kAllLanes, !one)) return;
+    push(!one, label[0], goes_on ? Op::combine(run_before, head) : head);
+#pragma unroll
+    for (unsigned e = 1; e + 1 < kQuad; ++e) push(!in_head[e] && !in_tail[e], label[e], value[e]);
+  }
+
+ private:
+  __device__ void push(bool present, Label label, T value) const {
+    const unsigned all = __ballot_sync(kAllLanes, present);
+    if (all == 0) return;
+    const unsigned lane = threadIdx.x % kLanes;
+    Count first = 0;
+    if (lane == 0) first = atomicAdd(count, static_cast<Count>(__popc(all)));
+    first = __shfl_sync(kAllLanes, first, 0);
+    if (!present) return;
+    const unsigned at = first + static_cast<unsigned>(__popc(all & ((1u << lane) - 1)));
+    values[at] = value;
+    labels[at] = label;
+  }
+};
+
 std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
   return parts.places() * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
 }
@@ -173,17 +238,23 @@ __global__ void __launch_bounds__(512, 2)
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) starts[p] = 0;
 
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
-  // Neighbours with neighbouring labels (sorted, long runs, few buckets) need no order: those from
-  // `least` on have a place in the tile's own table.
+  const unsigned lane = threadIdx.x % kLanes;
+  const auto leave_no_pieces = [&] {
+    for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
+  };
+  // Neighbours with neighbouring labels (sorted, few buckets) need no order: those from `least` on
+  // have a place in the tile's own table.
   const unsigned reach = parts.tile / 4;
-  const Label least = labels[tile] < reach ? 0 : labels[tile] - reach;
+  const Label one_end = labels[tile], other_end = labels[tile + count - 1];
+  const Label low = one_end < other_end ? one_end : other_end;
+  const Label least = low < reach / 2 ? 0 : low - reach / 2;
   bool near = true;
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) near = near && items.label[j] - least < 2 * reach;
   if (__syncthreads_and(near)) {
     for (unsigned i = threadIdx.x; i < 2 * reach; i += blockDim.x)
       tile_values[i] = Op::template identity<T>();
-    for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
+    leave_no_pieces();
     __syncthreads();
 #pragma unroll
     for (unsigned j = 0; j < kItems; j += kQuad) {
@@ -204,7 +275,23 @@ __global__ void __launch_bounds__(512, 2)
     return;
   }
 
-  const unsigned lane = threadIdx.x % kLanes;
+  // Nor do runs: what is left of them, when equal neighbours are combined, is added at once.
+  bool in_runs = count == parts.tile;
+#pragma unroll
+  for (unsigned j = 0; j < kItems; ++j)
+    in_runs = in_runs && items.label[j] == items.label[j / kQuad * kQuad];
+  if (__syncthreads_count(in_runs) >= static_cast<int>(blockDim.x / 4 * 3)) {
+    leave_no_pieces();
+    const Runs<T, Op> runs{tile_values, reinterpret_cast<Label*>(tile_values + Runs<T, Op>::most()),
+                           &starts[0]};
+#pragma unroll
+    for (unsigned j = 0; j < kItems; j += kQuad) runs.take_quad(&items.label[j], &items.value[j]);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < starts[0]; i += blockDim.x)
+      atomic_combine<Op>(&results[runs.labels[i]], runs.values[i]);
+    return;
+  }
+
   Short rank[kItems];
 #pragma unroll
   for (unsigned j = 0; j < kItems; j += 4) {
