@@ -251,6 +251,16 @@ TEST(Distributions, RareZerosDecideMinAndMax) {
   }
 }
 
+TEST(Distributions, RareOnesSumExactlyInAnyOrder) {
+  const auto x = values_of<float>(Kind::kRareOnes, Op::kSum, kMany);
+  for (const float value : {-1.0f, 1.0f}) {
+    const auto count = std::count(x.begin(), x.end(), value);
+    EXPECT_NEAR(static_cast<double>(count) / kMany, 1.0 / 32, five_sigma(0.174));
+  }
+  EXPECT_TRUE(std::all_of(x.begin(), x.end(),
+                          [](float v) { return v == std::trunc(v) && std::fabs(v) <= 1; }));
+}
+
 TEST(Distributions, ExtremesReachTheEndsOfTheType) {
   using Limits = std::numeric_limits<std::int32_t>;
   const auto x = values_of<std::int32_t>(Kind::kExtremes, Op::kSum, 100);

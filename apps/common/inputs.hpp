@@ -17,11 +17,21 @@ namespace reduce_bench {
 /// and (one bit cleared in each of twelve places), or (one bit set), right (seven of eight elements
 /// neutral), affine (odd multipliers).
 struct Distribution {
-  enum class Kind { kUniform, kOnes, kRamp, kNormal, kCancelling, kZeros, kExtremes, kRareZeros };
+  enum class Kind {
+    kUniform,
+    kOnes,
+    kRamp,
+    kNormal,
+    kCancelling,
+    kZeros,
+    kExtremes,
+    kRareZeros,
+    kRareOnes
+  };
   static constexpr std::array kNames{
       std::string_view{"uniform"},  std::string_view{"ones"},       std::string_view{"ramp"},
       std::string_view{"normal"},   std::string_view{"cancelling"}, std::string_view{"zeros"},
-      std::string_view{"extremes"}, std::string_view{"rare-zeros"}};
+      std::string_view{"extremes"}, std::string_view{"rare-zeros"}, std::string_view{"rare-ones"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< cancelling: sum of magnitudes over magnitude of the sum
