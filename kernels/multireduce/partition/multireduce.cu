@@ -9,8 +9,8 @@
 //   through the pieces of one partition in all tiles and combines them in private buckets. Within a
 //   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
 //   among several blocks by tiles, so skewed labels cost little more than uniform ones. A tile
-//   whose labels span few buckets (sorted labels) is not ordered: it is combined at once. Nor is one
-//   of runs: equal neighbours are combined, and what is left goes to the results.
+//   whose labels span few buckets (sorted labels) is not ordered: it is combined at once. Nor is
+//   one of runs: equal neighbours are combined, and what is left goes to the results.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 16 inputs per thread; then one block
@@ -41,7 +41,10 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
-inline constexpr unsigned kItems = 16;
+/// Of a thread in a tile: values of 64 bytes. With 16 of 8 bytes the registers do not suffice.
+constexpr unsigned items_of(std::size_t value_bytes) {
+  return static_cast<unsigned>(64 / value_bytes);
+}
 inline constexpr unsigned kMostPartitions = 2048;
 /// As few as have room: the longer the pieces of a tile, the fewer sectors are read in part. On an
 /// H200 a prototype of the second kernel, which took inputs one by one, needed 133 us for 2^26
@@ -110,8 +113,9 @@ __device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (
 /// A tile's inputs in registers: four neighbours, then the four that are blockDim.x * 4 behind.
 template <class T>
 struct Items {
-  Label label[kItems];
-  T value[kItems];
+  static constexpr unsigned kCount = items_of(sizeof(T));
+  Label label[kCount];
+  T value[kCount];
 
   __device__ static unsigned place(unsigned j) {
     return (j / 4 * blockDim.x + threadIdx.x) * 4 + j % 4;
@@ -119,20 +123,20 @@ struct Items {
   __device__ void load(const T* values, const Label* labels, unsigned count, bool whole) {
     if (whole) {
 #pragma unroll
-      for (unsigned j = 0; j < kItems; j += 4) {
+      for (unsigned j = 0; j < kCount; j += 4) {
         const auto four = load_ahead(reinterpret_cast<const Sixteen<Label>*>(labels + place(j)));
         for (unsigned e = 0; e < 4; ++e) label[j + e] = four.at[e];
       }
       constexpr unsigned kPerLoad = Sixteen<T>::kCount;
 #pragma unroll
-      for (unsigned j = 0; j < kItems; j += kPerLoad) {
+      for (unsigned j = 0; j < kCount; j += kPerLoad) {
         const auto some = load_ahead(reinterpret_cast<const Sixteen<T>*>(values + place(j)));
         for (unsigned e = 0; e < kPerLoad; ++e) value[j + e] = some.at[e];
       }
       return;
     }
 #pragma unroll
-    for (unsigned j = 0; j < kItems; ++j) {
+    for (unsigned j = 0; j < kCount; ++j) {
       const bool present = place(j) < count;
       label[j] = present ? labels[place(j)] : labels[0];
       if (present) value[j] = values[place(j)];
@@ -149,7 +153,9 @@ struct Runs {
   Count* count;
 
   /// Three in four threads have a run for a quad, the others up to four.
-  __device__ static unsigned most() { return blockDim.x * (3 * 4 + 1 * 16) / 4; }
+  __device__ static unsigned most() {
+    return blockDim.x * (Items<T>::kCount / kQuad) * (3 + kQuad) / 4;
+  }
 
   /// Combines the neighbours of equal labels in the warp's quads. All lanes must call.
   __device__ void take_quad(const Label* label, const T* value) const {
@@ -228,6 +234,7 @@ template <class T, class Op>
 __global__ void __launch_bounds__(512, 2)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
                            Partitioning parts, Tiles<T> out, T* results) {
+  constexpr unsigned kItems = Items<T>::kCount;
   T* tile_values = dynamic_shared<T>();
   auto* tile_labels = reinterpret_cast<Short*>(tile_values + parts.places());
   auto* starts = reinterpret_cast<Count*>(tile_labels + parts.places());
@@ -482,7 +489,7 @@ Partitioning partitioning(const Problem& p) {
   const unsigned wanted = bits > kLog2WantedPartitions ? bits - kLog2WantedPartitions : 0u;
   parts.shift = std::min(most_bits, std::max(kLeastBits, wanted));
   parts.count = static_cast<unsigned>(ceil_div(p.buckets, parts.width()));
-  parts.tile = p.params.number("block") * kItems;
+  parts.tile = p.params.number("block") * items_of(p.element_bytes());
   parts.tiles = static_cast<unsigned>(ceil_div(p.n, parts.tile));
   return parts;
 }
@@ -535,7 +542,8 @@ struct PartitionMultireduce {
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(partition_tiles_kernel<T, Op>,
-           {parts.tiles, parts.tile / kItems, order_shared_bytes(parts, sizeof(T)), call.stream},
+           {parts.tiles, parts.tile / Items<T>::kCount, order_shared_bytes(parts, sizeof(T)),
+            call.stream},
            call.in(), call.labels(), call.n(), aligned, parts, tiles, call.out());
 
     const std::size_t table_bytes = sizeof(T) * parts.width();
