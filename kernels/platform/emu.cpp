@@ -45,14 +45,29 @@ void start_switch(void**, const void*, std::size_t) {}
 void finish_switch(void*, const void**, std::size_t*) {}
 #endif
 
-/// The stack that called run_grid, while a fiber runs.
-struct Host {
-  boost::context::fiber context;
-  const void* stack_bottom = nullptr;
-  std::size_t stack_bytes = 0;
+/// What runs on a stack of its own, and goes on there when another switches to it.
+struct Context {
+  boost::context::fiber fiber;
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
   void* fake_stack = nullptr;
 };
-Host host;
+Context host;  ///< what called run_grid
+
+Context* left = nullptr;  ///< by the last switch
+
+/// After a switch, on the stack that it led to.
+void arrive(boost::context::fiber&& from, void* own_fake_stack) {
+  left->fiber = std::move(from);
+  finish_switch(own_fake_stack, &left->bottom, &left->bytes);
+}
+
+/// Returns when another switches back to `own`, the context that calls this.
+void switch_to(Context& next, Context& own) {
+  left = &own;
+  start_switch(&own.fake_stack, next.bottom, next.bytes);
+  arrive(std::move(next.fiber).resume(), own.fake_stack);
+}
 
 /// Runs the thread that the scheduler chose to its end; the fiber then serves another thread.
 void run_current_thread();
@@ -60,50 +75,40 @@ void run_current_thread();
 /// A stack with a guard page and, on it, an endless loop over CUDA threads.
 class Fiber {
  public:
+  /// To be made on the host's stack.
   Fiber() {
     using boost::context::protected_fixedsize_stack;
     const auto stack = protected_fixedsize_stack(kStackBytes).allocate();
-    bottom_ = static_cast<const char*>(stack.sp) - stack.size;
-    bytes_ = stack.size;
+    context_.bottom = static_cast<const char*>(stack.sp) - stack.size;
+    context_.bytes = stack.size;
     // The constructor enters the new stack and comes back. Only the second pair of announcements
     // can name the host's stack, which the first has found out.
-    start_switch(&host.fake_stack, bottom_, bytes_);
-    context_ = boost::context::fiber(
+    start_switch(&host.fake_stack, context_.bottom, context_.bytes);
+    context_.fiber = boost::context::fiber(
         std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
         protected_fixedsize_stack(kStackBytes),
         [this](boost::context::fiber&& from) -> boost::context::fiber {
-          host.context = std::move(from);
-          finish_switch(nullptr, &host.stack_bottom, &host.stack_bytes);
+          arrive(std::move(from), nullptr);
           for (;;) {
             run_current_thread();
             suspend();
           }
         });
-    finish_switch(host.fake_stack, &host.stack_bottom, &host.stack_bytes);
-    start_switch(&host.fake_stack, host.stack_bottom, host.stack_bytes);
+    finish_switch(host.fake_stack, &host.bottom, &host.bytes);
+    start_switch(&host.fake_stack, host.bottom, host.bytes);
     finish_switch(host.fake_stack, nullptr, nullptr);
   }
   Fiber(const Fiber&) = delete;
 
-  /// On the host's stack: returns when the thread suspends or ends.
-  void resume() {
-    start_switch(&host.fake_stack, bottom_, bytes_);
-    context_ = std::move(context_).resume();
-    finish_switch(host.fake_stack, nullptr, nullptr);
-  }
-
-  /// On this fiber's stack: back to the host, until it resumes this fiber.
-  void suspend() {
-    start_switch(&fake_stack_, host.stack_bottom, host.stack_bytes);
-    host.context = std::move(host.context).resume();
-    finish_switch(fake_stack_, &host.stack_bottom, &host.stack_bytes);
-  }
+  /// On the host's stack: returns when this fiber, or one that it handed over to, suspends.
+  void resume() { switch_to(context_, host); }
+  /// On this fiber's stack: back to the host, until this fiber runs again.
+  void suspend() { switch_to(host, context_); }
+  /// On this fiber's stack: `next` goes on, until this fiber runs again.
+  void hand_over_to(Fiber& next) { switch_to(next.context_, context_); }
 
  private:
-  boost::context::fiber context_;
-  const void* bottom_;
-  std::size_t bytes_;
-  void* fake_stack_ = nullptr;
+  Context context_;
 };
 
 /// Idle fibers, the one used last on top since its stack is in the cache. Never destroyed: a fiber
@@ -316,7 +321,7 @@ class Grid {
     for (;;) {
       while (resident_.size() < residents && can_admit()) admit();
       if (resident_.empty()) return;
-      step(next_ready());
+      step(due_ != nullptr ? *std::exchange(due_, nullptr) : next_ready());
       if (failure_) std::rethrow_exception(failure_);
       if (stalled()) {
         if (can_admit()) admit();
@@ -560,20 +565,25 @@ class Grid {
     return *thread;
   }
 
-  /// Runs the thread until it suspends or ends.
-  void enter(Thread& thread) {
+  void set_running(Thread& thread) {
     running_ = &thread;
     detail::current_thread = &thread;
     detail::current_block = thread.block;
+  }
+
+  /// Runs the thread, and those that it and they hand over to, until one suspends or ends.
+  void enter(Thread& thread) {
+    set_running(thread);
     thread.fiber->resume();
     detail::current_thread = nullptr;
     detail::current_block = nullptr;
   }
 
-  void step(Thread& thread) {
+  void step(Thread& first) {
     ++steps_without_turnover_;
-    if (!thread.fiber) thread.fiber = take_fiber();
-    enter(thread);
+    if (!first.fiber) first.fiber = take_fiber();
+    enter(first);
+    Thread& thread = *running_;
     if (thread.state == State::kExited) idle_fibers().push_back(std::move(thread.fiber));
     if (failure_) return;
     Block& block = *thread.block;
@@ -602,8 +612,25 @@ class Grid {
   }
 
   void suspend(Thread& thread) {
-    if (!cancelling_) thread.fiber->suspend();
+    if (!cancelling_) give_up_processor(thread);
     if (cancelling_) throw Cancelled{};
+  }
+
+  /// To the next thread, straight where the host has nothing to decide, since a detour by way of it
+  /// is one more switch.
+  void give_up_processor(Thread& thread) {
+    if (thread.block->runnable == 0 || stalled()) return thread.fiber->suspend();
+    Thread& next = next_ready();
+    if (&next == &thread) {
+      ++steps_without_turnover_;
+    } else if (next.fiber) {
+      ++steps_without_turnover_;
+      set_running(next);
+      thread.fiber->hand_over_to(*next.fiber);
+    } else {
+      due_ = &next;
+      thread.fiber->suspend();
+    }
   }
 
   Collective* new_collective(unsigned mask, const Where& where) {
@@ -688,6 +715,7 @@ class Grid {
   std::size_t live_ = 0;           ///< threads of resident blocks that have not exited
   std::deque<Thread*> ready_;
   Thread* running_ = nullptr;
+  Thread* due_ = nullptr;  ///< the next to run, if that is decided: one that has no fiber yet
   std::deque<Collective> collectives_;
   std::vector<Collective*> idle_collectives_;
 
