@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -52,6 +53,18 @@ TEST(Catalog, FilesLieInTheFolderOfTheirOperation) {
                 std::filesystem::exists(folder / (stem + ".cpp")))
         << stem << " is not below " << folder;
   }
+}
+
+/// `ctest` has a test for each line of the list.
+TEST(Catalog, EveryVariantIsVerifiedOnEachHostBackendOnce) {
+  std::multiset<std::string> verified, declared;
+  std::ifstream list(VERIFIED_LIST);
+  for (std::string line; std::getline(list, line);) verified.insert(line);
+  for (const CatalogEntry& entry : catalog())
+    for (const Backend backend : {Backend::kEmu, Backend::kCpu})
+      if (entry.declared[index_of(backend)])
+        declared.insert(std::string(name_of(backend)) + " " + std::string(entry.variant.id));
+  EXPECT_EQ(verified, declared);
 }
 
 TEST(Catalog, VariantsSayWhatTheyAre) {
