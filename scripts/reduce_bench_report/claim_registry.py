@@ -1,6 +1,7 @@
 """The registry of claims (`claims.json`): numbers, limits that they keep, arithmetic on them."""
 
 import ast
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -117,6 +118,7 @@ class Registry:
         return Limits(low, high, (1 + gain / 2, 1 + gain * 2))
 
 
+@functools.cache
 def load_registry(path: Path = REGISTRY_PATH) -> Registry:
     document = checked_json(path, SCHEMA_PATH, "registry of claims")
     return Registry(document["tolerances"], tuple(document["claims"]), load_all())

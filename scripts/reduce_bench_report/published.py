@@ -1,5 +1,6 @@
 """Reads the publications' own tables, `published/<paper>.json`: checked here, trusted elsewhere."""
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ class Table:
         return next(column.unit for column in self.columns if column.name == name)
 
 
+@functools.cache
 def load_all(folder: Path = FOLDER) -> dict[str, Table]:
     """Every published table by its id."""
     tables: dict[str, Table] = {}
