@@ -60,7 +60,8 @@ test: build
 	cmake --preset sanitize
 	cmake --build --preset sanitize -j $(JOBS)
 	ctest --preset sanitize -j $(JOBS)
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n $(JOBS) -m "not alone"
+	.venv/bin/python -m pytest -m alone
 
 figures:
 	@scripts/setup.sh python requirements.txt

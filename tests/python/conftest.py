@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -6,6 +7,19 @@ import pytest
 from reduce_bench_report.loader import Results, load
 
 Loaded = Callable[..., Results]
+
+
+def pytest_configure() -> None:
+    """Shares the processors among the processes of pytest-xdist.
+
+    Drivers pin their threads, all of them the first to the first processor that they may use, and
+    threads that wait for each other spin.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        number, count = int(worker[2:]), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        if share := sorted(os.sched_getaffinity(0))[number::count]:
+            os.sched_setaffinity(0, share)
 
 
 @pytest.fixture

@@ -157,6 +157,7 @@ def test_bad_usage_is_one_sentence_and_exit_2(arguments: list[str], told: str) -
     assert told in done.stderr
 
 
+@pytest.mark.alone
 def test_probe_writes_what_simulate_reads(tmp_path: Path) -> None:
     here = tmp_path / "here.json"
     done = run("probe", "--largest", str(4 << 20), "-o", str(here))

@@ -271,6 +271,7 @@ def compare_revisions(
 
 
 @needs_faults
+@pytest.mark.alone
 def test_the_recipe_finds_a_slower_revision(repository: Path) -> None:
     # A machine that does much else leaves five rounds inconclusive; more rounds settle it.
     for rounds in (5, 9):
@@ -289,6 +290,7 @@ def test_the_recipe_finds_a_slower_revision(repository: Path) -> None:
 
 
 @needs_faults
+@pytest.mark.alone
 def test_the_recipe_finds_nothing_between_two_builds_of_one_revision(repository: Path) -> None:
     ended = compare_revisions(repository, "fast", "fast")
     assert ended.returncode in (GOOD, INCOMPLETE), ended.stdout + ended.stderr

@@ -535,6 +535,7 @@ def many_points() -> list[made_up.Json]:
     return points
 
 
+@pytest.mark.alone
 def test_opens_quickly_with_5000_points(new_tab: Callable[[], Tab], save: Save) -> None:
     """Processor time of the page, in a browser that has never seen it.
 
