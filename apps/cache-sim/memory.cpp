@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <span>
 #include <utility>
 
 namespace reduce_bench {
@@ -13,11 +12,10 @@ Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
       tlb_counts_(pages.tlb.size()),
       memory_latency_ns_(hierarchy.memory_latency_ns) {
   for (const CacheLevel& level : hierarchy.caches) {
-    levels_.push_back({.entries = {level.lines(), level.associativity, level.replacement},
+    levels_.push_back({.sets = sets_of(level),
                        .line_shift = static_cast<unsigned>(std::countr_zero(level.line_bytes)),
                        .latency_ns = level.latency_ns,
                        .prefetches = level.prefetch == Prefetch::kNextLine});
-    levels_.back().state.assign(levels_.back().entries.slots(), 0);
   }
   for (const TlbLevel& level : pages.tlb)
     tlb_.emplace_back(level.entries, level.associativity, level.replacement);
@@ -27,131 +25,134 @@ Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
   }
 }
 
+/// Sets of fewer than four ways would leave most of what a search reads empty.
+Memory::AnySets Memory::sets_of(const CacheLevel& level) {
+  const std::uint64_t lines = level.lines(), ways = level.associativity;
+  if (ways < 4 || ways > 64 || level.replacement != Replacement::kApproximateLru)
+    return IndexedSets(lines, ways, level.replacement);
+  if (ways > 16) return SearchedSets<64>(lines, ways);
+  if (ways > 8) return SearchedSets<16>(lines, ways);
+  return SearchedSets<8>(lines, ways);
+}
+
+/// No level decides what a nearer one does, so each serves all requests of the batch before the
+/// next level begins: which sets it needs is known ahead, and levels do not wait for one another.
 void Memory::simulate_batch() {
-  const std::span<const Access> accesses(batch_.data(), std::exchange(waiting_, 0));
-  for (const Access& access : accesses) simulate(access.address, access.kind);
-}
-
-inline void Memory::simulate(std::uint64_t address, Kind kind) {
-  const bool write = kind == Kind::kWrite;
-  const double translation_ns = translate(address);
-  Level& first = levels_.front();
-  const std::size_t at = first.entries.find(first.line_of(address));
-  double latency_ns = first.latency_ns;
-  if (at != SetAssociative::kNone) [[likely]] {
-    ++first.counts.hits;
-    first.entries.use(at);
-    std::uint8_t& state = first.state[at];
-    state |= write ? kDirty : std::uint8_t{0};
-    if (state & kPrefetched) {
-      state &= static_cast<std::uint8_t>(~kPrefetched);
-      prefetch_after(0, address);
-    }
-  } else {
-    latency_ns = miss(address, write);
+  const std::span<const Request> accesses(batch_.data(), std::exchange(waiting_, 0));
+  translate(accesses);
+  std::span<const Request> requests = accesses;
+  for (Level& level : levels_)
+    requests = std::visit([&](auto& sets) { return serve(level, sets, requests); }, level.sets);
+  std::uint64_t writes = 0;
+  for (const Request request : requests) {
+    writes += request.kind() == Kind::kWriteBack;
+    if (request.kind() == Kind::kRead) found_ns_[request.access()] = memory_latency_ns_;
   }
-  advance(latency_ns + translation_ns, kind);
+  memory_writes_ += writes;
+  memory_reads_ += requests.size() - writes;
+  if (!slot_free_ns_.empty()) advance(accesses);
 }
 
-inline double Memory::translate(std::uint64_t address) {
-  if (tlb_.empty()) return 0;
-  const auto page = static_cast<SetAssociative::Key>(address >> page_shift_);
-  const std::size_t at = tlb_.front().find(page);
-  if (at == SetAssociative::kNone) return translate_slowly(page);
-  ++tlb_counts_.front().hits;
-  tlb_.front().use(at);
-  return pages_.tlb.front().latency_ns;
+void Memory::translate(std::span<const Request> accesses) {
+  if (tlb_.empty()) {
+    std::fill_n(translation_ns_.begin(), accesses.size(), 0);
+    return;
+  }
+  IndexedSets& first = tlb_.front();
+  const double hit_ns = pages_.tlb.front().latency_ns;
+  std::uint64_t hits = 0;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Key page = static_cast<Key>(accesses[i].address() >> page_shift_);
+    const IndexedSets::Entry found = first.find(page);
+    if (found) [[likely]] {
+      ++hits;
+      first.use(found);
+      translation_ns_[i] = hit_ns;
+    } else {
+      translation_ns_[i] = translate_slowly(page);
+    }
+  }
+  tlb_counts_.front().hits += hits;
 }
 
-double Memory::translate_slowly(SetAssociative::Key page) {
+double Memory::translate_slowly(Key page) {
   double added_ns = pages_.walk_ns;
   std::size_t missed = 0;
   for (; missed < tlb_.size(); ++missed) {
-    const std::size_t at = tlb_[missed].find(page);
-    if (at == SetAssociative::kNone) {
+    const IndexedSets::Entry found = tlb_[missed].find(page);
+    if (!found) {
       ++tlb_counts_[missed].misses;
       continue;
     }
     ++tlb_counts_[missed].hits;
-    tlb_[missed].use(at);
+    tlb_[missed].use(found);
     added_ns = pages_.tlb[missed].latency_ns;
     break;
   }
-  for (std::size_t i = 0; i < missed; ++i) tlb_[i].place(page, tlb_[i].victim(page));
+  for (std::size_t i = 0; i < missed; ++i)
+    tlb_[i].place(page, tlb_[i].victim(tlb_[i].find(page)), false, false);
   return added_ns;
 }
 
-/// Brings a line into the first level, which does not have it.
-double Memory::miss(std::uint64_t address, bool write) {
-  ++levels_.front().counts.misses;
-  std::size_t found = 1;
-  double latency_ns = memory_latency_ns_;
-  for (; found < levels_.size(); ++found) {
-    Level& level = levels_[found];
-    const std::size_t at = level.entries.find(level.line_of(address));
-    if (at == SetAssociative::kNone) {
-      ++level.counts.misses;
-      continue;
+/// What the level asks of the next: for each request at most four, the last of which is written
+/// over where it must not be asked, as a branch that depends on the data would be mispredicted.
+template <class Sets>
+std::span<const Memory::Request> Memory::serve(Level& level, Sets& sets,
+                                               std::span<const Request> requests) {
+  // The first level's sets stay in the processor's own.
+  const std::size_t ahead = &level == &levels_.front() ? requests.size() : kAhead;
+  if (level.asked.size() < 4 * requests.size()) level.asked.resize(4 * requests.size());
+  Request* next = level.asked.data();
+  LevelCounts counts;
+  const unsigned line_shift = level.line_shift;
+  const auto put = [&](Key line, typename Sets::Entry not_found, bool dirty, bool prefetched) {
+    const typename Sets::Entry victim = sets.victim(not_found);
+    const bool changed = sets.dirty(victim);
+    *next = {std::uint64_t{sets.key_at(victim)} << line_shift, 0, Kind::kWriteBack};
+    next += changed;
+    counts.write_backs += changed;
+    sets.place(line, victim, dirty, prefetched);
+  };
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (i + ahead < requests.size())
+      sets.fetch(static_cast<Key>(requests[i + ahead].address() >> line_shift));
+    const Request request = requests[i];
+    const std::uint64_t address = request.address();
+    const Kind kind = request.kind();
+    const bool demand = kind <= Kind::kWrite, write_back = kind == Kind::kWriteBack;
+    const bool dirty = kind == Kind::kWrite || write_back;
+    const Key line = static_cast<Key>(address >> line_shift);
+    const typename Sets::Entry found = sets.find(line);
+    if (found) [[likely]] {
+      sets.make_dirty(found, dirty);
+      if (!write_back) sets.use(found);
+      if (!demand) continue;
+      ++counts.hits;
+      found_ns_[request.access()] = level.latency_ns;
+      if (!sets.prefetched(found)) continue;
+      sets.clear_prefetched(found);
+    } else {
+      *next = {address, request.access(), demand ? Kind::kRead : Kind::kPrefetch};
+      next += !write_back;
+      put(line, found, dirty, false);
+      if (!demand) continue;
+      ++counts.misses;
     }
-    ++level.counts.hits;
-    level.entries.use(at);
-    latency_ns = level.latency_ns;
-    if (level.state[at] & kPrefetched) {
-      level.state[at] &= static_cast<std::uint8_t>(~kPrefetched);
-      prefetch_after(found, address);
-    }
-    break;
+    // Brings the line that follows, and those after it that do not have it either.
+    const std::uint64_t after = (std::uint64_t{line} + 1) << line_shift;
+    if (!level.prefetches || after >> page_shift_ != address >> page_shift_) continue;
+    const Key line_after = line + 1;
+    const typename Sets::Entry there = sets.find(line_after);
+    if (there) continue;
+    ++counts.prefetches;
+    *next++ = {after, 0, Kind::kPrefetch};
+    put(line_after, there, false, true);
   }
-  if (found == levels_.size()) ++memory_reads_;
-  while (found-- > 0) {
-    put(found, address, write && found == 0 ? kDirty : std::uint8_t{0});
-    prefetch_after(found, address);
-  }
-  return latency_ns;
-}
-
-void Memory::put(std::size_t level, std::uint64_t address, std::uint8_t state) {
-  Level& here = levels_[level];
-  const SetAssociative::Key line = here.line_of(address);
-  const std::size_t at = here.entries.victim(line);
-  if (here.state[at] & kDirty) {
-    ++here.counts.write_backs;
-    write_back(level + 1, std::uint64_t{here.entries.key_at(at)} << here.line_shift);
-  }
-  here.entries.place(line, at);
-  here.state[at] = state;
-}
-
-/// A changed line arrives from the level before.
-inline void Memory::write_back(std::size_t level, std::uint64_t address) {
-  if (level == levels_.size()) {
-    ++memory_writes_;
-    return;
-  }
-  Level& here = levels_[level];
-  const std::size_t at = here.entries.find(here.line_of(address));
-  if (at != SetAssociative::kNone) here.state[at] |= kDirty;
-  else put(level, address, kDirty);
-}
-
-/// Brings the next line into a level, and those after it that do not have it either.
-void Memory::prefetch_after(std::size_t level, std::uint64_t address) {
-  Level& here = levels_[level];
-  if (!here.prefetches) return;
-  const std::uint64_t next = ((address >> here.line_shift) + 1) << here.line_shift;
-  if (next >> page_shift_ != address >> page_shift_) return;
-  if (here.entries.find(here.line_of(next)) != SetAssociative::kNone) return;
-  ++here.counts.prefetches;
-  std::size_t found = level + 1;
-  for (; found < levels_.size(); ++found) {
-    SetAssociative& entries = levels_[found].entries;
-    const std::size_t at = entries.find(levels_[found].line_of(next));
-    if (at == SetAssociative::kNone) continue;
-    entries.use(at);
-    break;
-  }
-  if (found == levels_.size()) ++memory_reads_;
-  while (found-- > level) put(found, next, found == level ? kPrefetched : std::uint8_t{0});
+  level.counts.hits += counts.hits;
+  level.counts.misses += counts.misses;
+  level.counts.prefetches += counts.prefetches;
+  level.counts.write_backs += counts.write_backs;
+  return {level.asked.data(), next};
 }
 
 std::vector<LevelCounts> Memory::caches() {
@@ -216,15 +217,23 @@ inline double Memory::take_slot(double begin_ns, double latency_ns) {
   return begin_ns;
 }
 
-inline void Memory::advance(double latency_ns, Kind kind) {
-  if (slot_free_ns_.empty()) return;
-  double begin_ns = now_ns_;
-  if (kind == Kind::kChainedRead) begin_ns = std::max(begin_ns, chain_end_ns_);
-  if (latency_ns > levels_.front().latency_ns) begin_ns = take_slot(begin_ns, latency_ns);
-  const double end_ns = begin_ns + latency_ns;
-  if (kind == Kind::kChainedRead) chain_end_ns_ = end_ns;
-  last_end_ns_ = std::max(last_end_ns_, end_ns);
-  now_ns_ = begin_ns + access_ns_;
+void Memory::advance(std::span<const Request> accesses) {
+  const double first_ns = levels_.front().latency_ns;
+  // Not kept in memory, as each access waits for the one before.
+  double now_ns = now_ns_, last_end_ns = last_end_ns_;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const bool chained = accesses[i].kind() == Kind::kChainedRead;
+    const double latency_ns = found_ns_[i] + translation_ns_[i];
+    double begin_ns = now_ns;
+    if (chained) begin_ns = std::max(begin_ns, chain_end_ns_);
+    if (latency_ns > first_ns) begin_ns = take_slot(begin_ns, latency_ns);
+    const double end_ns = begin_ns + latency_ns;
+    if (chained) chain_end_ns_ = end_ns;
+    last_end_ns = std::max(last_end_ns, end_ns);
+    now_ns = begin_ns + access_ns_;
+  }
+  now_ns_ = now_ns;
+  last_end_ns_ = last_end_ns;
 }
 
 }  // namespace reduce_bench

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "hierarchy.hpp"
@@ -36,18 +38,19 @@ struct TlbCounts {
 class Memory {
  public:
   /// Addresses lie below: the number of the shortest line that a hierarchy may have fits a key.
-  static constexpr std::uint64_t kMostBytes = SetAssociative::kMostKeys * kLeastLineBytes;
+  static constexpr std::uint64_t kMostBytes = kMostKeys * kLeastLineBytes;
 
   Memory(const Hierarchy& hierarchy, const Pages& pages);
 
-  enum class Kind { kRead, kChainedRead, kWrite };
+  /// The program's accesses, then what a level asks of the next.
+  enum class Kind : std::uint8_t { kRead, kChainedRead, kWrite, kPrefetch, kWriteBack };
 
   /// Nothing that is simulated decides what the program does next: accesses wait, and are simulated
   /// in their order when there are enough, or when a count or time is asked for. So the program's
   /// own misses overlap, rather than each waiting for the simulation of the access before.
   void access(std::uint64_t address, Kind kind) {
-    batch_[waiting_++] = {address, kind};
-    if (waiting_ == kBatch) simulate_batch();
+    batch_[waiting_] = Request(address, waiting_, kind);
+    if (++waiting_ == kBatch) simulate_batch();
   }
 
   std::vector<LevelCounts> caches();
@@ -60,46 +63,53 @@ class Memory {
   std::optional<double> pipelined_ns();
 
  private:
-  static constexpr std::uint8_t kDirty = 1, kPrefetched = 2;
+  /// An access, or what a level asks of the next. One word, which is one store of the program.
+  class Request {
+   public:
+    Request() = default;
+    Request(std::uint64_t address, std::uint64_t access, Kind kind)
+        : word_(address << 16 | access << 3 | static_cast<std::uint64_t>(kind)) {}
+    std::uint64_t address() const { return word_ >> 16; }
+    std::size_t access() const { return word_ >> 3 & (kBatch - 1); }  ///< which of the batch
+    Kind kind() const { return static_cast<Kind>(word_ & 7); }
+
+   private:
+    std::uint64_t word_;
+  };
+
+  using AnySets = std::variant<SearchedSets<8>, SearchedSets<16>, SearchedSets<64>, IndexedSets>;
 
   struct Level {
-    SetAssociative entries;
+    AnySets sets;
     unsigned line_shift;
     double latency_ns;
     bool prefetches;
-    std::vector<std::uint8_t> state;  ///< of each entry
     LevelCounts counts;
-
-    SetAssociative::Key line_of(std::uint64_t address) const {
-      return static_cast<SetAssociative::Key>(address >> line_shift);
-    }
+    std::vector<Request> asked;  ///< of the next level
   };
 
+  static AnySets sets_of(const CacheLevel& level);
   void simulate_batch();
-  void simulate(std::uint64_t address, Kind kind);
-  double translate(std::uint64_t address);
-  double translate_slowly(SetAssociative::Key page);
-  double miss(std::uint64_t address, bool write);
-  void put(std::size_t level, std::uint64_t address, std::uint8_t state);
-  void write_back(std::size_t level, std::uint64_t address);
-  void prefetch_after(std::size_t level, std::uint64_t address);
+  void translate(std::span<const Request> accesses);
+  double translate_slowly(Key page);
+  template <class Sets>
+  std::span<const Request> serve(Level& level, Sets& sets, std::span<const Request> requests);
 
-  void advance(double latency_ns, Kind kind);
+  void advance(std::span<const Request> accesses);
   double take_slot(double begin_ns, double latency_ns);
 
-  struct Access {
-    std::uint64_t address;
-    Kind kind;
-  };
   /// Enough that where a batch begins does not matter, and few enough to stay in the first cache.
   static constexpr std::size_t kBatch = 1024;
-  std::array<Access, kBatch> batch_;
+  /// Far enough for the processor to fetch a set before it is needed.
+  static constexpr std::size_t kAhead = 8;
+  std::array<Request, kBatch> batch_;
+  std::array<double, kBatch> found_ns_, translation_ns_;  ///< of each access
   std::size_t waiting_ = 0;
 
   Pages pages_;
   unsigned page_shift_;
   std::vector<Level> levels_;
-  std::vector<SetAssociative> tlb_;
+  std::vector<IndexedSets> tlb_;
   std::vector<TlbCounts> tlb_counts_;
   double memory_latency_ns_;
   std::uint64_t memory_reads_ = 0, memory_writes_ = 0;

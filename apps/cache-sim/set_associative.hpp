@@ -5,155 +5,213 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <experimental/simd>
 #include <vector>
 
 #include "hierarchy.hpp"
 
 namespace reduce_bench {
 
-class SetAssociative {
+/// Number of a line or page. 32 bits, as the simulator waits for its own tables above all.
+using Key = std::uint32_t;
+inline constexpr Key kMostKeys = ~Key{0};
+
+/// key % sets by two multiplications (Lemire, Kaser, Kurz 2019: exact for 32 bits), as a division
+/// takes longer than a search.
+class SetOf {
  public:
-  /// Number of a line or page. 32 bits, as the simulator waits for its own tables above all.
-  using Key = std::uint32_t;
-  static constexpr Key kMostKeys = ~Key{0};
-  static constexpr std::size_t kNone = ~std::size_t{0};
-
-  SetAssociative(std::uint64_t entries, std::uint64_t ways, Replacement replacement)
-      : ways_(ways),
-        sets_(entries / ways),
-        reciprocal_(~std::uint64_t{0} / sets_ + 1),
-        set_shift_(std::countr_zero(std::bit_ceil(ways))),
-        replacement_(replacement),
-        tags_(slots() + kAtOnce, 0),
-        words_((ways + 63) / 64),
-        all_used_(~std::uint64_t{0} >> (64 * words_ - ways)),
-        hints_(ways > kAtOnce || entries <= kEntriesWorthHints ? std::bit_ceil(2 * entries) : 0,
-               0) {
-    switch (replacement_) {
-      case Replacement::kLru: used_.assign(slots(), 0); break;
-      case Replacement::kApproximateLru: used_bits_.assign(sets_ * words_, 0); break;
-    }
-  }
-
-  /// Entries are numbered up to here. A set begins at a multiple of a power of two, so that shifts
-  /// tell sets and ways; what lies between its last way and the next set stays empty.
-  std::size_t slots() const { return sets_ << set_shift_; }
-
-  /// Where the entry is, or kNone.
-  std::size_t find(Key key) {
-    if (hints_.empty()) return searched(key);
-    const std::size_t hint = hints_[key & (hints_.size() - 1)];
-    if (tags_[hint] == key + 1) return hint;
-    const std::size_t at = ways_ > kWaysWithoutIndex ? looked_up(key) : searched(key);
-    if (at != kNone) remember(key, at);
-    return at;
-  }
-
-  void use(std::size_t i) {
-    switch (replacement_) {
-      case Replacement::kLru: used_[i] = ++time_; return;
-      case Replacement::kApproximateLru: set_bit(i); return;
-    }
-  }
-
-  /// Where a key that is not here goes: the first empty entry of its set, else the one to replace.
-  /// Empty entries need no case of their own: their times are the least, and their bits not set.
-  std::size_t victim(Key key) const {
-    const std::size_t set = set_of(key), first = set << set_shift_;
-    switch (replacement_) {
-      case Replacement::kLru:
-        return static_cast<std::size_t>(std::min_element(&used_[first], &used_[first] + ways_) -
-                                        used_.data());
-      case Replacement::kApproximateLru: return first + first_unused(set);
-    }
-    return first;  // unreachable
-  }
-
-  bool holds(std::size_t i) const { return tags_[i] != 0; }
-  Key key_at(std::size_t i) const { return tags_[i] - 1; }
-
-  /// Puts a key where `victim` said, as used.
-  void place(Key key, std::size_t i) {
-    if (ways_ > kWaysWithoutIndex) {
-      if (holds(i)) index_.erase(key_at(i));
-      index_.emplace(key, static_cast<std::uint32_t>(i));
-    }
-    tags_[i] = key + 1;
-    if (!hints_.empty()) remember(key, i);
-    use(i);
-  }
-
- private:
-  /// Hints save the search of wide sets, and of a cache that most accesses hit. Those of a larger
-  /// one would miss the processor's caches, where what a search reads lies in a line or two.
-  static constexpr std::uint64_t kEntriesWorthHints = 2048;
-  /// A search of the thousands of ways that a TLB without sets has takes microseconds.
-  static constexpr std::uint64_t kWaysWithoutIndex = 64;
-  using Index = std::unordered_map<Key, std::uint32_t>;
-  std::size_t looked_up(Key key) const {
-    const auto found = index_.find(key);
-    return found == index_.end() ? kNone : found->second;
-  }
-  std::size_t searched(Key key) const {
-    const std::size_t first = set_of(key) << set_shift_, end = first + ways_;
-    for (std::size_t i = first; i < end; i += kAtOnce) {
-      // Which way has a key is random: there is no branch for each, but a form that compilers make
-      // vectors of (GCC unless it unrolls first). What follows the set does not have the key.
-      const Key* const tags = &tags_[i];
-      std::uint32_t found = 0;
-#pragma GCC unroll 1
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) found |= tags[j] == key + 1 ? j + 1 : 0;
-      if (found != 0) return i + found - 1;
-    }
-    return kNone;
-  }
-  static constexpr std::uint32_t kAtOnce = 16;
-  /// key % sets by two multiplications (Lemire, Kaser, Kurz 2019: exact for 32 bits), as a division
-  /// takes longer than the search.
-  std::size_t set_of(Key key) const {
+  explicit SetOf(std::uint64_t sets) : sets_(sets), reciprocal_(~std::uint64_t{0} / sets + 1) {}
+  std::size_t operator()(Key key) const {
     return static_cast<std::size_t>(static_cast<unsigned __int128>(reciprocal_ * key) * sets_ >>
                                     64);
   }
-  void set_bit(std::size_t i) {
-    const std::size_t set = i >> set_shift_, way = i - (set << set_shift_);
-    const std::uint64_t bit = std::uint64_t{1} << way % 64;
-    if (words_ == 1) {
-      const std::uint64_t used = used_bits_[set] | bit;
-      used_bits_[set] = used == all_used_ ? bit : used;
-      return;
+
+ private:
+  std::uint64_t sets_, reciprocal_;
+};
+
+/// Approximate LRU and up to `kWays` ways, as most caches have: a search compares the tags of a set
+/// at once. What is known of a set lies together, as each set that is touched is a miss or two of
+/// the processor's own caches.
+template <std::size_t kWays>
+class SearchedSets {
+ public:
+  struct Entry {
+    std::size_t set;
+    std::uint64_t bit;  ///< of its way; 0: the set does not have the key
+    explicit operator bool() const { return bit != 0; }
+  };
+
+  SearchedSets(std::uint64_t entries, std::uint64_t ways)
+      : all_used_(~std::uint64_t{0} >> (64 - ways)),
+        set_of_(entries / ways),
+        sets_(entries / ways) {}
+
+  Entry find(Key key) const {
+    namespace stdx = std::experimental;
+    constexpr std::size_t kAtOnce = std::min(kWays, std::size_t{16});
+    using Tags = stdx::fixed_size_simd<Key, kAtOnce>;
+    Entry found{.set = set_of_(key), .bit = 0};
+    const Key* const tags = sets_[found.set].tags;
+    for (std::size_t way = 0; way < kWays; way += kAtOnce) {
+      const auto same = Tags(tags + way, stdx::element_aligned) == key + 1;
+      if (stdx::any_of(same)) found.bit = std::uint64_t{1} << way << stdx::find_first_set(same);
     }
-    std::uint64_t& word = used_bits_[set * words_ + way / 64];
-    if (word & bit) return;
-    word |= bit;
-    if (first_unused(set) < ways_) return;
-    std::fill_n(&used_bits_[set * words_], words_, std::uint64_t{0});
-    word = bit;
-  }
-  /// The first way whose bit is not set; `ways` where all are.
-  std::size_t first_unused(std::size_t set) const {
-    // All but the last: then it is that one, also where it is the only one, whose bit stays set.
-    if (words_ == 1)
-      return static_cast<std::size_t>(std::countr_one(used_bits_[set] & all_used_ >> 1));
-    std::size_t word = 0;
-    while (word + 1 < words_ && used_bits_[set * words_ + word] == ~std::uint64_t{0}) ++word;
-    return 64 * word + static_cast<std::size_t>(std::countr_one(used_bits_[set * words_ + word]));
-  }
-  void remember(Key key, std::size_t i) {
-    hints_[key & (hints_.size() - 1)] = static_cast<std::uint32_t>(i);
+    return found;
   }
 
-  std::uint64_t ways_, sets_, reciprocal_;
-  int set_shift_;
+  /// Fetches what a later search for the key reads.
+  void fetch(Key key) const {
+    const Set& set = sets_[set_of_(key)];
+    __builtin_prefetch(&set);
+    if (sizeof(Set) > kHostLineBytes) __builtin_prefetch(&set.used);
+  }
+
+  void use(Entry entry) {
+    std::uint64_t& used = sets_[entry.set].used;
+    used = (used | entry.bit) == all_used_ ? entry.bit : used | entry.bit;
+  }
+
+  /// Where a key that was not found goes: the first empty entry of its set, else the one to
+  /// replace. Empty entries need no case of their own: their bits are not set. Where all but the
+  /// last way are used it is that one, also where it is the only one, whose bit stays set.
+  Entry victim(Entry not_found) const {
+    const std::uint64_t used = sets_[not_found.set].used & all_used_ >> 1;
+    return {not_found.set, ~used & (used + 1)};
+  }
+
+  Key key_at(Entry entry) const { return sets_[entry.set].tags[std::countr_zero(entry.bit)] - 1; }
+  bool dirty(Entry entry) const { return sets_[entry.set].dirty & entry.bit; }
+  void make_dirty(Entry entry, bool dirty) { sets_[entry.set].dirty |= dirty ? entry.bit : 0; }
+  /// Whether nobody has asked for it yet.
+  bool prefetched(Entry entry) const { return sets_[entry.set].prefetched & entry.bit; }
+  void clear_prefetched(Entry entry) { sets_[entry.set].prefetched &= ~entry.bit; }
+
+  /// Puts a key where `victim` said, as used.
+  void place(Key key, Entry entry, bool dirty, bool prefetched) {
+    Set& set = sets_[entry.set];
+    set.tags[std::countr_zero(entry.bit)] = key + 1;
+    set.dirty = (set.dirty & ~entry.bit) | (dirty ? entry.bit : 0);
+    set.prefetched = (set.prefetched & ~entry.bit) | (prefetched ? entry.bit : 0);
+    use(entry);
+  }
+
+ private:
+  static constexpr std::size_t kHostLineBytes = 64;
+  struct alignas(kHostLineBytes) Set {
+    Key tags[kWays] = {};  ///< key + 1; 0 where empty
+    std::uint64_t used = 0, dirty = 0, prefetched = 0;
+  };
+  std::uint64_t all_used_;  ///< a bit for each way
+  SetOf set_of_;
+  std::vector<Set> sets_;
+};
+
+/// Any number of ways and any policy. Finds a key in a table of all keys, which are dense, as
+/// arrays lie one after another: a search of the thousands of ways that a TLB without sets has
+/// would take microseconds.
+class IndexedSets {
+ public:
+  struct Entry {
+    std::size_t set, i;  ///< of all entries; kNone: the set does not have the key
+    explicit operator bool() const { return i != kNone; }
+  };
+
+  IndexedSets(std::uint64_t entries, std::uint64_t ways, Replacement replacement)
+      : ways_(ways),
+        words_((ways + 63) / 64),
+        all_used_(~std::uint64_t{0} >> (64 * words_ - ways)),
+        replacement_(replacement),
+        set_of_(entries / ways),
+        entries_(entries) {
+    switch (replacement_) {
+      case Replacement::kLru: used_at_.assign(entries, 0); break;
+      case Replacement::kApproximateLru:
+        used_bits_.assign(entries / ways * words_, 0);
+        full_words_.assign(entries / ways, 0);
+        break;
+    }
+  }
+
+  Entry find(Key key) const {
+    return {.set = set_of_(key), .i = key < index_.size() ? std::size_t{index_[key]} - 1 : kNone};
+  }
+  void fetch(Key key) const {
+    if (key < index_.size()) __builtin_prefetch(&index_[key]);
+  }
+
+  void use(Entry entry) {
+    switch (replacement_) {
+      case Replacement::kLru: used_at_[entry.i] = ++time_; return;
+      case Replacement::kApproximateLru: set_bit(entry); return;
+    }
+  }
+
+  /// Empty entries need no case of their own: their times are the least, and their bits not set.
+  Entry victim(Entry not_found) const {
+    const std::size_t set = not_found.set, first = set * ways_;
+    switch (replacement_) {
+      case Replacement::kLru: {
+        const auto times = used_at_.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto least = std::min_element(times, times + static_cast<std::ptrdiff_t>(ways_));
+        return {set, first + static_cast<std::size_t>(least - times)};
+      }
+      case Replacement::kApproximateLru: return {set, first + first_unused(set)};
+    }
+    return not_found;  // unreachable
+  }
+
+  Key key_at(Entry entry) const { return entries_[entry.i].tag - 1; }
+  bool dirty(Entry entry) const { return entries_[entry.i].dirty; }
+  void make_dirty(Entry entry, bool dirty) { entries_[entry.i].dirty |= dirty; }
+  bool prefetched(Entry entry) const { return entries_[entry.i].prefetched; }
+  void clear_prefetched(Entry entry) { entries_[entry.i].prefetched = false; }
+
+  void place(Key key, Entry entry, bool dirty, bool prefetched) {
+    if (entries_[entry.i].tag != 0) index_[key_at(entry)] = 0;
+    if (key >= index_.size()) index_.resize(std::size_t{key} + 1, 0);
+    index_[key] = static_cast<std::uint32_t>(entry.i) + 1;
+    entries_[entry.i] = {key + 1, dirty, prefetched};
+    use(entry);
+  }
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  struct State {
+    Key tag = 0;  ///< key + 1; 0 where empty
+    bool dirty = false, prefetched = false;
+  };
+  void set_bit(Entry entry) {
+    const std::size_t way = entry.i - entry.set * ways_;
+    std::uint64_t* const words = &used_bits_[entry.set * words_];
+    const std::uint64_t bit = std::uint64_t{1} << way % 64;
+    if (words[way / 64] & bit) return;
+    words[way / 64] |= bit;
+    std::uint32_t& full = full_words_[entry.set];
+    while (full + 1 < words_ && words[full] == ~std::uint64_t{0}) ++full;
+    if (full + 1 < words_ || words[full] != all_used_) return;
+    std::fill_n(words, words_, std::uint64_t{0});
+    full = 0;
+    words[way / 64] = bit;
+  }
+  /// The first way whose bit is not set; of a set of one way that way, whose bit stays set.
+  std::size_t first_unused(std::size_t set) const {
+    if (ways_ == 1) return 0;
+    const std::size_t word = full_words_[set];
+    return 64 * word + static_cast<std::size_t>(std::countr_one(used_bits_[set * words_ + word]));
+  }
+
+  std::uint64_t ways_;
+  std::size_t words_;       ///< of 64 bits for each set
+  std::uint64_t all_used_;  ///< the last word of a set whose ways were all used
   Replacement replacement_;
+  SetOf set_of_;
   std::uint64_t time_ = 0;
-  std::vector<Key> tags_;                 ///< key + 1; 0 where empty
-  std::vector<std::uint64_t> used_;       ///< LRU: when
-  std::size_t words_;                     ///< of 64 bits for each set
-  std::uint64_t all_used_;                ///< the last word of a set whose ways were all used
-  std::vector<std::uint64_t> used_bits_;  ///< approximate LRU
-  std::vector<std::uint32_t> hints_;      ///< where a key with these lower bits was last
-  Index index_;                           ///< of sets too wide to search: where each key is
+  std::vector<State> entries_;
+  std::vector<std::uint64_t> used_at_;     ///< LRU: when
+  std::vector<std::uint64_t> used_bits_;   ///< approximate LRU
+  std::vector<std::uint32_t> full_words_;  ///< how many words begin a set that are all ones
+  std::vector<std::uint32_t> index_;       ///< 1 + where each key is; 0: nowhere
 };
 
 }  // namespace reduce_bench
