@@ -456,7 +456,7 @@ TEST(Thesis, HugePagesRemoveTheThirdStep) {
 
 // Results.
 
-/// Where the simulator's own tables fit the caches (docs/adr/0009-cache-simulator.md).
+/// Of more buckets, docs/adr/0009-cache-simulator.md tells.
 TEST(Rate, TwentyMillionAccessesASecondOnAQuietCore) {
   const Hierarchy machine = read_hierarchy(SOURCE_DIR "/configs/hierarchies/core2-t7300.json");
   const Workload load = workload("cpu/multireduce", std::size_t{1} << 20, std::size_t{1} << 16);
@@ -471,7 +471,7 @@ TEST(Rate, TwentyMillionAccessesASecondOnAQuietCore) {
   RecordProperty("million_accesses_per_s", std::to_string(best / 1e6));
   std::printf("%.1f million accesses a second\n", best / 1e6);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-  EXPECT_GT(best, 10e6);  // 20 on a quiet core; a core shared with others is slower
+  EXPECT_GT(best, 15e6);  // some 40 on a quiet core, 20 with more buckets; shared cores are slower
 #endif
 }
 

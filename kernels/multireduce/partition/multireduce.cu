@@ -13,21 +13,24 @@
 //   one of runs: equal neighbours are combined, and what is left goes to the results.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
-// Launch: a fill; a block of `block` threads for every tile of 16 inputs per thread; then one block
-//   of 1024 threads per SM.
+// Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
+//   one block of 1024 threads per SM.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. For i32 sums 20 bytes per input, which
-//   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 368 us
-//   into 2^16 buckets, 375 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
-//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 398 us into
-//   2^22, 462 into 2^23, 594 into 2^24. Zipf labels take 524 us into 2^16 and 809 into 2^24, runs
-//   of 64 435 to 704, where both kernels wait for conflicts in shared memory and short pieces (52
-//   and 33 % of the memory rate), sorted labels 137 to 181. atomic/global is nearest where its
-//   table lies in the L2 (703 us into 2^20 and 2^22, uniform), and into 2^24 buckets with runs (953
-//   us) and sorted labels (259 us). With sorted labels memory binds: results are cleared (61 MB
-//   written), and changed when they have left the L2 (67 MB read, 74 written); with the inputs 740
-//   MB, 174 us at the read ceiling. Values of 8 bytes move 32 bytes per input: into 2^20 buckets
-//   they take 951 us, atomic/global 740; into 2^23 1274 and 2430 (in a run of their own).
+//   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 370 us
+//   into 2^16 buckets, 376 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
+//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 395 us into
+//   2^22, 462 into 2^23, 595 into 2^24. Zipf labels take 529 us into 2^16 and 808 into 2^24. Labels
+//   in runs of 64 take 144 to 194 us (a prototype: runs of 4 252 us into 2^20, of 16 163), sorted
+//   labels 138 to 181. atomic/global is nearest where its table lies in the L2 (704 us into 2^21
+//   and 2^22, uniform), and into 2^24 buckets with sorted labels (258 us). There memory binds:
+//   results are cleared (61 MB written), and changed when they have left the L2 (67 MB read, 74
+//   written); with the inputs 740 MB, 174 us at the read ceiling. 604 MB, were every result touched
+//   once, would take 155 us at the rate at which the same kernels read sorted labels of few
+//   buckets. Results that were filled, range by range, by the tile that came first took 191 us, as
+//   tiles waited for one another; loads marked evict-first changed nothing. Values of 8 bytes move
+//   32 bytes per input: into 2^20 buckets they take 725 us, atomic/global 741; into 2^23 1304 and
+//   2428 (in a run of their own).
 // Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.
