@@ -60,8 +60,8 @@ test: build
 	cmake --preset sanitize
 	cmake --build --preset sanitize -j $(JOBS)
 	ctest --preset sanitize -j $(JOBS)
-	.venv/bin/python -m pytest -n $(JOBS) -m "not alone"
 	.venv/bin/python -m pytest -m alone
+	.venv/bin/python -m pytest -n $(JOBS) -m "not alone"
 
 figures:
 	@scripts/setup.sh python requirements.txt

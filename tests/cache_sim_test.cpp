@@ -276,11 +276,9 @@ TEST(Batch, EveryCountIsOfTheAccessesSoFar) {
 }
 
 // The one memory simulates as few as one access at a time, the other as many as it likes.
-TEST(Batch, AskingInBetweenChangesNothing) {
+void expect_that_asking_changes_nothing(const std::vector<CacheLevel>& caches) {
   Hierarchy hierarchy = with_tlb({lru_tlb(4), lru_tlb(16, 7)});
-  hierarchy.caches = {cache(8, 2, 1, Replacement::kApproximateLru, Prefetch::kNextLine),
-                      cache(48, 3, 10, Replacement::kLru, Prefetch::kNextLine),
-                      cache(340, 17, 20, Replacement::kApproximateLru)};
+  hierarchy.caches = caches;
   hierarchy.overlap = Overlap{.misses = 3, .access_ns = 0.5};
   Memory asked = made(hierarchy), left_alone = made(hierarchy);
   const Randomness random{5};
@@ -300,6 +298,16 @@ TEST(Batch, AskingInBetweenChangesNothing) {
   EXPECT_EQ(asked.memory_writes(), left_alone.memory_writes());
   EXPECT_EQ(asked.sequential_ns(), left_alone.sequential_ns());
   EXPECT_EQ(asked.pipelined_ns(), left_alone.pipelined_ns());
+}
+
+TEST(Batch, AskingInBetweenChangesNothing) {
+  expect_that_asking_changes_nothing(
+      {cache(8, 2, 1, Replacement::kApproximateLru, Prefetch::kNextLine),
+       cache(48, 3, 10, Replacement::kLru, Prefetch::kNextLine),
+       cache(340, 17, 20, Replacement::kApproximateLru)});
+  expect_that_asking_changes_nothing(
+      {cache(64, 8, 1, Replacement::kApproximateLru, Prefetch::kNextLine),
+       cache(352, 11, 10, Replacement::kApproximateLru)});
 }
 
 // Laws.
@@ -457,7 +465,7 @@ TEST(Thesis, HugePagesRemoveTheThirdStep) {
 // Results.
 
 /// Of more buckets, docs/adr/0009-cache-simulator.md tells.
-TEST(Rate, TwentyMillionAccessesASecondOnAQuietCore) {
+TEST(Rate, MoreThanTenMillionAccessesASecond) {
   const Hierarchy machine = read_hierarchy(SOURCE_DIR "/configs/hierarchies/core2-t7300.json");
   const Workload load = workload("cpu/multireduce", std::size_t{1} << 20, std::size_t{1} << 16);
   double best = 0;
@@ -471,7 +479,7 @@ TEST(Rate, TwentyMillionAccessesASecondOnAQuietCore) {
   RecordProperty("million_accesses_per_s", std::to_string(best / 1e6));
   std::printf("%.1f million accesses a second\n", best / 1e6);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-  EXPECT_GT(best, 15e6);  // some 40 on a quiet core, 20 with more buckets; shared cores are slower
+  EXPECT_GT(best, 10e6);  // some 40 on a quiet core; one shared with others is slower
 #endif
 }
 

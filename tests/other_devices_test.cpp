@@ -2,6 +2,7 @@
 // and labels of special forms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -102,24 +103,44 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
       expected);
 }
 
-TEST(SpecialLabels, RunsOfFourAmongOthersOfOne) {
+/// partition/multireduce on tiles of 16 * 256 inputs that `change` gives labels to.
+template <class Change>
+void expect_sums(Change&& change) {
   constexpr std::size_t kBuckets = 100000;
-  constexpr unsigned kBlock = 256;
-  Inputs<int> inputs = random_inputs(3 * 16 * kBlock, kBuckets);
-  // Quads of one label for three threads, and one of four labels, or of three, or of two for the
-  // next: as many runs as a tile may have that is not ordered.
-  for (std::size_t i = 0; i < inputs.labels.size(); ++i) {
-    const std::size_t quad = i / 4;
-    if (quad % 4 != 3) inputs.labels[i] = inputs.labels[quad * 4];
-    else if (i % 4 > 0 && quad / 4 % 7 == i % 4) inputs.labels[i] = inputs.labels[i - 1];
-    else if (i % 4 > 0 && quad / 4 % 7 == 4) inputs.labels[i] = inputs.labels[quad * 4 - 1];
-  }
+  Inputs<int> inputs = random_inputs(4 * 16 * 256, kBuckets);
+  change(inputs.labels);
   std::vector<int> expected(kBuckets);
   for (std::size_t i = 0; i < inputs.values.size(); ++i)
     expected[inputs.labels[i]] += inputs.values[i];
   EXPECT_EQ(results_on(emu::device_traits(), "partition/multireduce", Op::kSum, inputs, kBuckets,
                        {{"block", "256"}}),
             expected);
+}
+
+TEST(SpecialLabels, AsManyRunsAsATileOfRunsMayHave) {
+  // In three threads of four every quad is a run, in the others every input.
+  expect_sums([](std::vector<Label>& labels) {
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (i / 4 % 4 != 3) labels[i] = labels[i / 4 * 4];
+  });
+}
+
+TEST(SpecialLabels, RunsThatBeginAndEndWithinQuads) {
+  // Before every fourth quad, runs of one quad or of all three; they reach into the fourth by none
+  // to three inputs, and so do those behind it.
+  expect_sums([](std::vector<Label>& labels) {
+    for (std::size_t quad = 0; quad < labels.size() / 4; ++quad) {
+      Label* const own = &labels[quad * 4];
+      if (quad % 4 != 3) {
+        const bool goes_on = quad % 4 != 0 && quad / 4 % 2 == 0;
+        std::fill_n(own, 4, goes_on ? own[-1] : own[0]);
+        continue;
+      }
+      const std::size_t before = quad / 4 % 4, behind = quad / 16 % (5 - before);
+      std::fill_n(own, before, own[-1]);
+      if (quad + 1 < labels.size() / 4) std::fill_n(own + 4 - behind, behind, own[4]);
+    }
+  });
 }
 
 /// partition/multireduce-ordered on values of which none may be lost or take another's place.

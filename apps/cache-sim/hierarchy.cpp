@@ -8,7 +8,8 @@
 namespace reduce_bench {
 namespace {
 
-constexpr std::uint64_t kMostLines = std::uint64_t{1} << 26;  // up to 1.5 GiB for the simulator
+/// Of a level: up to 1.3 GiB for the simulator.
+constexpr std::uint64_t kMostLines = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 20;
 constexpr double kMostLatencyNs = 1e9;
 

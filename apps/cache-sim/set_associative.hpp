@@ -30,9 +30,9 @@ class SetOf {
   std::uint64_t sets_, reciprocal_;
 };
 
-/// Approximate LRU and up to `kWays` ways, as most caches have: a search compares the tags of a set
-/// at once. What is known of a set lies together, as each set that is touched is a miss or two of
-/// the processor's own caches.
+/// Approximate LRU and two to `kWays` ways, as most caches have: a search compares the tags of a
+/// set at once. What is known of a set lies together, as each set that is touched is a miss or two
+/// of the processor's own caches.
 template <std::size_t kWays>
 class SearchedSets {
  public:
@@ -60,7 +60,7 @@ class SearchedSets {
     return found;
   }
 
-  /// Fetches what a later search for the key reads.
+  /// Fetches the beginning of what a later search for the key reads, and what a use changes.
   void fetch(Key key) const {
     const Set& set = sets_[set_of_(key)];
     __builtin_prefetch(&set);
@@ -73,10 +73,9 @@ class SearchedSets {
   }
 
   /// Where a key that was not found goes: the first empty entry of its set, else the one to
-  /// replace. Empty entries need no case of their own: their bits are not set. Where all but the
-  /// last way are used it is that one, also where it is the only one, whose bit stays set.
+  /// replace. Empty entries need no case of their own: their bits are not set. One always is not.
   Entry victim(Entry not_found) const {
-    const std::uint64_t used = sets_[not_found.set].used & all_used_ >> 1;
+    const std::uint64_t used = sets_[not_found.set].used;
     return {not_found.set, ~used & (used + 1)};
   }
 

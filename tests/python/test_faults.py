@@ -410,6 +410,7 @@ def test_a_point_in_flight_still_ends_after_an_interrupt(plan: SavePlan, tmp_pat
     assert statuses in (["ok", "timeout"], ["ok"])  # the second may not have begun
 
 
+@pytest.mark.alone
 def test_an_interrupt_stops_the_measuring_of_ceilings(plan: SavePlan, tmp_path: Path) -> None:
     # Streams over many sizes take far longer than stopping may.
     arguments = plan("cpu/sequential", n=list(range(1 << 24, (1 << 24) + 200)))
@@ -564,6 +565,7 @@ def test_of_two_runs_to_one_file_one_is_refused(plan: SavePlan, tmp_path: Path) 
     assert len(load(tmp_path / "r.json").points) == FEW_COUNT
 
 
+@pytest.mark.alone
 def test_jumps_of_the_clock_change_no_time(plan: SavePlan, tmp_path: Path) -> None:
     """The wall clock jumps by an hour, back and forth, every time it is read."""
     arguments = plan("fault/delay", params={"delay_us": ["1000"]})

@@ -10,15 +10,14 @@
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
 //   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache. Device memory binds: on an H200, 2^26 u32 labels take 73 us into 256 bins and 78 into
-//   4096 (95 % and 89 % of the read ceiling). As many u8 labels take 24.8 us and
-//   cub/histogram 38.9: 1.75 times its speed would be 22.2 us, but reading alone takes 21.5 at the
-//   ceiling, and this kernel without its counting, which still clears tables and adds them up, 23.3
-//   (a prototype in the same run). Counting fits beside: its atomics take 38 % of what shared
-//   memory does in that time, and a third fewer instructions for each label gained 1 %. Slower
-//   were loads of the next tile between the updates of one (27.4 us), tiles of half the size (27.5),
-//   first loads before tables are cleared (26.0), and several lanes for each bucket at the end
-//   (25.6).
+//   cache. Device memory binds: on an H200, 2^26 u32 labels take 74 us into 256 bins and 79 into
+//   4096 (95 % and 89 % of the read ceiling). As many u8 labels take 24.9 us, cub/histogram 34 to
+//   39; reading alone takes 21.5 at the ceiling, and this kernel without its counting, which still
+//   clears tables and adds them up, 23.3 (a prototype). Counting fits beside: its atomics take 38 %
+//   of what shared memory does in that time, and a third fewer instructions for each label gained 1
+//   %. Slower were loads of the next tile between the updates of one (27.4 us), tiles of half the
+//   size (27.5), first loads before tables are cleared (26.0), and several lanes for each bucket at
+//   the end (25.6).
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 

@@ -10,7 +10,8 @@
 //   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
 //   among several blocks by tiles, so skewed labels cost little more than uniform ones. A tile
 //   whose labels span few buckets (sorted labels) is not ordered: it is combined at once. Nor is
-//   one of runs: equal neighbours are combined, and what is left goes to the results.
+//   one of runs, where most times four neighbours have one label: equal neighbours are combined,
+//   and what is left goes to the results.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -21,16 +22,16 @@
 //   into 2^16 buckets, 376 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
 //   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 395 us into
 //   2^22, 462 into 2^23, 595 into 2^24. Zipf labels take 529 us into 2^16 and 808 into 2^24. Labels
-//   in runs of 64 take 144 to 194 us (a prototype: runs of 4 252 us into 2^20, of 16 163), sorted
-//   labels 138 to 181. atomic/global is nearest where its table lies in the L2 (704 us into 2^21
-//   and 2^22, uniform), and into 2^24 buckets with sorted labels (258 us). There memory binds:
-//   results are cleared (61 MB written), and changed when they have left the L2 (67 MB read, 74
-//   written); with the inputs 740 MB, 174 us at the read ceiling. 604 MB, were every result touched
-//   once, would take 155 us at the rate at which the same kernels read sorted labels of few
-//   buckets. Results that were filled, range by range, by the tile that came first took 191 us, as
-//   tiles waited for one another; loads marked evict-first changed nothing. Values of 8 bytes move
-//   32 bytes per input: into 2^20 buckets they take 725 us, atomic/global 741; into 2^23 1304 and
-//   2428 (in a run of their own).
+//   in runs of 64 take 142 to 194 us; into 2^20 buckets runs of 16 take 163 us, runs of 4 252 (in a
+//   run of their own). Sorted labels take 138 to 181. atomic/global is nearest where its table lies
+//   in the L2 (702 us into 2^22, uniform), and into 2^24 buckets with sorted labels (258 us). With
+//   these memory binds: results are cleared (61 MB written), and changed when they have left the L2
+//   (67 MB read, 74 written); with the inputs 740 MB, 174 us at the read ceiling. 604 MB, were
+//   every result touched once, would take 155 us at the rate at which the same kernels read sorted
+//   labels of few buckets. Results that were filled, range by range, by the tile that came first
+//   took 191 us, as tiles waited for one another; loads marked evict-first changed nothing. Values
+//   of 8 bytes move 32 bytes per input: into 2^20 buckets they take 725 us, atomic/global 741; into
+//   2^23 1304 and 2428 (in a run of their own).
 // Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered is the form for those that do not).
 // Deviations: none, there is no publication.
@@ -147,8 +148,8 @@ struct Items {
   }
 };
 
-/// What is left of a tile's runs, where those of three in four threads are as long as the four
-/// quads of a thread: combined values and their labels.
+/// What is left of a tile of runs, where in three threads of four every quad has one label:
+/// combined values and their labels.
 template <class T, class Op>
 struct Runs {
   T* values;
