@@ -148,17 +148,22 @@ struct Items {
   }
 };
 
-/// What is left of a tile of runs, where in three threads of four every quad has one label:
-/// combined values and their labels.
+/// What is left of a tile of runs, where in kThreadsOfFour threads of four or more every quad has
+/// one label: combined values and their labels.
 template <class T, class Op>
 struct Runs {
   T* values;
   Label* labels;
   Count* count;
 
-  /// Three in four threads have a run for a quad, the others up to four.
+  static constexpr unsigned kThreadsOfFour = 3;
+  __device__ static bool are_in(int threads) {
+    return threads >= static_cast<int>(blockDim.x / 4 * kThreadsOfFour);
+  }
+  /// These threads have a run for a quad, the others up to four.
   __device__ static unsigned most() {
-    return blockDim.x * (Items<T>::kCount / kQuad) * (3 + kQuad) / 4;
+    constexpr unsigned kOfFour = kThreadsOfFour + (4 - kThreadsOfFour) * kQuad;
+    return blockDim.x * (Items<T>::kCount / kQuad) * kOfFour / 4;
   }
 
   /// Combines the neighbours of equal labels in the warp's quads. All lanes must call.
@@ -291,7 +296,7 @@ __global__ void __launch_bounds__(512, 2)
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j)
     in_runs = in_runs && items.label[j] == items.label[j / kQuad * kQuad];
-  if (__syncthreads_count(in_runs) >= static_cast<int>(blockDim.x / 4 * 3)) {
+  if (Runs<T, Op>::are_in(__syncthreads_count(in_runs))) {
     leave_no_pieces();
     const Runs<T, Op> runs{tile_values, reinterpret_cast<Label*>(tile_values + Runs<T, Op>::most()),
                            &starts[0]};
