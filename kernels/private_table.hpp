@@ -8,30 +8,30 @@
 
 namespace reduce_bench::BACKEND {
 
-inline constexpr unsigned kLanes = 32;
+inline constexpr unsigned kLog2Lanes = 5, kLanes = 1u << kLog2Lanes;
 
 /// Bucket b of copy c at b * copies + c: the lanes of a warp work on different copies, hence on
-/// different banks. `copies` is a power of two.
-template <class T, class Operator>
+/// different banks. `copies` is a power of two; with `kCopyPerLane` known to be that many.
+template <class T, class Operator, bool kCopyPerLane = false>
 struct PrivateTable {
   using Value = T;
   using Op = Operator;
 
   T* slots;
-  std::size_t buckets;
-  unsigned log2_copies;
+  unsigned buckets, log2_copies;
 
-  __device__ std::size_t size() const { return buckets << log2_copies; }
+  __device__ unsigned shift() const { return kCopyPerLane ? kLog2Lanes : log2_copies; }
+  __device__ unsigned size() const { return buckets << shift(); }
 
   /// All threads of the block must call; so for `add_to`.
   __device__ void clear() const {
-    for (std::size_t i = threadIdx.x; i < size(); i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < size(); i += blockDim.x)
       slots[i] = Op::template identity<T>();
     __syncthreads();
   }
   /// This thread's copy.
   __device__ unsigned slot_of(unsigned bucket) const {
-    return (bucket << log2_copies) + (threadIdx.x & ((1u << log2_copies) - 1));
+    return (bucket << shift()) + (threadIdx.x & ((1u << shift()) - 1));
   }
   __device__ void add(unsigned bucket, T value) const {
     atomic_combine<Op>(&slots[slot_of(bucket)], value);
@@ -51,10 +51,10 @@ struct PrivateTable {
       cluster_sync();  // the other's table is complete
       other.slots = cluster_shared(slots, 1 - rank);
     }
-    const std::size_t low = buckets * rank / blocks, width = buckets * (rank + 1) / blocks - low;
-    const std::size_t start = width * (blockIdx.x / blocks) / (gridDim.x / blocks);
-    for (std::size_t i = threadIdx.x; i < width; i += blockDim.x) {
-      const std::size_t bucket = low + (i + start < width ? i + start : i + start - width);
+    const unsigned low = buckets * rank / blocks, width = buckets * (rank + 1) / blocks - low;
+    const unsigned start = width * (blockIdx.x / blocks) / (gridDim.x / blocks);
+    for (unsigned i = threadIdx.x; i < width; i += blockDim.x) {
+      const unsigned bucket = low + (i + start < width ? i + start : i + start - width);
       T total = total_of(bucket);
       if constexpr (kPairs) total = Op::combine(total, other.total_of(bucket));
       if (total != Op::template identity<T>()) atomic_combine<Op>(&results[bucket], total);
@@ -66,19 +66,19 @@ struct PrivateTable {
   /// To one for each lane.
   __device__ void fold_copies() const {
     __syncthreads();
-    const unsigned copies = 1u << log2_copies;
+    const unsigned copies = 1u << shift();
     if (copies <= kLanes) return;
-    for (std::size_t i = threadIdx.x; i < buckets * kLanes; i += blockDim.x) {
-      T* slot = slots + (i / kLanes << log2_copies) + i % kLanes;
+    for (unsigned i = threadIdx.x; i < buckets * kLanes; i += blockDim.x) {
+      T* slot = slots + (i / kLanes << shift()) + i % kLanes;
       for (unsigned c = kLanes; c < copies; c += kLanes) *slot = Op::combine(*slot, slot[c]);
     }
     __syncthreads();
   }
-  __device__ T total_of(std::size_t bucket) const {
-    const unsigned copies = (1u << log2_copies) < kLanes ? 1u << log2_copies : kLanes;
+  __device__ T total_of(unsigned bucket) const {
+    const unsigned copies = shift() < kLog2Lanes ? 1u << shift() : kLanes;
     T total = Op::template identity<T>();
     for (unsigned k = 0; k < copies; ++k)
-      total = Op::combine(total, slots[(bucket << log2_copies) + ((threadIdx.x + k) % copies)]);
+      total = Op::combine(total, slots[(bucket << shift()) + ((threadIdx.x + k) % copies)]);
     return total;
   }
 };
@@ -133,16 +133,23 @@ struct TablePlan {
   }
 };
 
-/// The inputs of a warp, one behind the other: whole tiles, as many as any other's or one more; the
-/// last warp's also what is left. With the block's warps', they are the block's.
-struct Stretch {
-  std::size_t begin, end;
+/// A warp's tiles: begin, begin + step, ... below end. Of 32 bits, as no device has the memory for
+/// more and registers are short.
+struct WarpTiles {
+  unsigned begin, end, step;
 };
-__device__ inline Stretch stretch_of(std::size_t warp, std::size_t count, std::size_t n,
-                                     std::size_t tile) {
-  const std::size_t warps = std::size_t{gridDim.x} * (blockDim.x / kLanes), tiles = n / tile;
-  const std::size_t last = warp + count;
-  return {tiles * warp / warps * tile, last == warps ? n : tiles * last / warps * tile};
+/// In each round all warps' tiles lie side by side; those of the last go to as few warps of each
+/// block as they can. On an H200, 2^26 u32 labels are counted in 72.6 us instead of 73.8, 2^26 i32
+/// values added into 256 buckets in 132.9 instead of 134.3.
+__device__ inline WarpTiles tiles_in_rounds(unsigned tiles) {
+  return {threadIdx.x / kLanes * gridDim.x + blockIdx.x, tiles, blockDim.x / kLanes * gridDim.x};
+}
+/// One behind the other; with the block's other warps', the block's.
+__device__ inline WarpTiles tiles_in_stretch(unsigned tiles) {
+  const unsigned warps = blockDim.x / kLanes * gridDim.x;
+  const std::size_t warp = blockDim.x / kLanes * blockIdx.x + threadIdx.x / kLanes;
+  return {static_cast<unsigned>(tiles * warp / warps),
+          static_cast<unsigned>(tiles * (warp + 1) / warps), 1};
 }
 
 /// Results that the first blocks clear while every block reads inputs: no launch of their own. All
@@ -166,14 +173,13 @@ struct Clearing {
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
   }
-  /// For the block, once its threads have met at a barrier after this.
+  /// For the block, once its threads have met at a barrier after this. Its last thread waits, in
+  /// the warp that has the fewest inputs.
   __device__ void wait() {
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x != blockDim.x - 1) return;
     while (load_volatile(&cleared) != blocks()) wait_hint();
     __threadfence();
-  }
-  __device__ void end() {
-    if (threadIdx.x != 0 || atomicAdd(&left, 1u) != gridDim.x - 1) return;
+    if (atomicAdd(&left, 1u) != gridDim.x - 1) return;
     left = 0;
     store_volatile(&cleared, 0ull);
   }

@@ -2,9 +2,9 @@
 //
 // Source: this project; the layout is that of eilers/shared-bank.
 // Idea: as onepass/multireduce, on counts: one block per SM, up to 32 copies of the counters,
-//   bucket by bucket, so that the lanes of a warp meet in no bank. A warp reads a stretch of labels
-//   of its own by 16-byte loads (16 bytes or 4 words of labels each). Where fewer copies fit than
-//   there are lanes, a thread counts in a register while the label stays the same.
+//   bucket by bucket, so that the lanes of a warp meet in no bank. Labels are read by 16-byte loads
+//   (16 bytes or 4 words of labels each). Where fewer copies fit than there are lanes, a thread
+//   counts in a register while the label stays the same.
 // Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of one
 //   shared table on skewed labels (podlozhnyuk/256, cub/histogram).
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
@@ -29,33 +29,34 @@ namespace {
 /// 16-byte loads of a tile per thread.
 inline constexpr unsigned kLoads = 4;
 template <class L>
-inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount * kLoads;
+inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount* kLoads;
 /// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
 /// registers would not suffice.
 template <class L>
 inline constexpr bool kAhead = sizeof(L) > 1;
 
-template <class L, bool kKeep, bool kPairs>
+template <class L, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
-    onepass_histogram_kernel(const L* labels, std::size_t n, bool aligned, std::size_t buckets,
+    onepass_histogram_kernel(const L* labels, std::size_t n, bool aligned, unsigned buckets,
                              unsigned log2_copies, Clearing* clearing, Count* counts) {
   const unsigned lane = threadIdx.x % kLanes;
-  const std::size_t warp = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / kLanes;
-  auto [i, end] = stretch_of(warp, 1, n, kTile<L>);
+  const auto tiles = static_cast<unsigned>(aligned ? n / kTile<L> : 0);
+  auto [tile, end, step] = tiles_in_rounds(tiles);
   const auto load = [&](Sixteen<L>(&l)[kLoads]) {
+    const auto* from = reinterpret_cast<const Sixteen<L>*>(labels + tile * kTile<L>);
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k)
-      l[k] = load_ahead(reinterpret_cast<const Sixteen<L>*>(labels + i) + k * kLanes + lane);
+    for (unsigned k = 0; k < kLoads; ++k) l[k] = load_ahead(from + k * kLanes + lane);
   };
-  const bool whole = aligned && i + kTile<L> <= end;
   Sixteen<L> next[kLoads];
-  if (kAhead<L> && whole) load(next);
-  const PrivateTable<Count, Sum> table{dynamic_shared<Count>(), buckets, log2_copies};
+  if (kAhead<L> && tile < end) load(next);
+  using Table = PrivateTable<Count, Sum, kCopyPerLane>;
+  const Table table{dynamic_shared<Count>(), buckets, log2_copies};
   clearing->begin(counts, buckets, Count{0});
   table.clear();
 
-  Run<PrivateTable<Count, Sum>, kKeep> run(table);
-  for (bool more = whole; more;) {
+  // With a counter for each lane the lanes never meet, and a compare costs more than an update.
+  Run<Table, !kCopyPerLane> run(table);
+  while (tile < end) {
     Sixteen<L> l[kLoads];
     if constexpr (kAhead<L>) {
 #pragma unroll
@@ -63,20 +64,20 @@ __global__ void __launch_bounds__(1024)
     } else {
       load(l);
     }
-    i += kTile<L>;
-    more = i + kTile<L> <= end;
-    if (kAhead<L> && more) load(next);
+    tile += step;
+    if (kAhead<L> && tile < end) load(next);
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
 #pragma unroll
       for (unsigned e = 0; e < Sixteen<L>::kCount; ++e) run.add(l[k].at[e], 1);
     }
   }
-  for (i += lane; i < end; i += kLanes) run.add(labels[i], 1);
+  for (std::size_t i = tiles * kTile<L> + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    run.add(labels[i], 1);
   run.end();
   clearing->wait();
-  table.add_to<kPairs>(counts);
-  clearing->end();
+  table.template add_to<kPairs>(counts);
 }
 
 struct OnepassHistogram {
@@ -85,13 +86,12 @@ struct OnepassHistogram {
     if (call.n() == 0) return enqueue_fill(call.stream, call.counts(), call.buckets(), 0);
     const TablePlan plan = table_plan(call.problem, sizeof(Count), kTile<L>);
     const bool aligned = reinterpret_cast<std::uintptr_t>(call.histogram_labels()) % 16 == 0;
-    // With a counter for each lane the lanes never meet, and a compare costs more than an update.
-    const bool keep = (1u << plan.log2_copies) < kLanes;
-    launch(plan.pairs ? onepass_histogram_kernel<L, true, true>
-           : keep     ? onepass_histogram_kernel<L, true, false>
-                      : onepass_histogram_kernel<L, false, false>,
-           plan.shape(call.stream), call.histogram_labels(), call.n(), aligned, call.buckets(),
-           plan.log2_copies, call.template scratch<Clearing>(), call.counts());
+    launch(plan.pairs                       ? onepass_histogram_kernel<L, false, true>
+           : plan.log2_copies == kLog2Lanes ? onepass_histogram_kernel<L, true, false>
+                                            : onepass_histogram_kernel<L, false, false>,
+           plan.shape(call.stream), call.histogram_labels(), call.n(), aligned,
+           static_cast<unsigned>(call.buckets()), plan.log2_copies,
+           call.template scratch<Clearing>(), call.counts());
   }
 };
 

@@ -2,10 +2,9 @@
 //
 // Source: this project.
 // Idea: one block per SM keeps as many copies of the buckets as its shared memory holds, up to one
-//   for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. A warp reads a
-//   stretch of inputs of its own by 16-byte loads; a thread keeps its latest bucket in registers
-//   until another label comes. So runs, sorted labels and one label for all cost fewer updates than
-//   random ones, not more.
+//   for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. Inputs are read
+//   by 16-byte loads; a thread keeps its latest bucket in registers until another label comes. So
+//   runs, sorted labels and one label for all cost fewer updates than random ones, not more.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
@@ -26,16 +25,20 @@
 namespace reduce_bench::BACKEND {
 namespace {
 
-/// 16-byte loads of labels in flight per thread; those of values are as many or twice as many.
-inline constexpr unsigned kLoads = 2;
+/// 16-byte loads of labels in flight per thread, beside two of values: of 8-byte values, four would
+/// not fit into the registers (2^26 f64 sums into 1024 buckets took 236 us instead of 205).
+constexpr unsigned loads(std::size_t value_bytes) { return 8 / static_cast<unsigned>(value_bytes); }
 inline constexpr unsigned kPerLoad = Sixteen<Label>::kCount;
-inline constexpr std::size_t kTile = std::size_t{kLanes} * kPerLoad * kLoads;
+/// Inputs that a warp loads at once.
+constexpr std::size_t tile_inputs(std::size_t value_bytes) {
+  return std::size_t{kLanes} * kPerLoad * loads(value_bytes);
+}
 
 /// Float sums in shared memory are loops of compare-and-swap, which queue for a bucket that many
 /// threads want at once. Labels that a block meets often in a sample of its inputs, the hot ones,
 /// get an accumulator for each lane; their buckets hold a mark instead of a sum.
 template <class T, class Op>
-inline constexpr bool kQueues = std::is_floating_point_v<T> && std::is_same_v<Op, Sum>;
+inline constexpr bool kQueues = std::is_floating_point_v<T>&& std::is_same_v<Op, Sum>;
 inline constexpr unsigned kMostHot = 64;
 inline constexpr unsigned kSamplesPerThread = 4;
 
@@ -118,43 +121,49 @@ struct HotTable : PrivateTable<T, Op> {
   }
 };
 
-template <class T, class Op, bool kHot, bool kPairs>
+template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
     onepass_multireduce_kernel(const T* __restrict__ values, const Label* __restrict__ labels,
-                               std::size_t n, bool aligned, std::size_t buckets,
-                               unsigned log2_copies, Clearing* clearing, T* results) {
+                               std::size_t n, bool aligned, unsigned buckets, unsigned log2_copies,
+                               Clearing* clearing, T* results) {
+  constexpr unsigned kLoads = loads(sizeof(T));
+  constexpr std::size_t kTile = tile_inputs(sizeof(T));
   using Values = Sixteen<T>;
-  using Table = std::conditional_t<kHot, HotTable<T, Op>, PrivateTable<T, Op>>;
+  using Plain = PrivateTable<T, Op, kCopyPerLane>;
+  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
-  const unsigned lane = threadIdx.x % kLanes, warps = blockDim.x / kLanes;
-  const std::size_t warp = std::size_t{blockIdx.x} * warps + threadIdx.x / kLanes;
-  auto [i, end] = stretch_of(warp, 1, n, kTile);
+  const unsigned lane = threadIdx.x % kLanes;
+  const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
+  // Threads that meet in one copy of a bucket meet less often where sorted labels stay with one
+  // warp: f32 sums of 2^26 into 32768 buckets take 163 us then, in rounds 189.
+  auto [tile, end, step] = kHot ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
   // A tile is on its way while the one before is combined.
-  Sixteen<Label> next_labels[kLoads];
-  Values next_values[kLoads][kValueLoads];
+  Sixteen<Label> next_labels[kLoads] = {};
+  Values next_values[kLoads][kValueLoads] = {};
   const auto load_next = [&] {
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      const std::size_t at = i + (k * kLanes + lane) * kPerLoad;
+      const std::size_t at = tile * kTile + (k * kLanes + lane) * kPerLoad;
       next_labels[k] = *reinterpret_cast<const Sixteen<Label>*>(labels + at);
 #pragma unroll
       for (unsigned part = 0; part < kValueLoads; ++part)
         next_values[k][part] = reinterpret_cast<const Values*>(values + at)[part];
     }
   };
-  const bool whole = aligned && i + kTile <= end;
-  if (whole) load_next();
-  const Table table{PrivateTable<T, Op>{dynamic_shared<T>(), buckets, log2_copies}};
+  if (tile < end) load_next();
+  const Table table{Plain{dynamic_shared<T>(), buckets, log2_copies}};
   clearing->begin(results, buckets, Op::template identity<T>());
   if constexpr (kHot) {
-    const Stretch own = stretch_of(std::size_t{blockIdx.x} * warps, warps, n, kTile);
-    table.clear(labels + own.begin, own.end - own.begin);
+    const std::size_t first = n * blockIdx.x / gridDim.x;
+    table.clear(labels + first, n * (blockIdx.x + 1) / gridDim.x - first);
   } else {
     table.clear();
   }
 
   Run<Table> run(table);
-  for (bool more = whole; more;) {
+  while (tile < end) {
+    // Loops of compare-and-swap leave a warp's threads apart: f32 maxima took 825 us without this.
+    __syncwarp();
     Sixteen<Label> l[kLoads];
     Values v[kLoads][kValueLoads];
 #pragma unroll
@@ -163,9 +172,8 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
       for (unsigned part = 0; part < kValueLoads; ++part) v[k][part] = next_values[k][part];
     }
-    i += kTile;
-    more = i + kTile <= end;
-    if (more) load_next();
+    tile += step;
+    if (tile < end) load_next();
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
 #pragma unroll
@@ -173,11 +181,12 @@ __global__ void __launch_bounds__(1024)
         run.add(l[k].at[e], v[k][e / Values::kCount].at[e % Values::kCount]);
     }
   }
-  for (i += lane; i < end; i += kLanes) run.add(labels[i], values[i]);
+  for (std::size_t i = tiles * kTile + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    run.add(labels[i], values[i]);
   run.end();
   clearing->wait();
   table.template add_to<kPairs>(results);
-  clearing->end();
 }
 
 /// The plan, and whether labels are looked through for hot ones: not where every lane has a copy
@@ -185,7 +194,7 @@ __global__ void __launch_bounds__(1024)
 template <class T, class Op>
 TablePlan plan_of(const Problem& p, bool& hot) {
   hot = false;
-  TablePlan plan = table_plan(p, sizeof(T), kTile);
+  TablePlan plan = table_plan(p, sizeof(T), tile_inputs(sizeof(T)));
   if constexpr (kQueues<T, Op>) {
     // Warps queue too, for one lane's copy: a few more where they cost little.
     constexpr std::size_t kMostBytes = 64 * 1024;
@@ -198,7 +207,7 @@ TablePlan plan_of(const Problem& p, bool& hot) {
       }
     if (plan.log2_copies >= 5) return plan;
     const std::size_t hot_bytes = HotTable<T, Op>::bytes();
-    const TablePlan beside = table_plan(p, sizeof(T), kTile, hot_bytes);
+    const TablePlan beside = table_plan(p, sizeof(T), tile_inputs(sizeof(T)), hot_bytes);
     hot = beside.shared_bytes + hot_bytes <= most_table_bytes(p);
     if (hot) plan = beside;
     if (hot) plan.shared_bytes += hot_bytes;
@@ -213,16 +222,19 @@ struct OnepassMultireduce {
     if (call.n() == 0) return enqueue_fill(call.stream, call.out(), call.buckets(), kNeutral);
     bool hot = false;
     const TablePlan plan = plan_of<T, Op>(call.problem, hot);
-    auto* kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, false, true>
-                              : onepass_multireduce_kernel<T, Op, false, false>;
+    auto* kernel = onepass_multireduce_kernel<T, Op, false, false, false>;
+    if (plan.pairs) kernel = onepass_multireduce_kernel<T, Op, false, false, true>;
+    if (plan.log2_copies == kLog2Lanes)
+      kernel = onepass_multireduce_kernel<T, Op, false, true, false>;
     if constexpr (kQueues<T, Op>)
       if (hot)
-        kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, true, true>
-                            : onepass_multireduce_kernel<T, Op, true, false>;
+        kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, true, false, true>
+                            : onepass_multireduce_kernel<T, Op, true, false, false>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(kernel, plan.shape(call.stream), call.in(), call.labels(), call.n(), aligned,
-           call.buckets(), plan.log2_copies, call.template scratch<Clearing>(), call.out());
+           static_cast<unsigned>(call.buckets()), plan.log2_copies,
+           call.template scratch<Clearing>(), call.out());
   }
 };
 
@@ -239,7 +251,7 @@ Variant onepass_multireduce() {
       .restriction = [](const Problem& p) { return table_restriction(p, p.element_bytes()); },
       // All of a block's inputs in one copy, the copies, the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
-        const TablePlan plan = table_plan(p, p.element_bytes(), kTile);
+        const TablePlan plan = table_plan(p, p.element_bytes(), tile_inputs(p.element_bytes()));
         return plan.most_per_warp * (plan.block / kLanes) + 2 * kLanes + plan.blocks;
       },
       .workspace = [](const Problem&) { return clearing_workspace(); },

@@ -472,8 +472,8 @@ __global__ void __launch_bounds__(kFoldBlock)
     }
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t base = p * parts.width(), left = buckets - base;
-    const PrivateTable<T, Op> table{slots, left < parts.width() ? left : parts.width(),
-                                    log2_copies};
+    const PrivateTable<T, Op> table{
+        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
     table.clear();
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
