@@ -34,9 +34,14 @@ constexpr std::size_t tile_inputs(std::size_t value_bytes) {
   return std::size_t{kLanes} * kPerLoad * loads(value_bytes);
 }
 
-/// Float sums in shared memory are loops of compare-and-swap, which queue for a bucket that many
-/// threads want at once. Labels that a block meets often in a sample of its inputs, the hot ones,
-/// get an accumulator for each lane; their buckets hold a mark instead of a sum.
+/// Whether an update in shared memory is a loop of compare-and-swap.
+template <class T, class Op>
+inline constexpr bool kLoops = std::is_floating_point_v<T> ||
+                               (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
+
+/// The loops of float sums queue for a bucket that many threads want at once. Labels that a block
+/// meets often in a sample of its inputs, the hot ones, get an accumulator for each lane; their
+/// buckets hold a mark instead of a sum.
 template <class T, class Op>
 inline constexpr bool kQueues = std::is_floating_point_v<T>&& std::is_same_v<Op, Sum>;
 inline constexpr unsigned kMostHot = 64;
@@ -134,9 +139,11 @@ __global__ void __launch_bounds__(1024)
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
   const unsigned lane = threadIdx.x % kLanes;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
-  // Threads that meet in one copy of a bucket meet less often where sorted labels stay with one
-  // warp: f32 sums of 2^26 into 32768 buckets take 163 us then, in rounds 189.
-  auto [tile, end, step] = kHot ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
+  // Where lanes meet in a loop, fewer updates are worth more than the order of reading: of sorted
+  // labels a thread's next tile has the same. 2^26 f32 maxima into 32768 buckets take 146 us so, in
+  // rounds 212.
+  const bool queues = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2Lanes);
+  auto [tile, end, step] = queues ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
   // A tile is on its way while the one before is combined.
   Sixteen<Label> next_labels[kLoads] = {};
   Values next_values[kLoads][kValueLoads] = {};
