@@ -10,14 +10,16 @@
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
 //   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache. Device memory binds: on an H200, 2^26 u32 labels take 74 us into 256 bins and 79 into
-//   4096 (95 % and 89 % of the read ceiling). As many u8 labels take 24.9 us, cub/histogram 34 to
-//   39; reading alone takes 21.5 at the ceiling, and this kernel without its counting, which still
-//   clears tables and adds them up, 23.3 (a prototype). Counting fits beside: its atomics take 38 %
-//   of what shared memory does in that time, and a third fewer instructions for each label gained 1
-//   %. Slower were loads of the next tile between the updates of one (27.4 us), tiles of half the
-//   size (27.5), first loads before tables are cleared (26.0), and several lanes for each bucket at
-//   the end (25.6).
+//   cache. Device memory binds: on an H200, 2^26 u32 labels take 71 us into 256 bins and 77 into
+//   4096 (98 % and 91 % of the read ceiling). As many u8 labels take 23.5 us, cub/histogram 34 to
+//   39. Of these, this launch reads its labels in 21.6, where the ceiling is 21.6, too; clearing
+//   tables adds 0.1, counting nothing (a prototype that only compares them took as long), and
+//   adding up the tables 1.6: a barrier, 32 copies of each counter, and an atomic's way to the L2
+//   cache and back, which is all that the 22.1 us of 1.75 times cub/histogram would leave time for.
+//   Slower were loads of the next tile before or between the updates of one (24.1, 27.4), the first
+//   before tables are cleared (24.2), tiles handed out by a counter (27 to 30), fetching a round
+//   ahead into the L2 cache (27.5), several lanes for each bucket at the end (33.9), waiting for
+//   cleared counts before the labels (28.1), and 512 threads or two blocks per SM (24.9 to 28).
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 

@@ -11,11 +11,11 @@
 //   there is room for one copy only, the blocks form clusters of two (sm_90 and later).
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32
-//   sums take 132 us into 16 buckets and 141 us into 32768 (96 % and 90 % of the read ceiling), no
+//   sums take 131 us into 16 buckets and 140 us into 32768 (96 % and 90 % of the read ceiling), no
 //   more for skewed or sorted labels. What 32768 cost beyond 1024 are the atomics, 4.3 million
 //   (12 us) without pairs; plain stores of all tables, a grid barrier and reading them back took as
 //   long, and blocks with shares that end one after the other gained nothing. For f32 sums beyond
-//   1024 buckets the compare-and-swap loops bind: 225 us into 32768, 229 us for Zipf labels (1088
+//   1024 buckets the compare-and-swap loops bind: 223 us into 32768, 228 us for Zipf labels (1088
 //   us without the hot labels' accumulators).
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
