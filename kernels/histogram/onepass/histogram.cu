@@ -12,10 +12,10 @@
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. Device memory binds: on an H200, 2^26 u32 labels take 71 us into 256 bins and 77 into
 //   4096 (98 % and 91 % of the read ceiling). As many u8 labels take 23.5 us, cub/histogram 34 to
-//   39. Of these, this launch reads its labels in 21.6, where the ceiling is 21.6, too; clearing
-//   tables adds 0.1, counting nothing (a prototype that only compares them took as long), and
-//   adding up the tables 1.6: a barrier, 32 copies of each counter, and an atomic's way to the L2
-//   cache and back, which is all that the 22.1 us of 1.75 times cub/histogram would leave time for.
+//   39. Prototypes of this launch in one run: 21.8 to read the labels (the ceiling is 21.6), 0.15 to
+//   clear the tables, 0.1 for the atomics, 0.3 to add up 32 copies before, 0.45 to clear the counts
+//   and wait for that, 0.55 to count. To be 1.75 times as fast as cub/histogram on uniform labels, 22.1,
+//   would leave 0.05 for the last three.
 //   Slower were loads of the next tile before or between the updates of one (24.1, 27.4), the first
 //   before tables are cleared (24.2), tiles handed out by a counter (27 to 30), fetching a round
 //   ahead into the L2 cache (27.5), several lanes for each bucket at the end (33.9), waiting for
