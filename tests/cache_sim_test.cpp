@@ -359,11 +359,14 @@ struct Traced1 {
   std::uint64_t accesses = 0;
 };
 Traced1 traced(std::string_view id, const Workload& load) {
-  const Hierarchy hierarchy = of({cache(64, 8)});
-  Memory memory = made(hierarchy);
+  const Hierarchy hierarchy = of({cache(64, 8), cache(256, 8)});
+  Memory memory = made(hierarchy), blank = made(hierarchy);
   Traced1 out;
   out.results = find_algorithm(std::string(id)).run(load, memory, 4096);
   out.accesses = memory.accesses();
+  find_algorithm(std::string(id)).trace(load, blank, 4096);
+  EXPECT_EQ(blank.caches(), memory.caches()) << id;
+  EXPECT_EQ(blank.memory_writes(), memory.memory_writes()) << id;
   return out;
 }
 
@@ -472,7 +475,7 @@ TEST(Rate, MoreThanTenMillionAccessesASecond) {
   for (int round = 0; round < 3; ++round) {
     Memory memory = made(machine);
     const std::clock_t start = std::clock();  // of this process: neighbours do not count
-    find_algorithm("cpu/multireduce").run(load, memory, 4096);
+    find_algorithm("cpu/multireduce").trace(load, memory, 4096);
     const double s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     best = std::max(best, static_cast<double>(memory.accesses()) / s);
   }

@@ -16,16 +16,16 @@
 namespace reduce_bench {
 namespace {
 
-using Value = std::int32_t;
-using Values = std::vector<Value>;
-using Labels = std::vector<Label>;
-
-/// The n labels of a workload and, but for a gather, its n values.
+/// The n labels of a workload and, but for a gather, its n values: ones.
+template <class Value>
 struct Inputs {
   Inputs(const Workload& workload, std::size_t values)
-      : labels_data(labels_of(workload)), values_data(values, 1) {}
-  Labels labels_data;
-  Values values_data;
+      : labels_data(0), values_data(values, Value{1}) {
+    labels_data.kept = labels_of(workload);
+    labels_data.size = workload.n;
+  }
+  Elements<Label> labels_data;
+  Elements<Value> values_data;
 };
 
 /// The arrays of a sort of labels with a T each, beside what it sorts.
@@ -41,9 +41,9 @@ struct SortArrays {
         values(space.place(values_data)),
         spare{space.place(offsets_data), space.place(spare_labels_data),
               space.place(spare_values_data)} {}
-  Labels labels_data, spare_labels_data;
-  std::vector<T> values_data, spare_values_data;
-  std::vector<std::size_t> offsets_data;
+  Elements<Label> labels_data, spare_labels_data;
+  Elements<T> values_data, spare_values_data;
+  Elements<std::size_t> offsets_data;
   Traced<Label> labels;
   Traced<T> values;
   cpu::SortSpace<Traced<std::size_t>, Traced<Label>, Traced<T>> spare;
@@ -63,23 +63,25 @@ Params params_of(const Workload& workload) {
   return params;
 }
 
-Values multireduce(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
-  Inputs inputs(workload, workload.n);
-  Values results(workload.buckets);
+template <class Value>
+std::vector<Value> multireduce(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.buckets);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
   cpu::multireduce<cpu::Sum, Value>(workload.n, workload.buckets, labels, values,
                                     space.place(results, workload.sequential_fetch));
-  return results;
+  return results.kept;
 }
 
-Values multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+template <class Value>
+std::vector<Value> multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
   const Params params = params_of(workload);
   const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
-  if (sort.runs() == 0) return multireduce(workload, memory, page_bytes);
-  Inputs inputs(workload, workload.n);
-  Values results(workload.buckets);
+  if (sort.runs() == 0) return multireduce<Value>(workload, memory, page_bytes);
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.buckets);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
@@ -87,64 +89,69 @@ Values multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_
   cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
   cpu::multireduce<cpu::Sum, Value>(workload.n, workload.buckets, sorted.labels, sorted.values,
                                     space.place(results, workload.sequential_fetch));
-  return results;
+  return results.kept;
 }
 
-Values scatter(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
-  Inputs inputs(workload, workload.n);
-  Values results(workload.buckets);
+template <class Value>
+std::vector<Value> scatter(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.buckets);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
   cpu::scatter<Value>(workload.n, labels, values, space.place(results));
-  return results;
+  return results.kept;
 }
 
-Values scatter_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+template <class Value>
+std::vector<Value> scatter_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
   constexpr unsigned kBitsPerRun = 8;
   const cpu::CpuRadixSort sort = cpu::plan_cpu_radix_sort(
       workload.n, workload.buckets, params_of(workload).number("sort_bits"), kBitsPerRun);
-  Inputs inputs(workload, workload.n);
-  Values results(workload.buckets);
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.buckets);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
   SortArrays<Value> sorted(sort, space);
   cpu::sort_pairs<Value>(sort, labels, values, sorted.labels, sorted.values, sorted.spare);
   cpu::scatter<Value>(workload.n, sorted.labels, sorted.values, space.place(results));
-  return results;
+  return results.kept;
 }
 
-Values gather(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
-  Inputs inputs(workload, workload.buckets);
-  Values results(workload.n);
+template <class Value>
+std::vector<Value> gather(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs<Value> inputs(workload, workload.buckets);
+  Elements<Value> results(workload.n);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
   cpu::gather<Value>(workload.n, labels, values, space.place(results));
-  return results;
+  return results.kept;
 }
 
-Values gather_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+template <class Value>
+std::vector<Value> gather_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
   const unsigned sort_bits = params_of(workload).number("sort_bits");
   const cpu::CpuRadixSort sort =
       cpu::plan_cpu_radix_sort(workload.n, workload.buckets, sort_bits, sort_bits);
-  Inputs inputs(workload, workload.buckets);
-  Values results(workload.n), fetched(workload.n);
-  Labels sorted(workload.n);
-  std::vector<std::size_t> offsets(sort.base()), copy(sort.base());
+  Inputs<Value> inputs(workload, workload.buckets);
+  Elements<Value> results(workload.n), fetched(workload.n);
+  Elements<Label> sorted(workload.n);
+  Elements<std::size_t> offsets(sort.base()), copy(sort.base());
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
   const cpu::GatherSpace<Traced<std::size_t>, Traced<Label>, Traced<Value>> arrays{
       space.place(offsets), space.place(copy), space.place(sorted), space.place(fetched)};
   cpu::gather_sorted<Value>(sort, labels, values, space.place(results), arrays);
-  return results;
+  return results.kept;
 }
 
-Values multiscan(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
-  Inputs inputs(workload, workload.n);
-  Values results(workload.n), buckets_data(workload.buckets);
+template <class Value>
+std::vector<Value> multiscan(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.n), buckets_data(workload.buckets);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
@@ -152,17 +159,18 @@ Values multiscan(const Workload& workload, Memory& memory, std::uint64_t page_by
   cpu::fill(buckets, workload.buckets, Value{0});
   cpu::scan_in_order<cpu::Sum, Value>(buckets, labels, values, 0, workload.n, false,
                                       space.place(results));
-  return results;
+  return results.kept;
 }
 
-Values multiscan_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+template <class Value>
+std::vector<Value> multiscan_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
   using Pair = cpu::IndexValue<Value>;
   const Params params = params_of(workload);
   const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
-  if (sort.runs() == 0) return multiscan(workload, memory, page_bytes);
-  Inputs inputs(workload, workload.n);
-  Values results(workload.n), buckets_data(workload.buckets);
-  std::vector<Pair> pairs_data(workload.n);
+  if (sort.runs() == 0) return multiscan<Value>(workload, memory, page_bytes);
+  Inputs<Value> inputs(workload, workload.n);
+  Elements<Value> results(workload.n), buckets_data(workload.buckets);
+  Elements<Pair> pairs_data(workload.n);
   AddressSpace space(memory, page_bytes);
   const Traced<const Label> labels = space.place(inputs.labels_data);
   const Traced<const Value> values = space.place(inputs.values_data);
@@ -174,18 +182,18 @@ Values multiscan_sorted(const Workload& workload, Memory& memory, std::uint64_t 
   cpu::sort_pairs<Pair>(sort, labels, pairs, sorted.labels, sorted.values, sorted.spare);
   cpu::scan_sorted<cpu::Sum, Value>(workload.n, buckets, sorted.labels, sorted.values, false,
                                     space.place(results));
-  return results;
+  return results.kept;
 }
 
 constexpr std::array kAlgorithms{
-    Algorithm{"cpu/multireduce", "", Axes{.fetch = true, .pages = true}, multireduce},
-    Algorithm{"cpu/multireduce-sorted", "auto", Axes{.fetch = true}, multireduce_sorted},
-    Algorithm{"cpu/multiscan", "", Axes{.scan = true}, multiscan},
-    Algorithm{"cpu/multiscan-sorted", "auto", Axes{.scan = true}, multiscan_sorted},
-    Algorithm{"cpu/scatter", "", {}, scatter},
-    Algorithm{"cpu/scatter-sorted", "8", {}, scatter_sorted},
-    Algorithm{"cpu/gather", "", {}, gather},
-    Algorithm{"cpu/gather-sorted", "8", {}, gather_sorted}};
+    Algorithm{"cpu/multireduce", "", Axes{.fetch = true, .pages = true}, multireduce<std::int32_t>, multireduce<Blank>},
+    Algorithm{"cpu/multireduce-sorted", "auto", Axes{.fetch = true}, multireduce_sorted<std::int32_t>, multireduce_sorted<Blank>},
+    Algorithm{"cpu/multiscan", "", Axes{.scan = true}, multiscan<std::int32_t>, multiscan<Blank>},
+    Algorithm{"cpu/multiscan-sorted", "auto", Axes{.scan = true}, multiscan_sorted<std::int32_t>, multiscan_sorted<Blank>},
+    Algorithm{"cpu/scatter", "", {}, scatter<std::int32_t>, scatter<Blank>},
+    Algorithm{"cpu/scatter-sorted", "8", {}, scatter_sorted<std::int32_t>, scatter_sorted<Blank>},
+    Algorithm{"cpu/gather", "", {}, gather<std::int32_t>, gather<Blank>},
+    Algorithm{"cpu/gather-sorted", "8", {}, gather_sorted<std::int32_t>, gather_sorted<Blank>}};
 
 }  // namespace
 
@@ -210,7 +218,7 @@ std::vector<std::uint32_t> labels_of(const Workload& workload) {
                      .seed = workload.seed};
   if (const std::string why = unsuited(key); !why.empty()) throw UsageError(why);
   const HostArray array = generate(key);
-  Labels labels(workload.n);
+  std::vector<Label> labels(workload.n);
   if (workload.n > 0) std::memcpy(labels.data(), array.data(), workload.n * sizeof(Label));
   return labels;
 }

@@ -9,6 +9,7 @@
 
 #include "common/labels.hpp"
 #include "memory.hpp"
+#include "traced.hpp"
 
 namespace reduce_bench {
 
@@ -27,13 +28,17 @@ struct Axes {
   bool fetch = false, pages = false, scan = false;
 };
 
+/// Runs an algorithm on the simulated memory and returns its results.
+template <class Value>
+using Run = std::vector<Value> (*)(const Workload& workload, Memory& memory,
+                                   std::uint64_t page_bytes);
+
 struct Algorithm {
   std::string_view id;
   std::string_view default_sort_bits;  ///< empty: it does not sort
   Axes axes;
-  /// Runs it on the simulated memory and returns its results.
-  std::vector<std::int32_t> (*run)(const Workload& workload, Memory& memory,
-                                   std::uint64_t page_bytes);
+  Run<std::int32_t> run;
+  Run<Blank> trace;  ///< the same accesses without the values, and no results
 };
 
 std::span<const Algorithm> algorithms();

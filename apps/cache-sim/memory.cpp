@@ -28,9 +28,9 @@ Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
 /// Sets of fewer than four ways would leave most of what a search reads empty.
 Memory::AnySets Memory::sets_of(const CacheLevel& level) {
   const std::uint64_t lines = level.lines(), ways = level.associativity;
-  if (ways < 4 || ways > 64 || level.replacement != Replacement::kApproximateLru)
+  if (ways < 4 || ways > 48 || level.replacement != Replacement::kApproximateLru)
     return IndexedSets(lines, ways, level.replacement);
-  if (ways > 16) return SearchedSets<64>(lines, ways);
+  if (ways > 16) return SearchedSets<48>(lines, ways);
   if (ways > 8) return SearchedSets<16>(lines, ways);
   return SearchedSets<8>(lines, ways);
 }
@@ -69,28 +69,28 @@ void Memory::translate(std::span<const Request> accesses) {
       first.use(found);
       translation_ns_[i] = hit_ns;
     } else {
-      translation_ns_[i] = translate_slowly(page);
+      translation_ns_[i] = walk(page, 0, found);
     }
   }
   tlb_counts_.front().hits += hits;
 }
 
-double Memory::translate_slowly(Key page) {
+/// What a translation that the TLB does not have adds.
+double Memory::walk(Key page, std::size_t level, IndexedSets::Entry not_found) {
+  ++tlb_counts_[level].misses;
+  const std::size_t next = level + 1;
   double added_ns = pages_.walk_ns;
-  std::size_t missed = 0;
-  for (; missed < tlb_.size(); ++missed) {
-    const IndexedSets::Entry found = tlb_[missed].find(page);
-    if (!found) {
-      ++tlb_counts_[missed].misses;
-      continue;
+  if (next < tlb_.size()) {
+    const IndexedSets::Entry found = tlb_[next].find(page);
+    if (found) {
+      ++tlb_counts_[next].hits;
+      tlb_[next].use(found);
+      added_ns = pages_.tlb[next].latency_ns;
+    } else {
+      added_ns = walk(page, next, found);
     }
-    ++tlb_counts_[missed].hits;
-    tlb_[missed].use(found);
-    added_ns = pages_.tlb[missed].latency_ns;
-    break;
   }
-  for (std::size_t i = 0; i < missed; ++i)
-    tlb_[i].place(page, tlb_[i].victim(tlb_[i].find(page)), false, false);
+  tlb_[level].place(page, tlb_[level].victim(not_found), false, false);
   return added_ns;
 }
 

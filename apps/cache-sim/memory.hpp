@@ -77,7 +77,7 @@ class Memory {
     std::uint64_t word_;
   };
 
-  using AnySets = std::variant<SearchedSets<8>, SearchedSets<16>, SearchedSets<64>, IndexedSets>;
+  using AnySets = std::variant<SearchedSets<8>, SearchedSets<16>, SearchedSets<48>, IndexedSets>;
 
   struct Level {
     AnySets sets;
@@ -91,7 +91,7 @@ class Memory {
   static AnySets sets_of(const CacheLevel& level);
   void simulate_batch();
   void translate(std::span<const Request> accesses);
-  double translate_slowly(Key page);
+  double walk(Key page, std::size_t level, IndexedSets::Entry not_found);
   template <class Sets>
   std::span<const Request> serve(Level& level, Sets& sets, std::span<const Request> requests);
 

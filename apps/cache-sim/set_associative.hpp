@@ -60,11 +60,10 @@ class SearchedSets {
     return found;
   }
 
-  /// Fetches the beginning of what a later search for the key reads, and what a use changes.
+  /// Fetches what a later search for the key reads, and what a use changes.
   void fetch(Key key) const {
-    const Set& set = sets_[set_of_(key)];
-    __builtin_prefetch(&set);
-    if (sizeof(Set) > kHostLineBytes) __builtin_prefetch(&set.used);
+    const auto* set = reinterpret_cast<const std::byte*>(&sets_[set_of_(key)]);
+    for (std::size_t at = 0; at < sizeof(Set); at += kHostLineBytes) __builtin_prefetch(set + at);
   }
 
   void use(Entry entry) {

@@ -29,7 +29,7 @@ Json counts_json(Memory& memory, const Hierarchy& hierarchy) {
 Json simulate(const Hierarchy& hierarchy, const Pages& pages, const Algorithm& algorithm,
               const Workload& workload) {
   Memory memory(hierarchy, pages);
-  algorithm.run(workload, memory, pages.bytes);
+  algorithm.trace(workload, memory, pages.bytes);
   const auto time = [&](double ns) -> Json {
     return {{"ns", ns}, {"ns_per_input", ns / static_cast<double>(workload.n)}};
   };

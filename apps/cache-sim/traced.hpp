@@ -12,6 +12,23 @@
 
 namespace reduce_bench {
 
+/// A 32-bit value that nobody looks at. No algorithm's accesses depend on values, so a simulation
+/// has no need of theirs: they have a place in the simulated memory and none in ours.
+struct Blank {
+  std::int32_t unused;
+  friend Blank operator+(Blank, Blank) { return {}; }
+};
+template <class T>
+inline constexpr bool kBlank = std::is_same_v<std::remove_const_t<T>, Blank>;
+
+/// The elements of an array; none where they are blank.
+template <class T>
+struct Elements {
+  explicit Elements(std::size_t n, T value = {}) : size(n), kept(kBlank<T> ? 0 : n, value) {}
+  std::size_t size;
+  std::vector<T> kept;
+};
+
 template <class T>
 class Traced {
  public:
@@ -35,11 +52,12 @@ class Traced {
     Element& operator=(const Element&) = delete;
     operator Value() const {
       array_.memory_->access(array_.address_ + i_ * sizeof(T), array_.read_);
-      return array_.data_[i_];
+      if constexpr (kBlank<T>) return {};
+      else return array_.data_[i_];
     }
     void operator=(Value value) const {
       array_.memory_->access(array_.address_ + i_ * sizeof(T), Memory::Kind::kWrite);
-      array_.data_[i_] = value;
+      if constexpr (!kBlank<T>) array_.data_[i_] = value;
     }
 
    private:
@@ -63,14 +81,14 @@ class AddressSpace {
       : memory_(memory), page_bytes_(page_bytes), next_(page_bytes) {}
 
   template <class T>
-  Traced<T> place(std::vector<T>& data, bool chained = false) {
+  Traced<T> place(Elements<T>& elements, bool chained = false) {
     const std::uint64_t address = next_;
-    const std::uint64_t pages = (data.size() * sizeof(T) + page_bytes_ - 1) / page_bytes_;
+    const std::uint64_t pages = (elements.size * sizeof(T) + page_bytes_ - 1) / page_bytes_;
     next_ += (pages + 1) * page_bytes_;
     if (next_ > Memory::kMostBytes)
       throw UsageError("the arrays lie beyond the " + std::to_string(Memory::kMostBytes >> 30) +
                        " GiB that can be simulated: choose a smaller n or fewer buckets");
-    return {data.data(), address, memory_, chained};
+    return {elements.kept.data(), address, memory_, chained};
   }
 
  private:
