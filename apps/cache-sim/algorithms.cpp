@@ -76,7 +76,8 @@ std::vector<Value> multireduce(const Workload& workload, Memory& memory, std::ui
 }
 
 template <class Value>
-std::vector<Value> multireduce_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+std::vector<Value> multireduce_sorted(const Workload& workload, Memory& memory,
+                                      std::uint64_t page_bytes) {
   const Params params = params_of(workload);
   const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
   if (sort.runs() == 0) return multireduce<Value>(workload, memory, page_bytes);
@@ -104,7 +105,8 @@ std::vector<Value> scatter(const Workload& workload, Memory& memory, std::uint64
 }
 
 template <class Value>
-std::vector<Value> scatter_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+std::vector<Value> scatter_sorted(const Workload& workload, Memory& memory,
+                                  std::uint64_t page_bytes) {
   constexpr unsigned kBitsPerRun = 8;
   const cpu::CpuRadixSort sort = cpu::plan_cpu_radix_sort(
       workload.n, workload.buckets, params_of(workload).number("sort_bits"), kBitsPerRun);
@@ -131,7 +133,8 @@ std::vector<Value> gather(const Workload& workload, Memory& memory, std::uint64_
 }
 
 template <class Value>
-std::vector<Value> gather_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+std::vector<Value> gather_sorted(const Workload& workload, Memory& memory,
+                                 std::uint64_t page_bytes) {
   const unsigned sort_bits = params_of(workload).number("sort_bits");
   const cpu::CpuRadixSort sort =
       cpu::plan_cpu_radix_sort(workload.n, workload.buckets, sort_bits, sort_bits);
@@ -163,7 +166,8 @@ std::vector<Value> multiscan(const Workload& workload, Memory& memory, std::uint
 }
 
 template <class Value>
-std::vector<Value> multiscan_sorted(const Workload& workload, Memory& memory, std::uint64_t page_bytes) {
+std::vector<Value> multiscan_sorted(const Workload& workload, Memory& memory,
+                                    std::uint64_t page_bytes) {
   using Pair = cpu::IndexValue<Value>;
   const Params params = params_of(workload);
   const cpu::CpuRadixSort sort = cpu::plan_partial_cpu_sort(problem_of(workload, params));
@@ -186,10 +190,13 @@ std::vector<Value> multiscan_sorted(const Workload& workload, Memory& memory, st
 }
 
 constexpr std::array kAlgorithms{
-    Algorithm{"cpu/multireduce", "", Axes{.fetch = true, .pages = true}, multireduce<std::int32_t>, multireduce<Blank>},
-    Algorithm{"cpu/multireduce-sorted", "auto", Axes{.fetch = true}, multireduce_sorted<std::int32_t>, multireduce_sorted<Blank>},
+    Algorithm{"cpu/multireduce", "", Axes{.fetch = true, .pages = true}, multireduce<std::int32_t>,
+              multireduce<Blank>},
+    Algorithm{"cpu/multireduce-sorted", "auto", Axes{.fetch = true},
+              multireduce_sorted<std::int32_t>, multireduce_sorted<Blank>},
     Algorithm{"cpu/multiscan", "", Axes{.scan = true}, multiscan<std::int32_t>, multiscan<Blank>},
-    Algorithm{"cpu/multiscan-sorted", "auto", Axes{.scan = true}, multiscan_sorted<std::int32_t>, multiscan_sorted<Blank>},
+    Algorithm{"cpu/multiscan-sorted", "auto", Axes{.scan = true}, multiscan_sorted<std::int32_t>,
+              multiscan_sorted<Blank>},
     Algorithm{"cpu/scatter", "", {}, scatter<std::int32_t>, scatter<Blank>},
     Algorithm{"cpu/scatter-sorted", "8", {}, scatter_sorted<std::int32_t>, scatter_sorted<Blank>},
     Algorithm{"cpu/gather", "", {}, gather<std::int32_t>, gather<Blank>},

@@ -66,16 +66,15 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   return workload;
 }
 
-/// The algorithms run on real data: labels, values and results at least. Throws std::runtime_error.
+/// The algorithms run on real labels, of which there is a copy at first. Throws std::runtime_error.
 void require_memory(const Workload& workload) {
-  const std::uint64_t least_bytes =
-      workload.n * (sizeof(Label) + sizeof(int)) + workload.buckets * sizeof(int);
+  const std::uint64_t least_bytes = 2 * workload.n * sizeof(Label);
   const std::size_t available_bytes = available_memory_bytes();
   if (least_bytes > available_bytes)
     throw std::runtime_error(
-        fmt::format("{} inputs and {} buckets take {:.1f} MB or more, {:.1f} MB of memory are "
-                    "available: choose a smaller n or fewer buckets",
-                    workload.n, workload.buckets, static_cast<double>(least_bytes) / 1e6,
+        fmt::format("the labels of {} inputs take {:.1f} MB or more, {:.1f} MB of memory are "
+                    "available: choose a smaller n",
+                    workload.n, static_cast<double>(least_bytes) / 1e6,
                     static_cast<double>(available_bytes) / 1e6));
 }
 

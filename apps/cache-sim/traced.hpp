@@ -39,9 +39,7 @@ class Traced {
         address_(address),
         memory_(&memory),
         read_(chained ? Memory::Kind::kChainedRead : Memory::Kind::kRead) {}
-  operator Traced<const T>() const
-    requires(!std::is_const_v<T>)
-  {
+  operator Traced<const T>() const requires(!std::is_const_v<T>) {
     return {data_, address_, *memory_, read_ == Memory::Kind::kChainedRead};
   }
 
