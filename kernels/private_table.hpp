@@ -11,7 +11,8 @@ namespace reduce_bench::BACKEND {
 inline constexpr unsigned kLog2Lanes = 5, kLanes = 1u << kLog2Lanes;
 
 /// Bucket b of copy c at b * copies + c: the lanes of a warp work on different copies, hence on
-/// different banks. `copies` is a power of two; with `kCopyPerLane` known to be that many.
+/// different banks. `copies` is a power of two; with `kCopyPerLane` it is kLanes, known when
+/// compiled.
 template <class T, class Operator, bool kCopyPerLane = false>
 struct PrivateTable {
   using Value = T;
@@ -139,12 +140,12 @@ struct WarpTiles {
   unsigned begin, end, step;
 };
 /// In each round all warps' tiles lie side by side; those of the last go to as few warps of each
-/// block as they can. On an H200, 2^26 u32 labels are counted in 72.6 us instead of 73.8, 2^26 i32
-/// values added into 256 buckets in 132.9 instead of 134.3.
+/// block as they can. In one run on an H200, 2^26 u32 labels were counted in 72.6 us, with
+/// stretches in 73.8; 2^26 i32 values added into 256 buckets in 132.9 and 134.3.
 __device__ inline WarpTiles tiles_in_rounds(unsigned tiles) {
   return {threadIdx.x / kLanes * gridDim.x + blockIdx.x, tiles, blockDim.x / kLanes * gridDim.x};
 }
-/// One behind the other; with the block's other warps', the block's.
+/// A warp's tiles lie one behind the other, and so do those of a block's warps.
 __device__ inline WarpTiles tiles_in_stretch(unsigned tiles) {
   const unsigned warps = blockDim.x / kLanes * gridDim.x;
   const std::size_t warp = blockDim.x / kLanes * blockIdx.x + threadIdx.x / kLanes;
@@ -153,8 +154,7 @@ __device__ inline WarpTiles tiles_in_stretch(unsigned tiles) {
 }
 
 /// Results that the first blocks clear while every block reads inputs: no launch of their own. All
-/// blocks wait for these, so a device must have room for them at once: it has, since a grid is no
-/// larger than what it runs at once. Zero before the first launch, and left zero.
+/// blocks wait for these, which a device starts first. Zero before the first launch, and left zero.
 struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
   unsigned left;               ///< blocks that need to know no more
@@ -173,8 +173,8 @@ struct Clearing {
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
   }
-  /// For the block, once its threads have met at a barrier after this. Its last thread waits, in
-  /// the warp that has the fewest inputs.
+  /// For the block, once its threads have met at a barrier after this. Its last thread waits: in
+  /// rounds, its warp has the fewest inputs. The last block that has waited leaves all zero.
   __device__ void wait() {
     if (threadIdx.x != blockDim.x - 1) return;
     while (load_volatile(&cleared) != blocks()) wait_hint();

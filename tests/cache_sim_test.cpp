@@ -347,6 +347,17 @@ TEST(Law, RandomReadsHitByTheShareOfLinesInTheCache) {
       }
 }
 
+/// 48 is the most that is searched, tag by tag; more are looked up.
+TEST(Cache, HoldsAsManyLinesAsItHasWays) {
+  for (const std::uint64_t ways : {8u, 16u, 47u, 48u, 49u}) {
+    const Hierarchy hierarchy = of({cache(ways, ways, 1, Replacement::kApproximateLru)});
+    Memory memory = made(hierarchy);
+    for (std::uint64_t i = 0; i < 2 * ways; ++i) read_lines(memory, {i % ways});
+    EXPECT_EQ(memory.caches()[0].hits, ways);
+    EXPECT_EQ(memory.caches()[0].misses, ways);
+  }
+}
+
 // Algorithms.
 
 Workload workload(std::string_view id, std::size_t n, std::size_t buckets) {
@@ -359,14 +370,19 @@ struct Traced1 {
   std::uint64_t accesses = 0;
 };
 Traced1 traced(std::string_view id, const Workload& load) {
-  const Hierarchy hierarchy = of({cache(64, 8), cache(256, 8)});
+  Hierarchy hierarchy = with_tlb({lru_tlb(4), lru_tlb(32, 7)});
+  hierarchy.caches = {cache(64, 8), cache(256, 8)};
+  hierarchy.overlap = Overlap{.misses = 4, .access_ns = 1};
   Memory memory = made(hierarchy), blank = made(hierarchy);
   Traced1 out;
   out.results = find_algorithm(std::string(id)).run(load, memory, 4096);
   out.accesses = memory.accesses();
   find_algorithm(std::string(id)).trace(load, blank, 4096);
   EXPECT_EQ(blank.caches(), memory.caches()) << id;
+  EXPECT_EQ(blank.tlb(), memory.tlb()) << id;
+  EXPECT_EQ(blank.memory_reads(), memory.memory_reads()) << id;
   EXPECT_EQ(blank.memory_writes(), memory.memory_writes()) << id;
+  EXPECT_EQ(blank.pipelined_ns(), memory.pipelined_ns()) << id;
   return out;
 }
 

@@ -20,10 +20,7 @@ namespace {
 template <class Value>
 struct Inputs {
   Inputs(const Workload& workload, std::size_t values)
-      : labels_data(0), values_data(values, Value{1}) {
-    labels_data.kept = labels_of(workload);
-    labels_data.size = workload.n;
-  }
+      : labels_data(labels_of(workload)), values_data(values, Value{1}) {}
   Elements<Label> labels_data;
   Elements<Value> values_data;
 };

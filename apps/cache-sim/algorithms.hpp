@@ -37,8 +37,8 @@ struct Algorithm {
   std::string_view id;
   std::string_view default_sort_bits;  ///< empty: it does not sort
   Axes axes;
-  Run<std::int32_t> run;
-  Run<Blank> trace;  ///< the same accesses without the values, and no results
+  Run<std::int32_t> run;  ///< with values, for the tests of what is simulated
+  Run<Blank> trace;       ///< the same accesses without values, and no results
 };
 
 std::span<const Algorithm> algorithms();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/error.hpp"
@@ -13,11 +14,13 @@
 namespace reduce_bench {
 
 /// A 32-bit value that nobody looks at. No algorithm's accesses depend on values, so a simulation
-/// has no need of theirs: they have a place in the simulated memory and none in ours.
+/// has no need of theirs: they have a place in the simulated memory and none in ours, unless beside
+/// positions.
 struct Blank {
   std::int32_t unused;
   friend Blank operator+(Blank, Blank) { return {}; }
 };
+static_assert(sizeof(Blank) == sizeof(std::int32_t));
 template <class T>
 inline constexpr bool kBlank = std::is_same_v<std::remove_const_t<T>, Blank>;
 
@@ -25,6 +28,7 @@ inline constexpr bool kBlank = std::is_same_v<std::remove_const_t<T>, Blank>;
 template <class T>
 struct Elements {
   explicit Elements(std::size_t n, T value = {}) : size(n), kept(kBlank<T> ? 0 : n, value) {}
+  explicit Elements(std::vector<T> elements) : size(elements.size()), kept(std::move(elements)) {}
   std::size_t size;
   std::vector<T> kept;
 };
@@ -39,7 +43,9 @@ class Traced {
         address_(address),
         memory_(&memory),
         read_(chained ? Memory::Kind::kChainedRead : Memory::Kind::kRead) {}
-  operator Traced<const T>() const requires(!std::is_const_v<T>) {
+  operator Traced<const T>() const
+    requires(!std::is_const_v<T>)
+  {
     return {data_, address_, *memory_, read_ == Memory::Kind::kChainedRead};
   }
 

@@ -246,7 +246,7 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
     }
   }
   // Inputs that are aligned to their elements and no better.
-  add(1009, uniform, defaults, 1);
+  add(plain ? 20011 : 1009, uniform, defaults, 1);  // several blocks, each more than once
   if (options.full) add(4099, uniform, defaults, 3);
   std::erase_if(cases,
                 [&](const Case& c) { return !unsuited(c.point.distribution, op, type).empty(); });

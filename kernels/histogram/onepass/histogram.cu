@@ -12,14 +12,14 @@
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. Device memory binds: on an H200, 2^26 u32 labels take 71 us into 256 bins and 77 into
 //   4096 (98 % and 91 % of the read ceiling). As many u8 labels take 23.5 us, cub/histogram 34 to
-//   39. Prototypes of this launch in one run: 21.8 to read the labels (the ceiling is 21.6), 0.15 to
-//   clear the tables, 0.1 for the atomics, 0.3 to add up 32 copies before, 0.45 to clear the counts
-//   and wait for that, 0.55 to count. To be 1.75 times as fast as cub/histogram on uniform labels, 22.1,
-//   would leave 0.05 for the last three.
-//   Slower were loads of the next tile before or between the updates of one (24.1, 27.4), the first
-//   before tables are cleared (24.2), tiles handed out by a counter (27 to 30), fetching a round
-//   ahead into the L2 cache (27.5), several lanes for each bucket at the end (33.9), waiting for
-//   cleared counts before the labels (28.1), and 512 threads or two blocks per SM (24.9 to 28).
+//   39. Prototypes of this launch in one run: 21.8 to read the labels (the ceiling is 21.6), 0.15
+//   to clear the tables, 0.1 for the atomics, 0.3 to add up 32 copies before, 0.45 to clear the
+//   counts and wait for that, 0.55 to count. To be 1.75 times as fast as cub/histogram on uniform
+//   labels, 22.1, would leave 0.05 for the last three. Slower were loads of the next tile before or
+//   between the updates of one (24.1, 27.4), the first before tables are cleared (24.2), tiles
+//   handed out by a counter (27 to 30), fetching a round ahead into the L2 cache (27.5), several
+//   lanes for each bucket at the end (33.9), waiting for cleared counts before the labels (28.1),
+//   and 512 threads or two blocks per SM (24.9 to 28).
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
@@ -31,7 +31,7 @@ namespace {
 /// 16-byte loads of a tile per thread.
 inline constexpr unsigned kLoads = 4;
 template <class L>
-inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount* kLoads;
+inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount * kLoads;
 /// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
 /// registers would not suffice.
 template <class L>

@@ -4,7 +4,8 @@
 // Idea: one block per SM keeps as many copies of the buckets as its shared memory holds, up to one
 //   for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. Inputs are read
 //   by 16-byte loads; a thread keeps its latest bucket in registers until another label comes. So
-//   runs, sorted labels and one label for all cost fewer updates than random ones, not more.
+//   runs, sorted labels and one label for all cost fewer updates than random ones, not more. (Of
+//   inputs that do not begin at a multiple of 16 bytes each thread reads one by one, a grid apart.)
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
@@ -36,14 +37,14 @@ constexpr std::size_t tile_inputs(std::size_t value_bytes) {
 
 /// Whether an update in shared memory is a loop of compare-and-swap.
 template <class T, class Op>
-inline constexpr bool kLoops = std::is_floating_point_v<T> ||
-                               (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
+inline constexpr bool kLoops =
+    std::is_floating_point_v<T> || (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
 
 /// The loops of float sums queue for a bucket that many threads want at once. Labels that a block
 /// meets often in a sample of its inputs, the hot ones, get an accumulator for each lane; their
 /// buckets hold a mark instead of a sum.
 template <class T, class Op>
-inline constexpr bool kQueues = std::is_floating_point_v<T>&& std::is_same_v<Op, Sum>;
+inline constexpr bool kQueues = std::is_floating_point_v<T> && std::is_same_v<Op, Sum>;
 inline constexpr unsigned kMostHot = 64;
 inline constexpr unsigned kSamplesPerThread = 4;
 
@@ -142,9 +143,10 @@ __global__ void __launch_bounds__(1024)
   // Where lanes meet in a loop, fewer updates are worth more than the order of reading: of sorted
   // labels a thread's next tile has the same. 2^26 f32 maxima into 32768 buckets take 146 us so, in
   // rounds 212.
-  const bool queues = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2Lanes);
-  auto [tile, end, step] = queues ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
-  // A tile is on its way while the one before is combined.
+  const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2Lanes);
+  auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
+  // A tile is on its way while the one before is combined. Set, as g++ does not see that the loop
+  // is entered only where they are loaded.
   Sixteen<Label> next_labels[kLoads] = {};
   Values next_values[kLoads][kValueLoads] = {};
   const auto load_next = [&] {
