@@ -10,6 +10,11 @@
 
 namespace reduce_bench::BACKEND {
 
+/// The elements of a block whose threads add two of them as they load.
+inline unsigned two_per_thread(const Problem& problem) {
+  return 2 * problem.params.number("block");
+}
+
 /// Blocks of one pass over n elements; an empty input still takes one, which writes the neutral
 /// element.
 inline std::size_t blocks_of_pass(std::size_t n, std::size_t elements_per_block) {

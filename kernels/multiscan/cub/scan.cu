@@ -36,7 +36,7 @@ void scan(void* temporary, std::size_t& temporary_bytes, const T* values, T* res
 }
 #endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+std::size_t scan_bytes([[maybe_unused]] const Problem& p) {
 #ifdef __CUDACC__
   return with_value_type(p.type, [&]<class T>() {
     return most_library_bytes<T, sizeof(T) == 4>([&](auto op) {
@@ -55,7 +55,7 @@ struct CubScan {
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
     if (call.n() == 0) return;
-    std::size_t bytes = temporary_bytes_of(call.problem);
+    std::size_t bytes = scan_bytes(call.problem);
     scan<T>(call.workspace, bytes, call.in(), call.out(), library_operator<Op>(),
             Op::template identity<T>(), call.inclusive(), call.n(), native(call.stream));
 #else
@@ -78,8 +78,7 @@ Variant cub_scan() {
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .traffic = traffic_of_plain_scan,
-      .workspace =
-          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .workspace = [](const Problem& p) { return Workspace{.device_bytes = scan_bytes(p)}; },
       .enqueue = instantiate_ordered<CubScan>(),
   };
 }

@@ -35,13 +35,11 @@ __global__ void harris_3_kernel(const T* input, T* output, std::size_t n) {
   if (t == 0) output[blockIdx.x] = partial[0];
 }
 
-unsigned elements_per_block(const Problem& p) { return 2 * p.params.number("block"); }
-
 struct Harris3 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_passes(call, elements_per_block(call.problem),
+    reduce_in_passes(call, two_per_thread(call.problem),
                      [&](const T* input, std::size_t n, T* output, unsigned blocks) {
                        launch(harris_3_kernel<T, Op>,
                               {blocks, block, block * sizeof(T), call.stream}, input, output, n);
@@ -58,9 +56,9 @@ Variant harris_3() {
       .source = "Harris kernel 4; jradi 2.1, Table 1",
       .fidelity = Fidelity::kCorrected,
       .params = {{"block", "128", {"64", "128", "256", "512", "1024"}, "threads (Harris: 128)"}},
-      .depth = [](const Problem& p) { return depth_of_passes(p, elements_per_block(p)); },
-      .traffic = [](const Problem& p) { return traffic_of_passes(p, elements_per_block(p)); },
-      .workspace = [](const Problem& p) { return workspace_of_passes(p, elements_per_block(p)); },
+      .depth = [](const Problem& p) { return depth_of_passes(p, two_per_thread(p)); },
+      .traffic = [](const Problem& p) { return traffic_of_passes(p, two_per_thread(p)); },
+      .workspace = [](const Problem& p) { return workspace_of_passes(p, two_per_thread(p)); },
       .enqueue = instantiate<Harris3, BasicOps>(),
   };
 }

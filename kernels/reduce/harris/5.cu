@@ -43,8 +43,6 @@ __global__ void harris_5_kernel(const T* input, T* output, std::size_t n) {
   if (t == 0) output[blockIdx.x] = partial[0];
 }
 
-unsigned elements_per_block(const Problem& p) { return 2 * p.params.number("block"); }
-
 struct Harris5 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
@@ -52,7 +50,7 @@ struct Harris5 {
       const auto kernel = call.params().is("form", "as-published")
                               ? harris_5_kernel<T, Op, kBlock, true>
                               : harris_5_kernel<T, Op, kBlock, false>;
-      reduce_in_passes(call, elements_per_block(call.problem),
+      reduce_in_passes(call, two_per_thread(call.problem),
                        [&](const T* input, std::size_t n, T* output, unsigned blocks) {
                          launch(kernel, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input,
                                 output, n);
@@ -72,9 +70,9 @@ Variant harris_5() {
       .params = {{"block", "128", {"64", "128", "256", "512", "1024"}, "threads (Harris: 128)"},
                  {"form", "corrected", {"corrected", "as-published"}, "the last warp's steps"}},
       .defect = last_warp_defect,
-      .depth = [](const Problem& p) { return depth_of_passes(p, elements_per_block(p)); },
-      .traffic = [](const Problem& p) { return traffic_of_passes(p, elements_per_block(p)); },
-      .workspace = [](const Problem& p) { return workspace_of_passes(p, elements_per_block(p)); },
+      .depth = [](const Problem& p) { return depth_of_passes(p, two_per_thread(p)); },
+      .traffic = [](const Problem& p) { return traffic_of_passes(p, two_per_thread(p)); },
+      .workspace = [](const Problem& p) { return workspace_of_passes(p, two_per_thread(p)); },
       .enqueue = instantiate<Harris5, BasicOps>(),
   };
 }

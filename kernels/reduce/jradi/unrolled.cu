@@ -20,6 +20,7 @@
 //   second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
+#include "kernels/reduce/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 namespace {
@@ -31,24 +32,6 @@ template <class Op, bool kMultiply, class T>
 __device__ T element_if(bool inside, const T* element) {
   if constexpr (kMultiply) return static_cast<T>(inside) * *element;
   else return inside ? *element : Op::template identity<T>();
-}
-
-template <class Op, class T>
-__device__ T fold_warp(T value) {
-  for (unsigned offset = 16; offset > 0; offset /= 2)
-    value = Op::combine(value, __shfl_down_sync(0xffffffffu, value, offset));
-  return value;
-}
-
-/// Each warp by shuffles, then the first warp over the warps' results.
-template <class Op, class T>
-__device__ T fold_block_by_shuffles(T value, T* partial) {
-  const unsigned t = threadIdx.x;
-  value = fold_warp<Op>(value);
-  if (t % 32 == 0) partial[t / 32] = value;
-  __syncthreads();
-  if (t >= 32) return value;
-  return fold_warp<Op>(t < blockDim.x / 32 ? partial[t] : Op::template identity<T>());
 }
 
 /// Trusts that all threads are in the same step, which holds for no two warps.
@@ -80,7 +63,7 @@ __global__ void jradi_unrolled_kernel(const T* input, std::size_t n, Tree tree, 
   }
 
   if (tree == Tree::kShuffle) {
-    accumulator = fold_block_by_shuffles<Op>(accumulator, partial);
+    accumulator = fold_block<Op>(accumulator, partial);
   } else {
     partial[t] = accumulator;
     if (tree == Tree::kBarriers) fold_halves<Op>(partial);

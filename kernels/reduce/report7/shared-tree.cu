@@ -60,8 +60,7 @@ Variant report7_shared_tree() {
                   {"64", "128", "256", "512", "1024"},
                   "threads (not stated in the report)"}},
       .depth = [](const Problem& p) -> std::uint64_t {
-        const unsigned elements_per_block = 2 * p.params.number("block");
-        return log2_ceil(elements_per_block) + blocks_of_pass(p.n, elements_per_block);
+        return log2_ceil(two_per_thread(p)) + blocks_of_pass(p.n, two_per_thread(p));
       },
       .enqueue = instantiate<Report7SharedTree, BasicOps>(),
   };
