@@ -58,9 +58,31 @@ enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 set(CMAKE_CUDA_STANDARD_REQUIRED OFF)
+# CMake's -O3 is nvcc's option for the host's side alone; kernels are optimised without it. How far
+# the host's side is worth optimising is said where the sources are.
+set(CMAKE_CUDA_FLAGS_RELEASE "-DNDEBUG")
 # CMake 3.25 passes no flag for C++20 to nvcc 13, so the standard is named here and tested by a
 # static_assert in the harness.
+target_compile_definitions(project_options INTERFACE REDUCE_BENCH_HAS_CUDA)
 target_compile_options(project_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall>)
 string(JOIN ", " arch_text ${archs})
 message(STATUS "CUDA backend: ${NVCC}, architectures ${arch_text}")
+
+# compile_together(<list> <name> <most> <sources>): appends to the list files that include up to
+# <most> of the sources each. Names in their unnamed namespaces must differ.
+function(compile_together list name most)
+  set(sources ${ARGN})
+  set(part 0)
+  while(sources)
+    list(SUBLIST sources 0 ${most} together)
+    list(REMOVE_ITEM sources ${together})
+    list(TRANSFORM together REPLACE "(.+)" "#include \"\\1\"")
+    list(JOIN together "\n" together)
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/${name}-${part}.cu)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "@together@\n" @ONLY)  # untouched where it is the same
+    list(APPEND ${list} ${unit})
+    math(EXPR part "${part} + 1")
+  endwhile()
+  set(${list} ${${list}} PARENT_SCOPE)
+endfunction()

@@ -1,45 +1,24 @@
 // Validation against the schemas in configs/schema.
 #pragma once
 
-#include <fstream>
+#include <memory>
 #include <string>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
 #include "common/document.hpp"
 
 namespace reduce_bench {
 
-using PlainJson = nlohmann::json;  // the adapter takes no other
-using valijson::adapters::NlohmannJsonAdapter;
-
 class PublishedSchema {
  public:
-  explicit PublishedSchema(const std::string& name) {
-    std::ifstream stream(SOURCE_DIR "/configs/schema/" + name);
-    const PlainJson text = PlainJson::parse(stream);
-    const NlohmannJsonAdapter adapter(text);
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(adapter, schema_);
-  }
+  /// The file's name in configs/schema.
+  explicit PublishedSchema(const std::string& name);
+  ~PublishedSchema();
   /// Why the document is not valid; empty where it is.
-  std::string complaint(const Json& document) const {
-    const PlainJson plain = PlainJson::parse(document.dump());
-    const NlohmannJsonAdapter adapter(plain);
-    valijson::ValidationResults results;
-    if (valijson::Validator().validate(schema_, adapter, &results)) return {};
-    std::string text;
-    for (valijson::ValidationResults::Error error; results.popError(error);) {
-      for (const std::string& step : error.context) text += step;
-      text += ": " + error.description + "\n";
-    }
-    return text;
-  }
+  std::string complaint(const Json& document) const;
 
  private:
-  valijson::Schema schema_;
+  struct Validator;  // the library's headers are long, so one file alone includes them
+  std::unique_ptr<const Validator> validator_;
 };
 
 }  // namespace reduce_bench
