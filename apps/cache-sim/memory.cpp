@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace reduce_bench {
@@ -9,16 +10,16 @@ namespace reduce_bench {
 Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
     : pages_(pages),
       page_shift_(static_cast<unsigned>(std::countr_zero(pages.bytes))),
-      tlb_counts_(pages.tlb.size()),
       memory_latency_ns_(hierarchy.memory_latency_ns) {
   for (const CacheLevel& level : hierarchy.caches) {
-    levels_.push_back({.sets = sets_of(level),
+    levels_.push_back({.sets = sets_of(level.lines(), level.associativity, level.replacement),
                        .line_shift = static_cast<unsigned>(std::countr_zero(level.line_bytes)),
                        .latency_ns = level.latency_ns,
                        .prefetches = level.prefetch == Prefetch::kNextLine});
   }
   for (const TlbLevel& level : pages.tlb)
-    tlb_.emplace_back(level.entries, level.associativity, level.replacement);
+    tlb_.push_back({.sets = sets_of(level.entries, level.associativity, level.replacement),
+                    .latency_ns = level.latency_ns});
   if (hierarchy.overlap) {
     slot_free_ns_.assign(hierarchy.overlap->misses, 0);
     access_ns_ = hierarchy.overlap->access_ns;
@@ -26,13 +27,13 @@ Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
 }
 
 /// Sets of fewer than four ways would leave most of what a search reads empty.
-Memory::AnySets Memory::sets_of(const CacheLevel& level) {
-  const std::uint64_t lines = level.lines(), ways = level.associativity;
-  if (ways < 4 || ways > 48 || level.replacement != Replacement::kApproximateLru)
-    return IndexedSets(lines, ways, level.replacement);
-  if (ways > 16) return SearchedSets<48>(lines, ways);
-  if (ways > 8) return SearchedSets<16>(lines, ways);
-  return SearchedSets<8>(lines, ways);
+Memory::AnySets Memory::sets_of(std::uint64_t entries, std::uint64_t ways,
+                                Replacement replacement) {
+  if (ways < 4 || ways > 48 || replacement != Replacement::kApproximateLru)
+    return IndexedSets(entries, ways, replacement);
+  if (ways > 16) return SearchedSets<48>(entries, ways);
+  if (ways > 8) return SearchedSets<16>(entries, ways);
+  return SearchedSets<8>(entries, ways);
 }
 
 /// No level decides what a nearer one does, so each serves all requests of the batch before the
@@ -54,44 +55,33 @@ void Memory::simulate_batch() {
 }
 
 void Memory::translate(std::span<const Request> accesses) {
-  if (tlb_.empty()) {
-    std::fill_n(translation_ns_.begin(), accesses.size(), 0);
-    return;
-  }
-  IndexedSets& first = tlb_.front();
-  const double hit_ns = pages_.tlb.front().latency_ns;
-  std::uint64_t hits = 0;
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    const Key page = static_cast<Key>(accesses[i].address() >> page_shift_);
-    const IndexedSets::Entry found = first.find(page);
-    if (found) [[likely]] {
-      ++hits;
-      first.use(found);
-      translation_ns_[i] = hit_ns;
-    } else {
-      translation_ns_[i] = walk(page, 0, found);
-    }
-  }
-  tlb_counts_.front().hits += hits;
+  std::fill_n(translation_ns_.begin(), accesses.size(), tlb_.empty() ? 0 : pages_.walk_ns);
+  std::iota(untranslated_.begin(), untranslated_.begin() + accesses.size(), 0u);
+  std::span wanted(untranslated_.data(), accesses.size());
+  for (Tlb& level : tlb_)
+    wanted =
+        std::visit([&](auto& sets) { return look_up(level, sets, accesses, wanted); }, level.sets);
 }
 
-/// What a translation that the TLB does not have adds.
-double Memory::walk(Key page, std::size_t level, IndexedSets::Entry not_found) {
-  ++tlb_counts_[level].misses;
-  const std::size_t next = level + 1;
-  double added_ns = pages_.walk_ns;
-  if (next < tlb_.size()) {
-    const IndexedSets::Entry found = tlb_[next].find(page);
-    if (found) {
-      ++tlb_counts_[next].hits;
-      tlb_[next].use(found);
-      added_ns = pages_.tlb[next].latency_ns;
+/// The accesses among `wanted`, overwritten, whose pages the level does not have.
+template <class Sets>
+std::span<unsigned> Memory::look_up(Tlb& level, Sets& sets, std::span<const Request> accesses,
+                                    std::span<unsigned> wanted) {
+  std::size_t misses = 0;
+  for (const unsigned access : wanted) {
+    const Key page = static_cast<Key>(accesses[access].address() >> page_shift_);
+    const typename Sets::Entry found = sets.find(page);
+    if (found) [[likely]] {
+      sets.use(found);
+      translation_ns_[access] = level.latency_ns;
     } else {
-      added_ns = walk(page, next, found);
+      sets.place(page, sets.victim(found), false, false);
+      wanted[misses++] = access;
     }
   }
-  tlb_[level].place(page, tlb_[level].victim(not_found), false, false);
-  return added_ns;
+  level.counts.hits += wanted.size() - misses;
+  level.counts.misses += misses;
+  return wanted.first(misses);
 }
 
 /// What the level asks of the next: for each request at most four, the last of which is written
@@ -162,9 +152,11 @@ std::vector<LevelCounts> Memory::caches() {
   return counts;
 }
 
-const std::vector<TlbCounts>& Memory::tlb() {
+std::vector<TlbCounts> Memory::tlb() {
   simulate_batch();
-  return tlb_counts_;
+  std::vector<TlbCounts> counts;
+  for (const Tlb& level : tlb_) counts.push_back(level.counts);
+  return counts;
 }
 
 std::uint64_t Memory::accesses() {
@@ -188,9 +180,9 @@ double Memory::sequential_ns() {
   for (const Level& level : levels_)
     total_ns += static_cast<double>(level.counts.hits) * level.latency_ns;
   total_ns += static_cast<double>(levels_.back().counts.misses) * memory_latency_ns_;
-  for (std::size_t i = 0; i < tlb_.size(); ++i)
-    total_ns += static_cast<double>(tlb_counts_[i].hits) * pages_.tlb[i].latency_ns;
-  if (!tlb_.empty()) total_ns += static_cast<double>(tlb_counts_.back().misses) * pages_.walk_ns;
+  for (const Tlb& level : tlb_)
+    total_ns += static_cast<double>(level.counts.hits) * level.latency_ns;
+  if (!tlb_.empty()) total_ns += static_cast<double>(tlb_.back().counts.misses) * pages_.walk_ns;
   return total_ns;
 }
 

@@ -54,7 +54,7 @@ class Memory {
   }
 
   std::vector<LevelCounts> caches();
-  const std::vector<TlbCounts>& tlb();
+  std::vector<TlbCounts> tlb();
   std::uint64_t accesses();
   std::uint64_t memory_reads();
   std::uint64_t memory_writes();
@@ -88,10 +88,18 @@ class Memory {
     std::vector<Request> asked;  ///< of the next level
   };
 
-  static AnySets sets_of(const CacheLevel& level);
+  struct Tlb {
+    AnySets sets;
+    double latency_ns;
+    TlbCounts counts;
+  };
+
+  static AnySets sets_of(std::uint64_t entries, std::uint64_t ways, Replacement replacement);
   void simulate_batch();
   void translate(std::span<const Request> accesses);
-  double walk(Key page, std::size_t level, IndexedSets::Entry not_found);
+  template <class Sets>
+  std::span<unsigned> look_up(Tlb& level, Sets& sets, std::span<const Request> accesses,
+                              std::span<unsigned> wanted);
   template <class Sets>
   std::span<const Request> serve(Level& level, Sets& sets, std::span<const Request> requests);
 
@@ -104,13 +112,13 @@ class Memory {
   static constexpr std::size_t kAhead = 8;
   std::array<Request, kBatch> batch_;
   std::array<double, kBatch> found_ns_, translation_ns_;  ///< of each access
+  std::array<unsigned, kBatch> untranslated_;             ///< accesses, by the levels so far
   std::size_t waiting_ = 0;
 
   Pages pages_;
   unsigned page_shift_;
   std::vector<Level> levels_;
-  std::vector<IndexedSets> tlb_;
-  std::vector<TlbCounts> tlb_counts_;
+  std::vector<Tlb> tlb_;
   double memory_latency_ns_;
   std::uint64_t memory_reads_ = 0, memory_writes_ = 0;
 
