@@ -61,9 +61,9 @@ set(CMAKE_CUDA_STANDARD_REQUIRED OFF)
 # CMake's -O3 is nvcc's option for the host's side alone; kernels are optimised without it. How far
 # the host's side is worth optimising is said where the sources are.
 set(CMAKE_CUDA_FLAGS_RELEASE "-DNDEBUG")
+target_compile_definitions(project_options INTERFACE REDUCE_BENCH_HAS_CUDA)
 # CMake 3.25 passes no flag for C++20 to nvcc 13, so the standard is named here and tested by a
 # static_assert in the harness.
-target_compile_definitions(project_options INTERFACE REDUCE_BENCH_HAS_CUDA)
 target_compile_options(project_options INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall>)
 string(JOIN ", " arch_text ${archs})

@@ -112,7 +112,7 @@ class Memory {
   static constexpr std::size_t kAhead = 8;
   std::array<Request, kBatch> batch_;
   std::array<double, kBatch> found_ns_, translation_ns_;  ///< of each access
-  std::array<unsigned, kBatch> untranslated_;             ///< accesses, by the levels so far
+  std::array<unsigned, kBatch> untranslated_;  ///< accesses: no TLB level so far had the page
   std::size_t waiting_ = 0;
 
   Pages pages_;

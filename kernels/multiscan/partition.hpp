@@ -112,7 +112,7 @@ void enqueue_scan_totals(const Stream& stream, T* totals, std::size_t buckets,
     return;
   }
   const unsigned threads = threads_of_totals(segments);
-  // By fours: ptxas reads as many at once, and memcheck objects to those of warps that are not.
+  // Rounded up to four: ptxas loads as many at once, and memcheck reports a load beyond the end.
   const std::size_t warp_totals_bytes = ceil_div(threads / 32, 4) * 4 * sizeof(T);
   launch(scan_totals_kernel<T, Op>,
          {static_cast<unsigned>(buckets), threads, warp_totals_bytes, stream}, totals, segments);

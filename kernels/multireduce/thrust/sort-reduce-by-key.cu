@@ -36,7 +36,7 @@ namespace reduce_bench::BACKEND {
 namespace {
 
 /// The sort takes a copy of labels and values besides.
-std::size_t temporary_bytes(const Problem& p) {
+std::size_t thrust_bytes(const Problem& p) {
   return p.input_bytes() + thrust_keyed_temporary_bytes(p.n);
 }
 
@@ -44,7 +44,7 @@ struct ThrustSortReduceByKey {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
-    const SortedRuns at = sorted_runs(call.problem, temporary_bytes(call.problem));
+    const SortedRuns at = sorted_runs(call.problem, thrust_bytes(call.problem));
     std::byte* temporary = call.workspace + at.temporary;
     // The temporaries of one step are free again in the next.
     WorkspaceAllocator sort_allocator(temporary, at.end - at.temporary);
@@ -86,7 +86,7 @@ Variant thrust_sort_reduce_by_key() {
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = sorted_runs(p, temporary_bytes(p)).end};
+            return Workspace{.device_bytes = sorted_runs(p, thrust_bytes(p)).end};
           },
       .enqueue = instantiate_ordered<ThrustSortReduceByKey>(),
   };
