@@ -155,7 +155,7 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
   // Emulated, variants that give every bucket a block, or pass over the inputs for every few, take
   // seconds for thousands of buckets: without --full one case has as many.
   const bool few = backend == Backend::kEmu && !options.full;
-  const std::size_t too_many = few ? 521 : 5003;
+  const std::size_t too_many = few ? 1021 : 5003;
   const auto add = [&](std::size_t n, Distribution distribution, Params params,
                        std::size_t lead = 0, std::optional<std::size_t> buckets = std::nullopt,
                        LabelDistribution labels = {}) {
