@@ -5,8 +5,8 @@
 //   memory. A block publishes its partial result as words that hold half value, half flag, so that
 //   both arrive together: no fence, no ticket. Block 0 waits for the words of all others, folds
 //   them, writes the result and clears the flags for the next launch. No other block waits for
-//   anything, so the grid may exceed what is resident. Where latency counts, block 0 does nothing
-//   else: it waits from the start, its code fetched.
+//   anything, so the grid may exceed what is resident. Where latency counts, block 0 streams
+//   nothing: it reads what whole chunks leave over and waits, and the others' code is short.
 // Fixes: the second launch of two-pass reductions (on an H200 cub/reduce takes 4.0 us for 2^12
 //   integers in one kernel, 6.8 us for 2^13 in two; this 3.8 and 4.0) and, of last-block schemes
 //   such as harris/threadfence, the fence and the ticket's round trip between a block's partial and
@@ -17,9 +17,10 @@
 //   block more up to 512 KB per SM. At most blocks_per_sm blocks per SM. B * sizeof(T) shared.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
 //   From 2^24 elements device memory binds (on an H200 at 2^30 the time of the read ceiling within
-//   1 %). Below, latency binds: launch, one access to device memory, and from a block's sum to the
-//   result, on an H200, 0.65 us (publish, poll, fold; twice as many shuffles for 8-byte types) on
-//   top of the time in which the same blocks only read and fold (7.25 us for 8 MB).
+//   1 %). Below, latency binds. Of the 7.5 us for 8 MB of f64 on an H200 with cold caches, 2.8 are
+//   an empty launch; reading alone takes 6.9 however it is arranged, 1.0 of them because the flush
+//   left written lines in L2, which have to go first; a block's fold, a store and a poll through
+//   L2, and the fold of 128 words take the rest.
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.
@@ -96,43 +97,81 @@ inline constexpr bool kOneInstruction =
     false;
 #endif
 
+template <class Op>
+__device__ std::int32_t fold_by_instruction(std::int32_t value) {
+  if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(0xffffffffu, value);
+  else if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(0xffffffffu, value);
+  else return __reduce_max_sync(0xffffffffu, value);
+}
+
+/// First half of a block's fold: what its threads hold, to shared memory of an element for each.
 template <class Op, class T>
-__device__ T warp_fold(T value) {
+__device__ void share(T value, T* memory) {
   if constexpr (kOneInstruction<Op, T>) {
-    if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(0xffffffffu, value);
-    else if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(0xffffffffu, value);
-    else return __reduce_max_sync(0xffffffffu, value);
+    value = fold_by_instruction<Op>(value);
+    if (threadIdx.x % 32 == 0) memory[threadIdx.x / 32] = value;
   } else {
-    for (unsigned offset = 16; offset > 0; offset /= 2)
-      value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, static_cast<int>(offset)));
+    memory[threadIdx.x] = value;
+  }
+  __syncthreads();
+}
+
+/// Second half, for the first warp alone: folds what `warps` warps, a multiple of four, have
+/// shared. Without the instruction, columns come first (f64 sums of 2^14 elements took 4.8 us
+/// instead of 5.0 with shuffles in every warp on an H200), and of their 32 values each lane reads
+/// eight, where three shuffles more took 30 ns longer. `kUnroll` rows are unrolled.
+template <class Op, unsigned kUnroll, class T>
+__device__ T fold_shared(T* memory, unsigned warps) {
+  const unsigned lane = threadIdx.x;
+  if constexpr (kOneInstruction<Op, T>) {
+    return fold_by_instruction<Op>(lane < warps ? memory[lane] : Op::template identity<T>());
+  } else {
+    T column[4];
+#pragma unroll
+    for (unsigned c = 0; c < 4; ++c) column[c] = memory[c * 32 + lane];
+#pragma unroll kUnroll
+    for (unsigned row = 4; row < warps; row += 4) {
+#pragma unroll
+      for (unsigned c = 0; c < 4; ++c)
+        column[c] = Op::combine(column[c], memory[(row + c) * 32 + lane]);
+    }
+    memory[lane] =
+        Op::combine(Op::combine(column[0], column[1]), Op::combine(column[2], column[3]));
+    __syncwarp();
+    using Vec = Vector<T>;
+    T eight[8];
+#pragma unroll
+    for (unsigned k = 0; k < 8 / Vec::kLanes; ++k) {
+      const Vec v = reinterpret_cast<const Vec*>(memory)[k * 4 + lane % 4];
+#pragma unroll
+      for (unsigned l = 0; l < Vec::kLanes; ++l) eight[k * Vec::kLanes + l] = v.lane[l];
+    }
+#pragma unroll
+    for (unsigned half = 4; half > 0; half /= 2) {
+#pragma unroll
+      for (unsigned k = 0; k < half; ++k) eight[k] = Op::combine(eight[k], eight[k + half]);
+    }
+    T value = eight[0];
+#pragma unroll
+    for (int offset = 1; offset < 4; offset *= 2)
+      value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, offset));
     return value;
   }
 }
 
-/// Folds one value per thread; the result is valid in the first warp. `memory` holds kBlock
-/// elements. Without the instruction, columns are folded first: f64 sums of 2^14 elements took 4.8
-/// us instead of 5.0 with shuffles in every warp on an H200.
+/// Block 0's end: waits for the words of all others and writes the result. `value` is what a thread
+/// has of its own; beyond the first `own` threads, and the first 128, it is neutral.
 template <class Op, unsigned kBlock, class T>
-__device__ T block_fold(T value, T* memory) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  constexpr unsigned kWarps = kBlock / 32;
-  if constexpr (kOneInstruction<Op, T>) {
-    value = warp_fold<Op>(value);
-    if (lane == 0) memory[warp] = value;
-    __syncthreads();
-    if (warp != 0) return value;
-    return warp_fold<Op>(lane < kWarps ? memory[lane] : Op::template identity<T>());
-  } else {
-    memory[threadIdx.x] = value;
-    __syncthreads();
-    if (warp != 0) return value;
-    T column[4] = {value, memory[32 + lane], memory[64 + lane], memory[96 + lane]};
-#pragma unroll
-    for (unsigned w = 4; w < kWarps; ++w)
-      column[w % 4] = Op::combine(column[w % 4], memory[w * 32 + lane]);
-    return warp_fold<Op>(
-        Op::combine(Op::combine(column[0], column[1]), Op::combine(column[2], column[3])));
-  }
+__device__ void finish(T value, unsigned own, Slot<T>* slots, T* output, T* memory) {
+  const unsigned words = gridDim.x - 1;
+  for (unsigned w = threadIdx.x; w < words; w += kBlock)
+    value = Op::combine(value, take(slots + 1 + w));
+  share<Op>(value, memory);
+  if (threadIdx.x >= 32) return;
+  unsigned warps = ((own > words ? own : words) + 127) / 128 * 4;
+  if (warps > kBlock / 32) warps = kBlock / 32;
+  value = fold_shared<Op, 1>(memory, warps);
+  if (threadIdx.x == 0) *output = value;
 }
 
 /// What the launch shape leaves to wait for.
@@ -141,8 +180,10 @@ enum class Regime : unsigned {
   /// with cold caches the instructions come from device memory too, and would be waited for after
   /// the data.
   kOneBlock,
-  /// A few rounds of loads. Block 0 streams nothing: it waits for the others' words from the start.
-  /// Loads have L2 fetch ahead.
+  /// A few rounds of loads, which have L2 fetch ahead. Block 0 streams nothing: it reads what whole
+  /// chunks leave over, then waits for the others' words. So the others' code is short, which
+  /// counts
+  /// while it comes from device memory, and no warp but the first outlives a block's barrier.
   kLatency,
   /// Many rounds. Block 0 streams like the others, then waits for their words.
   kBandwidth,
@@ -153,13 +194,11 @@ __global__ void __launch_bounds__(kBlock)
     onepass_reduce_kernel(const T* input, std::size_t n, std::size_t head, T* output,
                           Slot<T>* slots) {
   using Vec = Vector<T>;
+  constexpr unsigned kChunk = kBlock * kLoads, kWarps = kBlock / 32;
   const auto* vectors = reinterpret_cast<const Vec*>(input + head);
   const std::size_t count = (n - head) / Vec::kLanes;
-  constexpr unsigned kFinishing = kRegime == Regime::kLatency ? 1 : 0;
-  const bool streams = kFinishing == 0 || blockIdx.x != 0;
-  const std::size_t stride = std::size_t{gridDim.x - kFinishing} * kBlock * kLoads;
-  std::size_t i =
-      streams ? std::size_t{blockIdx.x - kFinishing} * kBlock * kLoads + threadIdx.x : count;
+  const auto chunks = static_cast<unsigned>(count / kChunk);
+  T* memory = dynamic_shared<T>();
 
   T sum[Vec::kLanes];
 #pragma unroll
@@ -175,7 +214,13 @@ __global__ void __launch_bounds__(kBlock)
     if constexpr (kRegime == Regime::kLatency) return load_ahead(from);
     else return *from;
   };
-  const auto load_inside = [&](Vec(&v)[kLoads]) {
+  const auto load_chunk = [&](unsigned chunk, Vec(&v)[kLoads]) {
+    const Vec* from = vectors + std::size_t{chunk} * kChunk + threadIdx.x;
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) v[k] = load(from + k * kBlock);
+  };
+  const auto load_inside = [&](unsigned chunk, Vec(&v)[kLoads]) {
+    const std::size_t i = std::size_t{chunk} * kChunk + threadIdx.x;
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
       if (i + k * kBlock < count) {
@@ -186,63 +231,71 @@ __global__ void __launch_bounds__(kBlock)
       }
     }
   };
-  const auto stream = [&] {
+  const auto add_rest = [&](unsigned chunk) {
     Vec v[kLoads];
-    for (; i + (kLoads - 1) * kBlock < count; i += stride) {
+    load_inside(chunk, v);
+    add(v);
+  };
+  const auto add_edges = [&] {
+    const std::size_t tail = head + count * Vec::kLanes;
+    if (threadIdx.x < head) sum[0] = Op::combine(sum[0], input[threadIdx.x]);
+    if (threadIdx.x < n - tail) sum[1] = Op::combine(sum[1], input[tail + threadIdx.x]);
+  };
+  const auto fold_lanes = [&] {
+    T value = sum[0];
 #pragma unroll
-      for (unsigned k = 0; k < kLoads; ++k) v[k] = load(vectors + i + k * kBlock);
-      add(v);
-    }
-    if (i < count) {
-      load_inside(v);
-      add(v);
-    }
+    for (unsigned l = 1; l < Vec::kLanes; ++l) value = Op::combine(value, sum[l]);
+    return value;
   };
 
-  Vec first[kLoads];
-  if constexpr (kRegime == Regime::kOneBlock) load_inside(first);
-  if (blockIdx.x == 0) {
-    const std::size_t tail = head + count * Vec::kLanes;
-    if (threadIdx.x < head) sum[0] = input[threadIdx.x];
-    if (threadIdx.x < n - tail) sum[1] = input[tail + threadIdx.x];
-  }
-  if constexpr (kRegime != Regime::kOneBlock) stream();
-
-  // One piece of code for all folds, so that the first fetches it for the next. Where one block is
-  // all, it holds nothing else: on an H200 the waiting for others, never run, cost 0.1 us.
-  enum Pass { kNeutral, kOwn, kOthers };
-  constexpr Pass kFirst = kRegime == Regime::kOneBlock ? kNeutral : kOwn;
-  constexpr Pass kLast = kRegime == Regime::kOneBlock ? kOwn : kOthers;
-  T* memory = dynamic_shared<T>();
-  T total = Op::template identity<T>();
+  if constexpr (kRegime == Regime::kOneBlock) {
+    Vec first[kLoads];
+    load_inside(0, first);
+    add_edges();
+    T total = Op::template identity<T>();
+    // One piece of code for both folds, so that the neutral one fetches it for the other.
 #pragma unroll 1
-  for (unsigned pass = kFirst; pass <= kLast; ++pass) {
-    T value = Op::template identity<T>();
-    if (pass == kOwn) {
-      if constexpr (kRegime == Regime::kOneBlock) {
+    for (unsigned own = 0; own < 2; ++own) {
+      T value = Op::template identity<T>();
+      if (own != 0) {
         add(first);
-        i += stride;
-        stream();
+        for (unsigned chunk = 1; std::size_t{chunk} * kChunk < count; ++chunk) add_rest(chunk);
+        value = fold_lanes();
       }
-      value = sum[0];
-#pragma unroll
-      for (unsigned l = 1; l < Vec::kLanes; ++l) value = Op::combine(value, sum[l]);
+      __syncthreads();  // the fold before has read the memory
+      share<Op>(value, memory);
+      if (threadIdx.x < 32) total = fold_shared<Op, kWarps>(memory, kWarps);
     }
-    if constexpr (kRegime != Regime::kOneBlock) {
-      if (pass == kOthers && threadIdx.x == 0) value = total;
-      if (pass == kOthers || !streams)
-        for (unsigned b = threadIdx.x + 1; b < gridDim.x; b += kBlock)
-          value = Op::combine(value, take(slots + b));
+    if (threadIdx.x == 0) *output = total;
+  } else {
+    constexpr bool kAside = kRegime == Regime::kLatency;  // block 0 streams nothing
+    if (kAside && blockIdx.x == 0) {
+      add_rest(chunks);
+      add_edges();
+      const auto own = static_cast<unsigned>(count - std::size_t{chunks} * kChunk);
+      finish<Op, kBlock>(fold_lanes(), own, slots, output, memory);
+      return;
     }
-    __syncthreads();  // the pass before has read the memory
-    total = block_fold<Op, kBlock>(value, memory);
-    if (kRegime != Regime::kOneBlock && pass == kOwn &&
-        (kRegime != Regime::kBandwidth || blockIdx.x != 0))
-      break;
+    unsigned chunk = blockIdx.x - kAside;
+    for (; chunk < chunks; chunk += gridDim.x - kAside) {
+      Vec v[kLoads];
+      load_chunk(chunk, v);
+      add(v);
+    }
+    if (!kAside && chunk == chunks) add_rest(chunk);
+    if (!kAside && blockIdx.x == 0) add_edges();
+    share<Op>(fold_lanes(), memory);
+    if (kAside && threadIdx.x >= 32) return;
+    T total = Op::template identity<T>();
+    if (threadIdx.x < 32) total = fold_shared<Op, kWarps>(memory, kWarps);
+    if (kAside || blockIdx.x != 0) {
+      if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
+      return;
+    }
+    __syncthreads();  // the first warp has read the memory
+    finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 1, slots, output,
+                       memory);
   }
-  if (threadIdx.x != 0) return;
-  if (kRegime == Regime::kOneBlock || blockIdx.x == 0) *output = total;
-  else publish(slots + blockIdx.x, total);
 }
 
 struct Shape {
