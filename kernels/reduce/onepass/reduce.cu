@@ -378,9 +378,9 @@ Variant onepass_reduce() {
         const std::size_t lanes = 16 / p.element_bytes();
         const std::size_t per_lane =
             ceil_div(p.n, std::size_t{shape.block} * shape.streaming() * lanes) + 4;
-        // Edges; lanes; a block's fold (8 rows, 2 for 4 columns, 5 shuffles); the others'
-        // partials; block 0's fold again.
-        return per_lane + 1 + lanes + 15 + ceil_div(shape.blocks, shape.block) + 1 + 15;
+        // Edges; lanes; a block's fold (7 rows more, 2 for 4 columns, 3 for 8 values, 2 shuffles);
+        // the others' partials; block 0's fold again.
+        return per_lane + 1 + lanes + 14 + ceil_div(shape.blocks, shape.block) + 1 + 14;
       },
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
       .workspace = [](const Problem& p) -> Workspace {
