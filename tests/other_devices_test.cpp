@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -233,6 +234,24 @@ TEST(OtherDevices, PairsOfBlocksCombineTheirTables) {
       }
     }
   }
+}
+
+/// onepass/reduce, with more blocks for its first to wait for than the emulated device holds.
+template <class T>
+void expect_sum_on(unsigned sm_count) {
+  DeviceTraits device = emu::device_traits();
+  device.sm_count = sm_count;
+  std::mt19937 random(7);
+  Inputs<T> inputs;
+  for (std::size_t i = 0; i < 600011; ++i)
+    inputs.values.push_back(static_cast<T>(random() % 2001) - 1000);
+  const T sum = std::accumulate(inputs.values.begin(), inputs.values.end(), T{0});
+  EXPECT_EQ(results_on(device, "onepass/reduce", Op::kSum, inputs, 0), std::vector{sum});
+}
+
+TEST(OtherDevices, ABlockWaitsForMoreOthersThanItHasThreads) {
+  expect_sum_on<int>(80);            // 146 others, 256 threads
+  expect_sum_on<std::int64_t>(400);  // 292 others, 256 threads
 }
 
 class ByteHistogram : public testing::TestWithParam<const char*> {};

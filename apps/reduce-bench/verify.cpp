@@ -195,7 +195,7 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
                       .params = defaults,
                       .device = traits};
     for (const std::size_t border : variant.borders(any))
-      for (const std::size_t n : {border, border + 1}) add(n, uniform, defaults);
+      for (const std::size_t n : {border, border + 1, border + 1009}) add(n, uniform, defaults);
   }
   for (const Params& params : other_settings(variant)) {
     // First, since a defect that neutral elements or wrapping sums show need not be looked for in

@@ -12,15 +12,16 @@
 //   such as harris/threadfence, the fence and the ticket's round trip between a block's partial and
 //   the result.
 // Launch: one block of 256 to 1024 threads up to 64 KB of input. Then a block of 256 threads for
-//   every 16 KB, from 32 KB per SM on for every 32 KB; from 64 KB per SM on (with types of 8 bytes
-//   from 16 KB: 2^20 f64 took 7.84 us instead of 7.90 on an H200) 512 threads, grid-stride; one
-//   block more up to 512 KB per SM. At most blocks_per_sm blocks per SM. B * sizeof(T) shared.
+//   every 16 KB, from 64 KB per SM on (with types of 8 bytes from 16 KB: 0.06 us less for 8 MB of
+//   f64 on an H200) one of 512 threads for every 32 KB; from 32 KB per SM on for twice as much, in
+//   two rounds; one block more up to 512 KB per SM. At most blocks_per_sm blocks per SM, which take
+//   chunk after chunk, a grid apart. B * sizeof(T) shared.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
 //   From 2^24 elements device memory binds (on an H200 at 2^30 the time of the read ceiling within
-//   1 %). Below, latency binds. Of the 7.5 us for 8 MB of f64 on an H200 with cold caches, 2.8 are
-//   an empty launch; reading alone takes 6.9 however it is arranged, 1.0 of them because the flush
-//   left written lines in L2, which have to go first; a block's fold, a store and a poll through
-//   L2, and the fold of 128 words take the rest.
+//   1 %). Below, latency binds. Of the 7.5 us for 8 MB of f64 on an H200 with cold caches, 7.0 go
+//   to reading alone, however it is arranged: 2.7 to an empty launch, 1.0 to lines that the flush
+//   left written in L2 and that have to go first. The rest goes to a block's fold, a store and a
+//   poll through L2, and the fold of 128 words.
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.
@@ -104,7 +105,8 @@ __device__ std::int32_t fold_by_instruction(std::int32_t value) {
   else return __reduce_max_sync(0xffffffffu, value);
 }
 
-/// First half of a block's fold: what its threads hold, to shared memory of an element for each.
+/// First half of a block's fold: puts what its threads hold, with the instruction what its warps
+/// hold, into `memory`.
 template <class Op, class T>
 __device__ void share(T value, T* memory) {
   if constexpr (kOneInstruction<Op, T>) {
@@ -117,10 +119,10 @@ __device__ void share(T value, T* memory) {
 }
 
 /// Second half, for the first warp alone: folds what `warps` warps, a multiple of four, have
-/// shared. Without the instruction, columns come first (f64 sums of 2^14 elements took 4.8 us
-/// instead of 5.0 with shuffles in every warp on an H200), and of their 32 values each lane reads
-/// eight, where three shuffles more took 30 ns longer. `kUnroll` rows are unrolled.
-template <class Op, unsigned kUnroll, class T>
+/// shared. Without the instruction, columns come first (on an H200, 0.2 us less for f64 sums of
+/// 2^14 elements than shuffles in every warp), and of their 32 values each lane reads eight, where
+/// three shuffles more took 30 ns longer. `kSteps`: steps of four rows to unroll.
+template <class Op, unsigned kSteps, class T>
 __device__ T fold_shared(T* memory, unsigned warps) {
   const unsigned lane = threadIdx.x;
   if constexpr (kOneInstruction<Op, T>) {
@@ -129,7 +131,7 @@ __device__ T fold_shared(T* memory, unsigned warps) {
     T column[4];
 #pragma unroll
     for (unsigned c = 0; c < 4; ++c) column[c] = memory[c * 32 + lane];
-#pragma unroll kUnroll
+#pragma unroll kSteps
     for (unsigned row = 4; row < warps; row += 4) {
 #pragma unroll
       for (unsigned c = 0; c < 4; ++c)
@@ -159,8 +161,8 @@ __device__ T fold_shared(T* memory, unsigned warps) {
   }
 }
 
-/// Block 0's end: waits for the words of all others and writes the result. `value` is what a thread
-/// has of its own; beyond the first `own` threads, and the first 128, it is neutral.
+/// Block 0's end: waits for the words of all others, of which there is one at least, and writes the
+/// result. `value` is what a thread has of its own, neutral from thread max(own, 128) on.
 template <class Op, unsigned kBlock, class T>
 __device__ void finish(T value, unsigned own, Slot<T>* slots, T* output, T* memory) {
   const unsigned words = gridDim.x - 1;
@@ -181,9 +183,8 @@ enum class Regime : unsigned {
   /// the data.
   kOneBlock,
   /// A few rounds of loads, which have L2 fetch ahead. Block 0 streams nothing: it reads what whole
-  /// chunks leave over, then waits for the others' words. So the others' code is short, which
-  /// counts
-  /// while it comes from device memory, and no warp but the first outlives a block's barrier.
+  /// chunks leave over, then waits for the others' words. So the others' code is short, and only
+  /// the first warp of a block outlives its barrier.
   kLatency,
   /// Many rounds. Block 0 streams like the others, then waits for their words.
   kBandwidth,
@@ -255,16 +256,16 @@ __global__ void __launch_bounds__(kBlock)
     T total = Op::template identity<T>();
     // One piece of code for both folds, so that the neutral one fetches it for the other.
 #pragma unroll 1
-    for (unsigned own = 0; own < 2; ++own) {
+    for (unsigned pass = 0; pass < 2; ++pass) {
       T value = Op::template identity<T>();
-      if (own != 0) {
+      if (pass != 0) {
         add(first);
         for (unsigned chunk = 1; std::size_t{chunk} * kChunk < count; ++chunk) add_rest(chunk);
         value = fold_lanes();
       }
       __syncthreads();  // the fold before has read the memory
       share<Op>(value, memory);
-      if (threadIdx.x < 32) total = fold_shared<Op, kWarps>(memory, kWarps);
+      if (threadIdx.x < 32) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
     }
     if (threadIdx.x == 0) *output = total;
   } else {
@@ -287,13 +288,13 @@ __global__ void __launch_bounds__(kBlock)
     share<Op>(fold_lanes(), memory);
     if (kAside && threadIdx.x >= 32) return;
     T total = Op::template identity<T>();
-    if (threadIdx.x < 32) total = fold_shared<Op, kWarps>(memory, kWarps);
+    if (threadIdx.x < 32) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
     if (kAside || blockIdx.x != 0) {
       if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
       return;
     }
     __syncthreads();  // the first warp has read the memory
-    finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 1, slots, output,
+    finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 0, slots, output,
                        memory);
   }
 }
@@ -378,9 +379,11 @@ Variant onepass_reduce() {
         const std::size_t lanes = 16 / p.element_bytes();
         const std::size_t per_lane =
             ceil_div(p.n, std::size_t{shape.block} * shape.streaming() * lanes) + 4;
-        // Edges; lanes; a block's fold (7 rows more, 2 for 4 columns, 3 for 8 values, 2 shuffles);
-        // the others' partials; block 0's fold again.
-        return per_lane + 1 + lanes + 14 + ceil_div(shape.blocks, shape.block) + 1 + 14;
+        // A row for every 128 threads but the first, 2 for 4 columns, 3 for 8 values, 2 shuffles.
+        const std::size_t fold = shape.block / 128 + 6;
+        // Edges and lanes; a block's fold; the others' partials and block 0's fold.
+        return per_lane + lanes + fold +
+               (shape.blocks > 1 ? ceil_div(shape.blocks - 1, shape.block) + fold : 0);
       },
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
       .workspace = [](const Problem& p) -> Workspace {
