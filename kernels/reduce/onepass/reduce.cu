@@ -195,7 +195,8 @@ __global__ void __launch_bounds__(kBlock)
     onepass_reduce_kernel(const T* input, std::size_t n, std::size_t head, T* output,
                           Slot<T>* slots) {
   using Vec = Vector<T>;
-  constexpr unsigned kChunk = kBlock * kLoads, kWarps = kBlock / 32;
+  constexpr unsigned kWarps = kBlock / 32;
+  constexpr unsigned kChunk = kBlock * kLoads;  // 16-byte loads that a block has in flight
   const auto* vectors = reinterpret_cast<const Vec*>(input + head);
   const std::size_t count = (n - head) / Vec::kLanes;
   const auto chunks = static_cast<unsigned>(count / kChunk);
