@@ -162,7 +162,7 @@ TEST(Plan, LeavesOutOperatorsThatATypeDoesNotHave) {
       message_of<UsageError>([] {
         plan_of(R"({"variants": ["harris/7"], "n": [1], "type": ["f32"], "op": ["xor"]})");
       }),
-      "the plan is empty");
+      "the plan is empty: 'xor' is not defined on f32;");
 }
 
 TEST(Plan, KeepsOnlyWhatTheFilterMatches) {
@@ -172,7 +172,7 @@ TEST(Plan, KeepsOnlyWhatTheFilterMatches) {
   EXPECT_EQ(points[0].entry->variant.id, "harris/1");
   EXPECT_CONTAINS(
       message_of<UsageError>([&] { plan_of(R"({"variants": ["harris/0"], "n": [1]})", filtered); }),
-      "the plan is empty");
+      "the plan is empty: the filter keeps none of the configuration's variants;");
   EXPECT_CONTAINS(message_of<UsageError>([] {
                     plan_of(R"({"variants": ["harris/0"], "n": [1]})",
                             {.automatic = {Backend::kCuda}, .filter = {"haris/1"}});

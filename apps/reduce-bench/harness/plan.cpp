@@ -84,6 +84,28 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
   }
 }
 
+/// What a plan leaves out without a record, as it could not run anywhere.
+struct LeftOut {
+  std::set<std::pair<Op, Type>> undefined;
+  std::set<std::pair<std::string_view, Backend>> elsewhere;
+
+  /// Some of the reasons, for a plan that is empty.
+  std::string text() const {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> reasons;
+    for (const auto& [id, backend] : elsewhere)
+      reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
+    for (const auto& [op, type] : undefined)
+      reasons.push_back(fmt::format("'{}' is not defined on {}", name_of(op), name_of(type)));
+    if (reasons.empty()) return "the filter keeps none of the configuration's variants";
+    if (reasons.size() > kMost) {
+      reasons.resize(kMost);
+      reasons.push_back("and so on");
+    }
+    return fmt::format("{}", fmt::join(reasons, ", "));
+  }
+};
+
 }  // namespace
 
 std::string describe(const LabelDistribution& labels) {
@@ -118,6 +140,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
   select_variants(keep);  // complains about a filter that matches nothing at all
   std::vector<Point> points;
   std::set<std::string> seen;  // sweeps may overlap: a problem is measured once, as first asked for
+  LeftOut left_out;
   std::size_t group = 0, asked_for = 0;
   for (const Sweep& sweep : config.sweeps) {
     std::vector<const CatalogEntry*> entries = variants_of(sweep);
@@ -138,10 +161,16 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
     const std::vector<Backend>& backends =
         sweep.backends.empty() ? options.automatic : sweep.backends;
     const auto add_problem = [&](const Point& problem) {
-      if (!defined_on(sweep.operation, problem.op, problem.type)) return;
+      if (!defined_on(sweep.operation, problem.op, problem.type)) {
+        left_out.undefined.emplace(problem.op, problem.type);
+        return;
+      }
       ++group;
       for (const CatalogEntry* entry : entries) {
-        if (!entry->declared[index_of(problem.backend)]) continue;
+        if (!entry->declared[index_of(problem.backend)]) {
+          left_out.elsewhere.emplace(entry->variant.id, problem.backend);
+          continue;
+        }
         for (Params& params : param_combinations(entry->variant, sweep)) {
           if (++asked_for > kMostPoints)
             throw UsageError(
@@ -176,9 +205,8 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
                                .labels = labels});
   }
   if (points.empty())
-    throw UsageError(
-        "the plan is empty: no variant of the configuration runs on the chosen backends with the "
-        "types and operators asked for; 'reduce-bench list' shows what runs where");
+    throw UsageError(fmt::format("the plan is empty: {}; 'reduce-bench list' shows what runs where",
+                                 left_out.text()));
   return points;
 }
 

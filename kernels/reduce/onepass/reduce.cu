@@ -7,8 +7,8 @@
 //   them, writes the result and clears the flags for the next launch. No other block waits for
 //   anything, so the grid may exceed what is resident. Where latency counts, block 0 streams
 //   nothing: it reads what whole chunks leave over and waits, and the others' code is short.
-// Fixes: the second launch of two-pass reductions (on an H200 cub/reduce takes 4.0 us for 2^12
-//   integers in one kernel, 6.8 us for 2^13 in two; this 3.8 and 4.0) and, of last-block schemes
+// Fixes: the second launch of two-pass reductions (on an H200 cub/reduce takes 3.8 us for 2^12
+//   integers in one kernel, 6.9 us for 2^13 in two; this 3.8 and 4.1) and, of last-block schemes
 //   such as harris/threadfence, the fence and the ticket's round trip between a block's partial and
 //   the result.
 // Launch: one block of 256 to 1024 threads up to 64 KB of input. Then a block of 256 threads for
