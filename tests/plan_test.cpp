@@ -173,6 +173,13 @@ TEST(Plan, KeepsOnlyWhatTheFilterMatches) {
   EXPECT_CONTAINS(
       message_of<UsageError>([&] { plan_of(R"({"variants": ["harris/0"], "n": [1]})", filtered); }),
       "the plan is empty: the filter keeps none of the configuration's variants;");
+  // Not for what a variant that is not kept cannot do.
+  EXPECT_CONTAINS(message_of<UsageError>([&] {
+                    plan_of(
+                        R"({"variants": ["harris/7"], "n": [1], "type": ["f32"], "op": ["xor"]})",
+                        filtered);
+                  }),
+                  "the plan is empty: the filter keeps none of the configuration's variants;");
   EXPECT_CONTAINS(message_of<UsageError>([] {
                     plan_of(R"({"variants": ["harris/0"], "n": [1]})",
                             {.automatic = {Backend::kCuda}, .filter = {"haris/1"}});

@@ -194,6 +194,7 @@ std::vector<Case> cases_of(const CatalogEntry& entry, Backend backend, Type type
                       .op = op,
                       .params = defaults,
                       .device = traits};
+    // Beyond a border there may be whole pieces of work only, or a rest besides.
     for (const std::size_t border : variant.borders(any))
       for (const std::size_t n : {border, border + 1, border + 1009}) add(n, uniform, defaults);
   }

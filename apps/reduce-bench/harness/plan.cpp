@@ -84,7 +84,7 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
   }
 }
 
-/// What a plan leaves out without a record, as it could not run anywhere.
+/// What a plan leaves out without a record.
 struct LeftOut {
   std::set<std::pair<Op, Type>> undefined;
   std::set<std::pair<std::string_view, Backend>> elsewhere;
@@ -158,6 +158,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
         return glob_matches(glob, entry->variant.id);
       });
     });
+    if (entries.empty()) continue;
     const std::vector<Backend>& backends =
         sweep.backends.empty() ? options.automatic : sweep.backends;
     const auto add_problem = [&](const Point& problem) {
