@@ -1,5 +1,5 @@
 // Every variant is declared completely and consistently.
-#include "kernels/catalog.hpp"
+#include "kernels/api/catalog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -217,10 +217,10 @@ TEST(Catalog, TrafficAndDepthCoverTheInput) {
       if (variant.traffic != nullptr) {
         // A scatter need not read the values that a later one replaces.
         const std::size_t least = variant.operation == Operation::kScatter
-                                      ? problem.shape().labels.bytes()
+                                      ? problem.arrays().labels.bytes()
                                       : problem.input_bytes();
         EXPECT_GE(variant.traffic(problem).read_bytes, least) << variant.id;
-        EXPECT_GE(variant.traffic(problem).written_bytes, problem.shape().output_bytes())
+        EXPECT_GE(variant.traffic(problem).written_bytes, problem.arrays().output_bytes())
             << variant.id;
       }
       // A compensated sum rounds less often than a tree.

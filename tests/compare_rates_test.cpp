@@ -8,7 +8,7 @@
 #include <random>
 
 #include "compare/comparison.hpp"
-#include "harness/measure.hpp"
+#include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {

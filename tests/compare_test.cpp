@@ -11,7 +11,7 @@
 #include "common/error.hpp"
 #include "compare/report.hpp"
 #include "expect_error.hpp"
-#include "harness/measure.hpp"
+#include "point/measure.hpp"
 #include "thresholds_cases.hpp"
 
 namespace reduce_bench {

@@ -1,5 +1,5 @@
 // Reading configurations: what is accepted, what complaints say, and overriding.
-#include "harness/config.hpp"
+#include "plan/config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "common/error.hpp"
 #include "config_cases.hpp"
 #include "expect_error.hpp"
-#include "harness/plan.hpp"
+#include "plan/plan.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,5 +1,5 @@
 // One point from plan to record, with variants that go wrong in every way.
-#include "harness/execute.hpp"
+#include "point/execute.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,15 +29,15 @@ void write_sum(const Call& call, T extra = 0) {
   T sum = extra;
   for (std::size_t i = 0; i < call.problem.n; ++i) {
     T x;
-    std::memcpy(&x, static_cast<const std::byte*>(call.input) + i * sizeof(T), sizeof(T));
+    std::memcpy(&x, static_cast<const std::byte*>(call.values) + i * sizeof(T), sizeof(T));
     if constexpr (std::is_integral_v<T>)
       sum = static_cast<T>(static_cast<std::make_unsigned_t<T>>(sum) +
                            static_cast<std::make_unsigned_t<T>>(x));
     else sum += x;
   }
-  std::memcpy(call.output, &sum, sizeof(T));
+  std::memcpy(call.results, &sum, sizeof(T));
   ++seen.calls;
-  seen.input = call.input;
+  seen.input = call.values;
 }
 
 void right_i32(const Call& call) { write_sum<std::int32_t>(call); }
@@ -61,7 +61,7 @@ void at_first_right(const Call& call) {
 
 void damages_input(const Call& call) {
   right_i32(call);
-  ++static_cast<unsigned char*>(const_cast<void*>(call.input))[0];
+  ++static_cast<unsigned char*>(const_cast<void*>(call.values))[0];
 }
 
 /// The checks before timing make two calls.
@@ -236,7 +236,7 @@ TEST_F(Execute, WhatAVariantReadsBeyondTheInputIsGarbage) {
   point.type = Type::kF32;
   Variant v = variant(
       [](const Call& call) {
-        write_sum<float>(call, 0 * static_cast<const float*>(call.input)[call.problem.n]);
+        write_sum<float>(call, 0 * static_cast<const float*>(call.values)[call.problem.n]);
       },
       Type::kF32);
   v.overread = [](const Problem&) { return std::size_t{1}; };
@@ -248,7 +248,7 @@ TEST_F(Execute, WhatAVariantReadsBeyondTheInputIsGarbage) {
 template <int kOffset>
 void strays_from_output(const Call& call) {
   right_i32(call);
-  static_cast<std::byte*>(call.output)[kOffset] = std::byte{0};
+  static_cast<std::byte*>(call.results)[kOffset] = std::byte{0};
 }
 
 TEST_F(Execute, AWriteBesideTheOutputIsFound) {

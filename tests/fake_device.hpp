@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/inputs.hpp"
-#include "harness/device.hpp"
+#include "devices/device.hpp"
 
 namespace reduce_bench {
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "common/pages.hpp"
-#include "harness/counters.hpp"
-#include "harness/device.hpp"
+#include "devices/counters.hpp"
+#include "devices/device.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -11,8 +11,8 @@
 #include "common/labels.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
-#include "harness/execute.hpp"
-#include "harness/oracle.hpp"
+#include "point/execute.hpp"
+#include "point/oracle.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -153,10 +153,10 @@ TEST(KeyedOracle, AScatterInWhichAnyWinsKeepsTheValuesOfEachLabel) {
 
 TEST(KeyedOracle, TheMemoryForVerifyingAScatterHoldsTheValuesOfEachLabelWhereAnyWins) {
   constexpr std::size_t kN = 1 << 20, kBuckets = 1 << 10;
-  const Shape shape = shape_of(Operation::kScatter, kN, kBuckets, Type::kI64);
-  const std::size_t last = verification_bytes(Operation::kScatter, shape, kBuckets, false);
+  const Arrays arrays = arrays_of(Operation::kScatter, kN, kBuckets, Type::kI64);
+  const std::size_t last = verification_bytes(Operation::kScatter, arrays, kBuckets, false);
   EXPECT_EQ(last, 2 * kBuckets * 8);
-  EXPECT_EQ(verification_bytes(Operation::kScatter, shape, kBuckets, true),
+  EXPECT_EQ(verification_bytes(Operation::kScatter, arrays, kBuckets, true),
             last + kN * 8 + kBuckets * sizeof(std::size_t));
 }
 
@@ -419,10 +419,10 @@ TEST(ArrayComparisonOf, AScatterInWhichAnyWinsChecksEveryBucketOfLargeOnes) {
 // ---- running one ------------------------------------------------------------------------------
 
 void multireduce(const Call& call) {
-  auto* results = static_cast<int*>(call.output);
+  auto* results = static_cast<int*>(call.results);
   std::fill_n(results, call.problem.buckets, 0);
   for (std::size_t i = 0; i < call.problem.n; ++i) {
-    const Label label = static_cast<const Label*>(call.input_labels)[i];
+    const Label label = static_cast<const Label*>(call.labels)[i];
     results[label] = static_cast<int>(static_cast<unsigned>(results[label]) +
                                       static_cast<const unsigned*>(call.input)[i]);
   }
@@ -470,7 +470,7 @@ TEST_F(KeyedExecute, ARightResultIsTimed) {
 
 void misses_the_last_bucket(const Call& call) {
   multireduce(call);
-  ++static_cast<int*>(call.output)[call.problem.buckets - 1];
+  ++static_cast<int*>(call.results)[call.problem.buckets - 1];
 }
 
 TEST_F(KeyedExecute, OneWrongBucketIsWrong) {
@@ -484,7 +484,7 @@ TEST_F(KeyedExecute, OneWrongBucketIsWrong) {
 TEST_F(KeyedExecute, AVariantThatWritesItsLabelsIsWrong) {
   const Record record = run_multireduce([](const Call& call) {
     multireduce(call);
-    ++static_cast<Label*>(const_cast<void*>(call.input_labels))[999];
+    ++static_cast<Label*>(const_cast<void*>(call.labels))[999];
   });
   EXPECT_EQ(record.status, Status::kWrong);
   EXPECT_EQ(record.reason, "the input was modified");
@@ -502,7 +502,7 @@ TEST_F(KeyedExecute, TheNextPointHasItsOwnLabels) {
 void scatter(const Call& call, bool first_wins) {
   for (std::size_t k = 0; k < call.problem.n; ++k) {
     const std::size_t i = first_wins ? call.problem.n - 1 - k : k;
-    static_cast<int*>(call.output)[static_cast<const Label*>(call.input_labels)[i]] =
+    static_cast<int*>(call.results)[static_cast<const Label*>(call.labels)[i]] =
         static_cast<const int*>(call.input)[i];
   }
 }
@@ -515,7 +515,7 @@ TEST_F(KeyedExecute, AScatterMustLeaveTheRestAlone) {
   EXPECT_EQ(record.traffic.written_bytes, 40u);  // of 64 elements, 10 at most
   EXPECT_EQ(run(Operation::kScatter,
                 [](const Call& call) {
-                  std::memset(call.output, 0, call.problem.shape().output_bytes());
+                  std::memset(call.results, 0, call.problem.arrays().output_bytes());
                 })
                 .status,
             Status::kWrong);
@@ -565,11 +565,11 @@ TEST_F(KeyedExecute, AWrongScatterInWhichAnyWinsIsShownWithHowManyWereRight) {
 }
 
 void reduce_by_key(const Call& call, Count extra) {
-  const auto* labels = static_cast<const Label*>(call.input_labels);
+  const auto* labels = static_cast<const Label*>(call.labels);
   Count runs = 0;
   for (std::size_t i = 0; i < call.problem.n; ++i) {
     const unsigned value = static_cast<const unsigned*>(call.input)[i];
-    auto* results = static_cast<unsigned*>(call.output);
+    auto* results = static_cast<unsigned*>(call.results);
     if (i > 0 && labels[i] == labels[i - 1]) {
       results[runs - 1] += value;
     } else {
@@ -595,9 +595,9 @@ TEST_F(KeyedExecute, ReduceByKeyIsCheckedAsFarAsItsCount) {
 void inclusive_multiscan(const Call& call) {
   std::vector<unsigned> buckets(call.problem.buckets);
   for (std::size_t i = 0; i < call.problem.n; ++i) {
-    unsigned& bucket = buckets[static_cast<const Label*>(call.input_labels)[i]];
+    unsigned& bucket = buckets[static_cast<const Label*>(call.labels)[i]];
     bucket += static_cast<const unsigned*>(call.input)[i];
-    static_cast<unsigned*>(call.output)[i] = bucket;
+    static_cast<unsigned*>(call.results)[i] = bucket;
   }
 }
 

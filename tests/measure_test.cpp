@@ -1,5 +1,5 @@
 // When measuring stops, what it keeps, and how samples are summarised.
-#include "harness/measure.hpp"
+#include "point/measure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/plan.hpp"
-#include "harness/variants.hpp"
 #include "kernels/platform/emu_device.hpp"
+#include "plan/plan.hpp"
+#include "plan/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,6 +1,6 @@
 // Matching and suggesting names.
 #include "common/names.hpp"
-#include "harness/variants.hpp"
+#include "plan/variants.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Reference results against hand-made cases and naive definitions, and the bound on the error.
-#include "harness/oracle.hpp"
+#include "point/oracle.hpp"
 
 #include <gtest/gtest.h>
 

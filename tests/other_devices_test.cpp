@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/plan.hpp"
-#include "harness/variants.hpp"
 #include "kernels/platform/emu_device.hpp"
+#include "plan/plan.hpp"
+#include "plan/variants.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -52,11 +52,11 @@ std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op 
                         .params = params,
                         .device = device};
   EXPECT_EQ(variant.restriction == nullptr ? "" : variant.restriction(problem), "");
-  std::vector<T> results(problem.shape().results.count);
+  std::vector<T> results(problem.arrays().results.count);
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
-  const Call call{.input = inputs.values.data(),
-                  .input_labels = inputs.labels.data(),
-                  .output = results.data(),
+  const Call call{.values = inputs.values.data(),
+                  .labels = inputs.labels.data(),
+                  .results = results.data(),
                   .workspace = reinterpret_cast<std::byte*>(workspace.data()),
                   .problem = problem};
   variant.enqueue[index_of(kType)][index_of(op)](call);
@@ -279,12 +279,12 @@ TEST_P(ByteHistogram, CountsLongRunsOfOneLabel) {
                         .op = Op::kNone,
                         .params = params,
                         .device = device};
-  ASSERT_EQ(problem.shape().results.bytes(), expected.size() * sizeof(expected[0]));
+  ASSERT_EQ(problem.arrays().results.bytes(), expected.size() * sizeof(expected[0]));
   std::vector<std::uint32_t> counts(kBuckets);
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
   variant.enqueue[index_of(Type::kU8)][index_of(Op::kNone)](
-      Call{.input_labels = labels.data(),
-           .output = counts.data(),
+      Call{.labels = labels.data(),
+           .results = counts.data(),
            .workspace = reinterpret_cast<std::byte*>(workspace.data()),
            .problem = problem});
   EXPECT_EQ(counts, expected);

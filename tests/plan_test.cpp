@@ -1,5 +1,5 @@
 // From a configuration to its points.
-#include "harness/plan.hpp"
+#include "plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fake_device.hpp"
-#include "harness/results.hpp"
+#include "results/results.hpp"
 
 namespace reduce_bench {
 

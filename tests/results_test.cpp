@@ -1,5 +1,5 @@
 // The results document's parts, the journal, and writing whole files.
-#include "harness/results.hpp"
+#include "results/results.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "common/error.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
-#include "harness/plan.hpp"
+#include "plan/plan.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {

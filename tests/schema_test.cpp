@@ -5,9 +5,9 @@
 
 #include "compare/thresholds.hpp"
 #include "config_cases.hpp"
-#include "harness/environment.hpp"
-#include "harness/plan.hpp"
+#include "plan/plan.hpp"
 #include "published_schema.hpp"
+#include "results/environment.hpp"
 #include "results_cases.hpp"
 #include "thresholds_cases.hpp"
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/randomness.hpp"
-#include "harness/measure.hpp"
-#include "kernels/arrays.hpp"
 #include "kernels/multireduce/cpu/multireduce.hpp"
-#include "kernels/ops.hpp"
+#include "kernels/shared/arrays.hpp"
+#include "kernels/shared/ops.hpp"
+#include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,5 +1,5 @@
 // What driver and worker tell each other arrives as it was sent.
-#include "harness/wire.hpp"
+#include "worker/wire.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <limits>
 #include <thread>
 
-#include "harness/variants.hpp"
+#include "plan/variants.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "kernels/multireduce/cpu/multireduce.hpp"
 #include "kernels/multiscan/one_loop.hpp"
 #include "kernels/scatter/cpu/scatter.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 #include "traced.hpp"
 
 namespace reduce_bench {

@@ -1,4 +1,5 @@
-// Arrays for the CPU algorithms (kernels/arrays.hpp) whose every access goes to a simulated memory.
+// Arrays for the CPU algorithms (kernels/shared/arrays.hpp) whose every access goes to a simulated
+// memory.
 #pragma once
 
 #include <cstddef>

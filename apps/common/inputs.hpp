@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/types.hpp"
+#include "kernels/api/types.hpp"
 
 namespace reduce_bench {
 

@@ -11,7 +11,7 @@
 
 #include "common/image.hpp"
 #include "common/inputs.hpp"
-#include "kernels/types.hpp"
+#include "kernels/api/types.hpp"
 
 namespace reduce_bench {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/pages.hpp"
+#include "kernels/api/pages.hpp"
 
 namespace reduce_bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/histogram/words.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "kernels/reduce/shuffle.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/api/variant.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 

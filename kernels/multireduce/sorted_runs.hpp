@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/variant.hpp"
+#include "kernels/api/variant.hpp"
 
 namespace reduce_bench {
 

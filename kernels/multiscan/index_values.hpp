@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "kernels/arrays.hpp"
 #include "kernels/multiscan/index_values.hpp"
+#include "kernels/shared/arrays.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/variant.hpp"
+#include "kernels/api/variant.hpp"
 
 namespace reduce_bench {
 
@@ -14,7 +14,7 @@ inline std::string plain_scan_restriction(const Problem& p) {
 
 /// The labels are not read.
 inline Traffic traffic_of_plain_scan(const Problem& p) {
-  return {.read_bytes = p.shape().values.bytes(), .written_bytes = p.shape().output_bytes()};
+  return {.read_bytes = p.arrays().values.bytes(), .written_bytes = p.arrays().output_bytes()};
 }
 
 }  // namespace reduce_bench

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/variant.hpp"
+#include "kernels/api/variant.hpp"
 
 namespace reduce_bench::cuda {
 

@@ -22,7 +22,6 @@
 namespace reduce_bench::emu {
 namespace {
 
-constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMaxThreadsPerBlock = 1024;
 /// Each started thread holds a stack, which costs two memory mappings of the 65530 that Linux
 /// grants a process by default.

@@ -27,8 +27,9 @@
 #include <source_location>
 #include <type_traits>
 
+#include "kernels/api/variant.hpp"
 #include "kernels/platform/emu_device.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/platform/warp.hpp"
 
 #define __host__
 #define __device__
@@ -93,7 +94,7 @@ void __syncthreads(Where where = Where::current());
 int __syncthreads_or(int predicate, Where where = Where::current());
 int __syncthreads_and(int predicate, Where where = Where::current());
 int __syncthreads_count(int predicate, Where where = Where::current());
-void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current());
+void __syncwarp(unsigned mask = kAllLanes, Where where = Where::current());
 
 // As kernels/platform/cuda.hpp says. A call for a block that has not begun, or has ended, is
 // reported; an access through what an earlier call returned is not.

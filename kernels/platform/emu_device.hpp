@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "kernels/variant.hpp"
+#include "kernels/api/variant.hpp"
 
 namespace reduce_bench::emu {
 

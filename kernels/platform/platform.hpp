@@ -12,6 +12,8 @@
 // `cluster_shared`).
 #pragma once
 
+#include "kernels/platform/warp.hpp"
+
 #if defined(__CUDACC__)
 #define BACKEND cuda
 #include "kernels/platform/cuda.hpp"

@@ -42,10 +42,10 @@ inline std::uint64_t depth_of_grid_stride(const Problem& p, std::size_t n, std::
 template <class T, class Pass>
 void reduce_in_two_passes(const TypedCall<T>& call, unsigned per_thread, Pass&& pass) {
   const unsigned blocks = persistent_blocks(call.problem, per_thread);
-  if (blocks == 1) return pass(call.in(), call.n(), call.out(), 1u);
+  if (blocks == 1) return pass(call.values(), call.n(), call.results(), 1u);
   T* partials = call.scratch();
-  pass(call.in(), call.n(), partials, blocks);
-  pass(static_cast<const T*>(partials), std::size_t{blocks}, call.out(), 1u);
+  pass(call.values(), call.n(), partials, blocks);
+  pass(static_cast<const T*>(partials), std::size_t{blocks}, call.results(), 1u);
 }
 
 /// The declaration's side of `reduce_in_two_passes`.

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -60,13 +60,13 @@ void enqueue_scatter(const TypedCall<T>& call, const T* values, const Label* lab
     const LabelRange range{static_cast<Label>(low), std::min(range_size, call.buckets() - low)};
     if (!last_wins) {
       launch(scatter_kernel<T>, {blocks(call.n()), kScatterBlock, 0, call.stream}, values, labels,
-             call.n(), range, call.out());
+             call.n(), range, call.results());
       continue;
     }
     launch(find_last_kernel<Label>, {blocks(call.n()), kScatterBlock, 0, call.stream}, labels,
            call.n(), range, last);
     launch(fetch_last_kernel<T>, {blocks(range.count), kScatterBlock, 0, call.stream}, values, last,
-           range, call.out());
+           range, call.results());
   }
 }
 
@@ -76,13 +76,13 @@ inline std::size_t last_positions_bytes(const Problem& p) {
 
 /// What `passes` of `enqueue_scatter` move.
 inline Traffic traffic_of_scatter(const Problem& p, std::size_t passes) {
-  const Shape shape = p.shape();
+  const Arrays arrays = p.arrays();
   const std::size_t results_bytes = std::min(p.n, p.buckets) * p.element_bytes();
   if (any_wins(p.params))
-    return {.read_bytes = passes * shape.labels.bytes() + shape.values.bytes(),
+    return {.read_bytes = passes * arrays.labels.bytes() + arrays.values.bytes(),
             .written_bytes = results_bytes};
   const std::size_t positions_bytes = p.buckets * sizeof(Count);
-  return {.read_bytes = passes * shape.labels.bytes() + 2 * positions_bytes + results_bytes,
+  return {.read_bytes = passes * arrays.labels.bytes() + 2 * positions_bytes + results_bytes,
           .written_bytes = 2 * positions_bytes + results_bytes};
 }
 

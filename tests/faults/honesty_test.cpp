@@ -1,8 +1,8 @@
 // What the harness reports against what is known beforehand, through the worker that `run` uses.
 #include <gtest/gtest.h>
 
-#include "harness/variants.hpp"
-#include "harness/worker.hpp"
+#include "plan/variants.hpp"
+#include "worker/worker.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,7 +1,7 @@
 // What the faults share: a right sum to depart from, computed by one thread of any backend.
 #pragma once
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 #if !defined(__CUDACC__) && !defined(REDUCE_BENCH_EMU)
 #define __global__

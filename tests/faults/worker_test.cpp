@@ -1,5 +1,5 @@
 // The driver's side of a worker process, with variants that bring it down.
-#include "harness/worker.hpp"
+#include "worker/worker.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "../expect_error.hpp"
-#include "harness/variants.hpp"
+#include "plan/variants.hpp"
 
 namespace reduce_bench {
 namespace {

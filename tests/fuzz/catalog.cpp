@@ -1,5 +1,5 @@
 // Made-up variants with parameters to plan with.
-#include "kernels/catalog.hpp"
+#include "kernels/api/catalog.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,7 +1,7 @@
 // The configuration, and the plan that follows from it.
-#include "harness/config.hpp"
+#include "plan/config.hpp"
 
-#include "harness/plan.hpp"
+#include "plan/plan.hpp"
 #include "reader.hpp"
 
 using namespace reduce_bench;

@@ -1,9 +1,9 @@
 // The journal that --resume reads, and the tables of the points it holds.
 #include <algorithm>
 
-#include "harness/results.hpp"
-#include "harness/table.hpp"
 #include "reader.hpp"
+#include "results/results.hpp"
+#include "results/table.hpp"
 
 using namespace reduce_bench;
 

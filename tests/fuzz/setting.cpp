@@ -1,5 +1,5 @@
 // --set: the bytes are one setting of the command line.
-#include "harness/config.hpp"
+#include "plan/config.hpp"
 #include "reader.hpp"
 
 using namespace reduce_bench;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "commands/progress.hpp"
 #include "common/text.hpp"
-#include "harness/progress.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "harness/table.hpp"
+#include "results/table.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compare/statistics.hpp"
-#include "harness/config.hpp"
-#include "harness/execute.hpp"
+#include "plan/config.hpp"
+#include "point/execute.hpp"
 
 namespace reduce_bench {
 

@@ -4,7 +4,7 @@
 
 #include "common/error.hpp"
 #include "common/names.hpp"
-#include "harness/variants.hpp"
+#include "plan/variants.hpp"
 
 namespace reduce_bench {
 namespace {

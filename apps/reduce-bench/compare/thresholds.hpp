@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/config.hpp"
+#include "plan/config.hpp"
 
 namespace reduce_bench {
 

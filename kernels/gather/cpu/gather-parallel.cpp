@@ -11,10 +11,9 @@
 #include <omp.h>
 
 #include "kernels/gather/cpu/gather.hpp"
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_gather_parallel {
 
 struct CpuGatherParallel {
   template <class T, class Op>
@@ -23,14 +22,12 @@ struct CpuGatherParallel {
 #pragma omp parallel for schedule(static)
     for (std::size_t share = 0; share < shares; ++share) {
       const std::size_t first = n * share / shares, end = n * (share + 1) / shares;
-      gather<T>(end - first, call.labels() + first, call.in(), call.out() + first);
+      gather<T>(end - first, call.labels() + first, call.values(), call.results() + first);
     }
   }
 };
 
-}  // namespace
-
-Variant cpu_gather_parallel() {
+Variant variant() {
   return {
       .id = "cpu/gather-parallel",
       .title = "a share of the labels for each core",
@@ -41,4 +38,4 @@ Variant cpu_gather_parallel() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_gather_parallel

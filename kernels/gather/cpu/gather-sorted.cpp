@@ -13,10 +13,9 @@
 //   it writes to. The run sorts by the upper `sort_bits` bits that labels below m have.
 
 #include "kernels/gather/cpu/gather.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_gather_sorted {
 
 CpuRadixSort sort_of(const Problem& p) {
   const unsigned sort_bits = p.params.number("sort_bits");
@@ -44,13 +43,11 @@ struct CpuGatherSorted {
     const GatherSpace<std::size_t*, Label*, T*> space{
         call.template scratch<std::size_t>(), call.template scratch<std::size_t>(at.copy),
         call.template scratch<Label>(at.labels), call.scratch(at.fetched)};
-    gather_sorted<T>(sort, call.labels(), call.in(), call.out(), space);
+    gather_sorted<T>(sort, call.labels(), call.values(), call.results(), space);
   }
 };
 
-}  // namespace
-
-Variant cpu_gather_sorted() {
+Variant variant() {
   return {
       .id = "cpu/gather-sorted",
       .title = "one run of a radix sort, then one loop",
@@ -66,4 +63,4 @@ Variant cpu_gather_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_gather_sorted

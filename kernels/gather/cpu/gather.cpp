@@ -10,21 +10,18 @@
 
 #include "kernels/gather/cpu/gather.hpp"
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_gather {
 
 struct CpuGather {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    gather<T>(call.n(), call.labels(), call.in(), call.out());
+    gather<T>(call.n(), call.labels(), call.values(), call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_gather() {
+Variant variant() {
   return {
       .id = "cpu/gather",
       .title = "one loop",
@@ -35,4 +32,4 @@ Variant cpu_gather() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_gather

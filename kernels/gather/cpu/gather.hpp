@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include "kernels/arrays.hpp"
-#include "kernels/operation.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/api/operation.hpp"
+#include "kernels/shared/arrays.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -13,14 +13,13 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::gpu_gather {
 
 template <class T>
-__global__ void gpu_gather_kernel(const T* values, const Label* labels, std::size_t n,
-                                  std::size_t per_block, T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       T* results) {
   const std::size_t first = blockIdx.x * per_block;
   const std::size_t last = first + per_block < n ? first + per_block : n;
   for (std::size_t i = first + threadIdx.x; i < last; i += blockDim.x)
@@ -36,14 +35,12 @@ struct GpuGather {
         std::size_t{call.device().sm_count} * call.params().number("blocks_per_sm");
     const std::size_t per_block = ceil_div(ceil_div(call.n(), most), block) * block;
     const auto blocks = static_cast<unsigned>(ceil_div(call.n(), per_block));
-    launch(gpu_gather_kernel<T>, {blocks, block, 0, call.stream}, call.in(), call.labels(),
-           call.n(), per_block, call.out());
+    launch(kernel<T>, {blocks, block, 0, call.stream}, call.values(), call.labels(), call.n(),
+           per_block, call.results());
   }
 };
 
-}  // namespace
-
-Variant gpu_gather() {
+Variant variant() {
   return {
       .id = "gpu/gather",
       .title = "each thread fetches what its label names",
@@ -59,4 +56,4 @@ Variant gpu_gather() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::gpu_gather

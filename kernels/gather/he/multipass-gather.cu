@@ -13,14 +13,13 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::he_multipass_gather {
 
 template <class T>
-__global__ void he_multipass_gather_kernel(const T* values, const Label* labels, std::size_t n,
-                                           Label low, std::size_t count, T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, Label low,
+                       std::size_t count, T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Label label = labels[i];
@@ -35,14 +34,12 @@ struct HeMultipassGather {
     const auto blocks = static_cast<unsigned>(ceil_div(call.n(), kBlock));
     const std::size_t part = ceil_div(call.buckets(), call.params().number("passes"));
     for (std::size_t low = 0; low < call.buckets(); low += part)
-      launch(he_multipass_gather_kernel<T>, {blocks, kBlock, 0, call.stream}, call.in(),
-             call.labels(), call.n(), static_cast<Label>(low), part, call.out());
+      launch(kernel<T>, {blocks, kBlock, 0, call.stream}, call.values(), call.labels(), call.n(),
+             static_cast<Label>(low), part, call.results());
   }
 };
 
-}  // namespace
-
-Variant he_multipass_gather() {
+Variant variant() {
   return {
       .id = "he/multipass-gather",
       .title = "one pass for each part of the values",
@@ -52,13 +49,13 @@ Variant he_multipass_gather() {
       .params = {{"passes", "4", {"1", "2", "4", "8", "16"}, "parts of the values"}},
       .traffic =
           [](const Problem& p) {
-            const Shape shape = p.shape();
-            return Traffic{.read_bytes = p.params.number("passes") * shape.labels.bytes() +
+            const Arrays arrays = p.arrays();
+            return Traffic{.read_bytes = p.params.number("passes") * arrays.labels.bytes() +
                                          std::min(p.n, p.buckets) * p.element_bytes(),
-                           .written_bytes = shape.results.bytes()};
+                           .written_bytes = arrays.results.bytes()};
           },
       .enqueue = instantiate<HeMultipassGather, NoOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::he_multipass_gather

@@ -20,12 +20,11 @@
 
 #include "kernels/histogram/byte_counters.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::brown_trish {
 
 template <unsigned kBatch>
-__global__ void brown_trish_kernel(const unsigned* words, std::size_t count, std::size_t per_block,
-                                   Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
+                       Count* partials) {
   static_assert(kWordsPerFlush % kBatch == 0);
   unsigned* counters = dynamic_shared<unsigned>();
   const unsigned t = threadIdx.x;
@@ -73,17 +72,15 @@ struct BrownTrish {
     Count* partials = call.template scratch<Count>();
     with_value<1, 7, 9>(call.params().number("batch"), [&]<unsigned kBatch>() {
       if (blocks > 0)
-        launch(brown_trish_kernel<kBatch>, {blocks, kTrishSets, kTrishSharedBytes, call.stream},
-               words.words, words.count, per_block, partials);
+        launch(kernel<kBatch>, {blocks, kTrishSets, kTrishSharedBytes, call.stream}, words.words,
+               words.count, per_block, partials);
     });
     enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant brown_trish() {
+Variant variant() {
   return {
       .id = "brown/trish",
       .title = "TRISH: private byte counters, flushed to registers",
@@ -105,4 +102,4 @@ Variant brown_trish() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::brown_trish

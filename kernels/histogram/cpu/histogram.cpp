@@ -11,10 +11,9 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_histogram {
 
 struct CpuHistogram {
   template <class L, class Op>
@@ -26,9 +25,7 @@ struct CpuHistogram {
   }
 };
 
-}  // namespace
-
-Variant cpu_histogram() {
+Variant variant() {
   return {
       .id = "cpu/histogram",
       .title = "one loop",
@@ -39,4 +36,4 @@ Variant cpu_histogram() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_histogram

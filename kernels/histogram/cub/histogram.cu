@@ -10,14 +10,13 @@
 // Deviations: bins of width 1 from 0 to m. The temporary storage is allocated beforehand. An empty
 //   input is a fill, which the library would leave out.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_histogram.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_histogram {
 
 #ifdef __CUDACC__
 template <class L>
@@ -54,9 +53,7 @@ struct CubHistogram {
   }
 };
 
-}  // namespace
-
-Variant cub_histogram() {
+Variant variant() {
   return {
       .id = "cub/histogram",
       .title = "CUB HistogramEven",
@@ -74,4 +71,4 @@ Variant cub_histogram() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_histogram

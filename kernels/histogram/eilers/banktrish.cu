@@ -18,8 +18,7 @@
 
 #include "kernels/histogram/byte_counters.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_banktrish {
 
 /// One atomic for all labels of the word whose counters are in the same row.
 __device__ inline void count_bundled(unsigned* own, unsigned word) {
@@ -42,8 +41,8 @@ __device__ inline void count_bundled(unsigned* own, unsigned word) {
 }
 
 template <unsigned kFactor>
-__global__ void eilers_banktrish_kernel(const unsigned* words, std::size_t count,
-                                        std::size_t per_block, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
+                       Count* partials) {
   constexpr unsigned kBlock = kFactor * kTrishSets;
   constexpr unsigned kWords = kWordsPerFlush / kFactor;
   unsigned* counters = dynamic_shared<unsigned>();
@@ -91,18 +90,15 @@ struct EilersBankTrish {
     Count* partials = call.template scratch<Count>();
     with_value<2, 3, 4, 5, 6, 7, 8>(call.params().number("F"), [&]<unsigned kFactor>() {
       if (blocks > 0)
-        launch(eilers_banktrish_kernel<kFactor>,
-               {blocks, kFactor * kTrishSets, kTrishSharedBytes, call.stream}, words.words,
-               words.count, per_block, partials);
+        launch(kernel<kFactor>, {blocks, kFactor * kTrishSets, kTrishSharedBytes, call.stream},
+               words.words, words.count, per_block, partials);
     });
     enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant eilers_banktrish() {
+Variant variant() {
   return {
       .id = "eilers/banktrish",
       .title = "TRISH with several threads per histogram",
@@ -127,4 +123,4 @@ Variant eilers_banktrish() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_banktrish

@@ -20,8 +20,7 @@
 
 #include "kernels/histogram/partials.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::nugteren_private {
 
 constexpr unsigned kBins = 256;
 constexpr std::size_t kSharedBytes = kBins * kWarpSize * sizeof(std::uint16_t);
@@ -33,8 +32,8 @@ __device__ unsigned address_of(unsigned thread, unsigned bin) {
   return 2 * (thread + kWarpSize * (bin / 2)) + bin % 2;
 }
 
-__global__ void nugteren_private_kernel(const unsigned* words, std::size_t count,
-                                        std::size_t per_block, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
+                       Count* partials) {
   unsigned* shared = dynamic_shared<unsigned>();
   auto* histograms = reinterpret_cast<std::uint16_t*>(shared);
   const unsigned t = threadIdx.x;
@@ -70,16 +69,14 @@ struct NugterenPrivate {
     const auto [per_block, blocks] = shares(call.problem);
     Count* partials = call.template scratch<Count>();
     if (blocks > 0)
-      launch(nugteren_private_kernel, {blocks, kWarpSize, kSharedBytes, call.stream}, words.words,
-             words.count, per_block, partials);
+      launch(kernel, {blocks, kWarpSize, kSharedBytes, call.stream}, words.words, words.count,
+             per_block, partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant nugteren_private() {
+Variant variant() {
   return {
       .id = "nugteren/private",
       .title = "private 16-bit counters, one bank per thread",
@@ -99,4 +96,4 @@ Variant nugteren_private() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::nugteren_private

@@ -18,13 +18,11 @@
 
 #include "kernels/histogram/partials.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::nugteren_shuffled {
 
 constexpr unsigned kBins = 256;
 
-__global__ void nugteren_shuffled_kernel(const unsigned* words, std::size_t count, bool shuffle,
-                                         Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, bool shuffle, Count* partials) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * kBins; i += blockDim.x) histograms[i] = 0;
@@ -65,17 +63,14 @@ struct NugterenShuffled {
     const unsigned blocks = blocks_of(call.problem);
     Count* partials = call.template scratch<Count>();
     if (blocks > 0)
-      launch(nugteren_shuffled_kernel,
-             {blocks, block_of(call.problem), shared_bytes_of(call.problem), call.stream},
+      launch(kernel, {blocks, block_of(call.problem), shared_bytes_of(call.problem), call.stream},
              words.words, words.count, call.params().is("shuffle", "segments"), partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant nugteren_shuffled() {
+Variant variant() {
   return {
       .id = "nugteren/shuffled",
       .title = "warp histograms on shuffled inputs",
@@ -97,4 +92,4 @@ Variant nugteren_shuffled() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::nugteren_shuffled

@@ -23,15 +23,14 @@
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
-#include "kernels/private_table.hpp"
+#include "kernels/shared/private_table.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::onepass_histogram {
 
 /// 16-byte loads of a tile per thread.
 inline constexpr unsigned kLoads = 4;
 template <class L>
-inline constexpr std::size_t kTile = std::size_t{kLanes} * Sixteen<L>::kCount * kLoads;
+inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Sixteen<L>::kCount * kLoads;
 /// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
 /// registers would not suffice.
 template <class L>
@@ -39,15 +38,15 @@ inline constexpr bool kAhead = sizeof(L) > 1;
 
 template <class L, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
-    onepass_histogram_kernel(const L* labels, std::size_t n, bool aligned, unsigned buckets,
-                             unsigned log2_copies, Clearing* clearing, Count* counts) {
-  const unsigned lane = threadIdx.x % kLanes;
+    kernel(const L* labels, std::size_t n, bool aligned, unsigned buckets, unsigned log2_copies,
+           Clearing* clearing, Count* counts) {
+  const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile<L> : 0);
   auto [tile, end, step] = tiles_in_rounds(tiles);
   const auto load = [&](Sixteen<L>(&l)[kLoads]) {
     const auto* from = reinterpret_cast<const Sixteen<L>*>(labels + tile * kTile<L>);
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) l[k] = load_ahead(from + k * kLanes + lane);
+    for (unsigned k = 0; k < kLoads; ++k) l[k] = load_ahead(from + k * kWarpSize + lane);
   };
   Sixteen<L> next[kLoads];
   if (kAhead<L> && tile < end) load(next);
@@ -88,18 +87,16 @@ struct OnepassHistogram {
     if (call.n() == 0) return enqueue_fill(call.stream, call.counts(), call.buckets(), 0);
     const TablePlan plan = table_plan(call.problem, sizeof(Count), kTile<L>);
     const bool aligned = reinterpret_cast<std::uintptr_t>(call.histogram_labels()) % 16 == 0;
-    launch(plan.pairs                       ? onepass_histogram_kernel<L, false, true>
-           : plan.log2_copies == kLog2Lanes ? onepass_histogram_kernel<L, true, false>
-                                            : onepass_histogram_kernel<L, false, false>,
+    launch(plan.pairs                          ? kernel<L, false, true>
+           : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>
+                                               : kernel<L, false, false>,
            plan.shape(call.stream), call.histogram_labels(), call.n(), aligned,
            static_cast<unsigned>(call.buckets()), plan.log2_copies,
            call.template scratch<Clearing>(), call.counts());
   }
 };
 
-}  // namespace
-
-Variant onepass_histogram() {
+Variant variant() {
   return {
       .id = "onepass/histogram",
       .title = "lane-private counters in all of shared memory",
@@ -113,4 +110,4 @@ Variant onepass_histogram() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_histogram

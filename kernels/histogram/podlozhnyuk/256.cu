@@ -22,15 +22,14 @@
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::podlozhnyuk_256 {
 
 constexpr unsigned kBins = 256;
 
 enum class Method { kTags, kTagsAsPublished, kAtomics };
 
 template <Method kMethod>
-__global__ void podlozhnyuk_256_kernel(const unsigned* words, std::size_t count, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, Count* partials) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * kBins; i += blockDim.x) histograms[i] = 0;
@@ -73,21 +72,18 @@ struct Podlozhnyuk256 {
     const Words words = words_of(call.histogram_labels(), call.n());
     const unsigned blocks = blocks_of(call.problem), warps = call.params().number("warps");
     Count* partials = call.template scratch<Count>();
-    auto kernel = podlozhnyuk_256_kernel<Method::kTags>;
-    if (call.params().is("method", "atomics")) kernel = podlozhnyuk_256_kernel<Method::kAtomics>;
-    else if (call.params().is("form", "as-published"))
-      kernel = podlozhnyuk_256_kernel<Method::kTagsAsPublished>;
+    auto chosen = kernel<Method::kTags>;
+    if (call.params().is("method", "atomics")) chosen = kernel<Method::kAtomics>;
+    else if (call.params().is("form", "as-published")) chosen = kernel<Method::kTagsAsPublished>;
     if (blocks > 0)
-      launch(kernel, {blocks, warps * kWarpSize, warps * kBins * sizeof(unsigned), call.stream},
+      launch(chosen, {blocks, warps * kWarpSize, warps * kBins * sizeof(unsigned), call.stream},
              words.words, words.count, partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant podlozhnyuk_256() {
+Variant variant() {
   return {
       .id = "podlozhnyuk/256",
       .title = "one histogram for each warp",
@@ -122,4 +118,4 @@ Variant podlozhnyuk_256() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::podlozhnyuk_256

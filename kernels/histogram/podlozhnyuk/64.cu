@@ -21,15 +21,13 @@
 
 #include "kernels/histogram/partials.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::podlozhnyuk_64 {
 
 constexpr unsigned kBins = 64;
 /// As many as a counter of one byte holds, whatever the labels are.
 constexpr unsigned kWordsPerThread = 255 / kLabelsPerWord;
 
-__global__ void podlozhnyuk_64_kernel(const unsigned* words, std::size_t count, unsigned banks,
-                                      Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, unsigned banks, Count* partials) {
   unsigned* shared = dynamic_shared<unsigned>();
   auto* counters = reinterpret_cast<unsigned char*>(shared);
   const unsigned t = threadIdx.x, block = blockDim.x;
@@ -73,16 +71,14 @@ struct Podlozhnyuk64 {
     const unsigned block = block_of(call.problem), blocks = blocks_of(call.problem);
     Count* partials = call.template scratch<Count>();
     if (blocks > 0)
-      launch(podlozhnyuk_64_kernel, {blocks, block, std::size_t{kBins} * block, call.stream},
-             words.words, words.count, call.params().number("banks"), partials);
+      launch(kernel, {blocks, block, std::size_t{kBins} * block, call.stream}, words.words,
+             words.count, call.params().number("banks"), partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
                   call.counts());
   }
 };
 
-}  // namespace
-
-Variant podlozhnyuk_64() {
+Variant variant() {
   return {
       .id = "podlozhnyuk/64",
       .title = "private byte counters for 64 bins",
@@ -107,4 +103,4 @@ Variant podlozhnyuk_64() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::podlozhnyuk_64

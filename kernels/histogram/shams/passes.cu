@@ -19,13 +19,12 @@
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::shams_passes {
 
 /// Counts the labels in [first_bin, first_bin + bins).
 template <bool kAsPublished>
-__global__ void shams_passes_kernel(const Label* labels, std::size_t n, Label first_bin,
-                                    unsigned bins, Count* partials) {
+__global__ void kernel(const Label* labels, std::size_t n, Label first_bin, unsigned bins,
+                       Count* partials) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * bins; i += blockDim.x) histograms[i] = 0;
@@ -75,13 +74,12 @@ struct ShamsPasses {
   static void enqueue(const TypedCall<L>& call) {
     const LaunchPlan plan = plan_of(call.problem);
     Count* partials = call.template scratch<Count>();
-    const auto kernel = call.params().is("form", "as-published") ? shams_passes_kernel<true>
-                                                                 : shams_passes_kernel<false>;
+    const auto chosen = call.params().is("form", "as-published") ? kernel<true> : kernel<false>;
     for (std::size_t first = 0; first < call.buckets(); first += plan.bins_per_pass) {
       const auto bins =
           static_cast<unsigned>(std::min<std::size_t>(plan.bins_per_pass, call.buckets() - first));
       if (plan.blocks > 0)
-        launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream},
+        launch(chosen, {plan.blocks, plan.block, plan.shared_bytes, call.stream},
                call.histogram_labels(), call.n(), static_cast<Label>(first), bins, partials);
       enqueue_merge(call.stream, {partials, plan.blocks, bins, 1}, Edges{}, bins,
                     call.counts() + first);
@@ -89,9 +87,7 @@ struct ShamsPasses {
   }
 };
 
-}  // namespace
-
-Variant shams_passes() {
+Variant variant() {
   return {
       .id = "shams/passes",
       .title = "warp histograms, several passes over the bins",
@@ -124,4 +120,4 @@ Variant shams_passes() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::shams_passes

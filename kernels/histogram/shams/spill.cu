@@ -20,11 +20,10 @@
 
 #include "kernels/histogram/partials.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::shams_spill {
 
-__global__ void shams_spill_kernel(const Label* labels, std::size_t n, unsigned buckets,
-                                   unsigned bits, Count* counts) {
+__global__ void kernel(const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
+                       Count* counts) {
   // Nothing is shared: no barrier is needed.
   unsigned* own = dynamic_shared<unsigned>() + threadIdx.x;
   const unsigned per_word = 32 / bits, most = (1u << bits) - 1;
@@ -79,8 +78,7 @@ struct ShamsSpill {
     const std::size_t threads = threads_of(p);
     Count* counts = call.template scratch<Count>();
     if (threads > 0)
-      launch(shams_spill_kernel,
-             {blocks_of(p), p.params.number("block"), shared_bytes_of(p), call.stream},
+      launch(kernel, {blocks_of(p), p.params.number("block"), shared_bytes_of(p), call.stream},
              call.histogram_labels(), call.n(), static_cast<unsigned>(call.buckets()), bits_of(p),
              counts);
     enqueue_merge(call.stream, {counts, threads, 1, threads}, Edges{}, call.buckets(),
@@ -88,9 +86,7 @@ struct ShamsSpill {
   }
 };
 
-}  // namespace
-
-Variant shams_spill() {
+Variant variant() {
   return {
       .id = "shams/spill",
       .title = "private global histograms behind counters of a few bits",
@@ -114,4 +110,4 @@ Variant shams_spill() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::shams_spill

@@ -13,15 +13,13 @@
 //   address. Compare-and-swap serves min and max of floats. The order of the atomics varies, so
 //   float sums differ from run to run.
 
-#include "kernels/atomics.hpp"
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::atomic_global {
 
 template <class T, class Op>
-__global__ void atomic_global_kernel(const T* values, const Label* labels, std::size_t n,
-                                     T* buckets) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, T* buckets) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) atomic_combine<Op>(&buckets[labels[i]], values[i]);
 }
@@ -30,17 +28,15 @@ struct AtomicGlobal {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const auto blocks = static_cast<unsigned>(ceil_div(call.n(), block));
-    launch(atomic_global_kernel<T, Op>, {blocks, block, 0, call.stream}, call.in(), call.labels(),
-           call.n(), call.out());
+    launch(kernel<T, Op>, {blocks, block, 0, call.stream}, call.values(), call.labels(), call.n(),
+           call.results());
   }
 };
 
-}  // namespace
-
-Variant atomic_global() {
+Variant variant() {
   return {
       .id = "atomic/global",
       .title = "one global atomic per input",
@@ -53,4 +49,4 @@ Variant atomic_global() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::atomic_global

@@ -14,19 +14,18 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multireduce_parallel {
 
 std::size_t threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 
 struct CpuMultireduceParallel {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.in();
+    const T* values = call.values();
     const Label* labels = call.labels();
-    T* results = call.out();
+    T* results = call.results();
     T* copies = call.scratch();
     const std::size_t n = call.n(), m = call.buckets(), shares = threads();
 #pragma omp parallel
@@ -50,9 +49,7 @@ struct CpuMultireduceParallel {
   }
 };
 
-}  // namespace
-
-Variant cpu_multireduce_parallel() {
+Variant variant() {
   return {
       .id = "cpu/multireduce-parallel",
       .title = "private buckets for each core",
@@ -70,4 +67,4 @@ Variant cpu_multireduce_parallel() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multireduce_parallel

@@ -13,10 +13,9 @@
 //   reads the input itself. Runs of 8 bits: not stated. fetch=sequential as for cpu/multireduce.
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multireduce_sorted {
 
 /// Where the workspace holds what, after the sorted labels.
 struct Places {
@@ -37,7 +36,7 @@ struct CpuMultireduceSorted {
   static void enqueue(const TypedCall<T>& call) {
     const CpuRadixSort sort = plan_partial_cpu_sort(call.problem);
     const Label* labels = call.labels();
-    const T* values = call.in();
+    const T* values = call.values();
     if (sort.runs() > 0) {
       const Places at = places(call.problem);
       Label* sorted_labels = call.template scratch<Label>();
@@ -47,14 +46,12 @@ struct CpuMultireduceSorted {
       values = sorted_values;
     }
     if (call.params().is("fetch", "sequential"))
-      multireduce<Op, T>(call.n(), call.buckets(), labels, values, Chained<T>(call.out()));
-    else multireduce<Op, T>(call.n(), call.buckets(), labels, values, call.out());
+      multireduce<Op, T>(call.n(), call.buckets(), labels, values, Chained<T>(call.results()));
+    else multireduce<Op, T>(call.n(), call.buckets(), labels, values, call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_multireduce_sorted() {
+Variant variant() {
   return {
       .id = "cpu/multireduce-sorted",
       .title = "partial radix sort, then one loop",
@@ -68,4 +65,4 @@ Variant cpu_multireduce_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multireduce_sorted

@@ -14,25 +14,22 @@
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 
-#include "kernels/instantiate.hpp"
-#include "kernels/pages.hpp"
+#include "kernels/api/pages.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multireduce {
 
 struct CpuMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     if (call.params().is("fetch", "sequential"))
-      multireduce<Op, T>(call.n(), call.buckets(), call.labels(), call.in(),
-                         Chained<T>(call.out()));
-    else multireduce<Op, T>(call.n(), call.buckets(), call.labels(), call.in(), call.out());
+      multireduce<Op, T>(call.n(), call.buckets(), call.labels(), call.values(),
+                         Chained<T>(call.results()));
+    else multireduce<Op, T>(call.n(), call.buckets(), call.labels(), call.values(), call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_multireduce() {
+Variant variant() {
   return {
       .id = "cpu/multireduce",
       .title = "one loop",
@@ -45,4 +42,4 @@ Variant cpu_multireduce() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multireduce

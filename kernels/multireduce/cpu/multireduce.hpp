@@ -3,10 +3,10 @@
 
 #include <cstddef>
 
-#include "kernels/arrays.hpp"
-#include "kernels/operation.hpp"
+#include "kernels/api/operation.hpp"
+#include "kernels/api/variant.hpp"
 #include "kernels/platform/platform.hpp"
-#include "kernels/variant.hpp"
+#include "kernels/shared/arrays.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -15,8 +15,8 @@
 //   storage is allocated beforehand. ReduceByKey groups floats by when its blocks happen to finish,
 //   so float sums differ from run to run.
 
-#include "kernels/library.hpp"
 #include "kernels/multireduce/sorted_runs.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_radix_sort.cuh>
@@ -25,8 +25,7 @@
 #include <algorithm>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_sort_reduce_by_key {
 
 #ifdef __CUDACC__
 /// Labels below `buckets` differ in these bits alone.
@@ -73,7 +72,7 @@ struct CubSortReduceByKey {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const SortedRuns at = sorted_runs(call.problem, temporary_bytes_of(call.problem));
     std::size_t bytes = at.end - at.temporary;
@@ -84,7 +83,7 @@ struct CubSortReduceByKey {
     auto* run_values = call.template scratch<T>(at.run_values);
     auto* run_count = call.template scratch<Count>(at.run_count);
     check(cub::DeviceRadixSort::SortPairs(call.workspace + at.temporary, bytes, call.labels(),
-                                          labels, reinterpret_cast<const Opaque<T>*>(call.in()),
+                                          labels, reinterpret_cast<const Opaque<T>*>(call.values()),
                                           reinterpret_cast<Opaque<T>*>(values), n, 0,
                                           label_bits(call.problem), native(call.stream)),
           "cub::DeviceRadixSort::SortPairs");
@@ -96,16 +95,14 @@ struct CubSortReduceByKey {
     const std::size_t runs = std::min(call.n(), call.buckets());
     launch(place_results_kernel<T>,
            {static_cast<unsigned>(ceil_div(runs, kBlock)), kBlock, 0, call.stream}, run_labels,
-           run_values, run_count, call.out());
+           run_values, run_count, call.results());
 #else
     throw std::logic_error("cub/sort-reduce-by-key runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant cub_sort_reduce_by_key() {
+Variant variant() {
   return {
       .id = "cub/sort-reduce-by-key",
       .title = "CUB radix sort and ReduceByKey",
@@ -122,4 +119,4 @@ Variant cub_sort_reduce_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_sort_reduce_by_key

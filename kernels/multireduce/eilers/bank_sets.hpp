@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/atomics.hpp"
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 

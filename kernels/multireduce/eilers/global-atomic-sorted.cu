@@ -17,8 +17,7 @@
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_global_atomic_sorted {
 
 /// "A rest complexity of around seven": bits of a bucket's place that are not sorted by.
 constexpr unsigned kRestBits = 7;
@@ -38,7 +37,7 @@ struct EilersGlobalAtomicSorted {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned sets = sets_of(call.problem);
     if (!is_sorted_first(call.problem))
-      return enqueue_global_atomic<Op>(call, call.in(), call.labels(), sets, call.workspace);
+      return enqueue_global_atomic<Op>(call, call.values(), call.labels(), sets, call.workspace);
     const SortedInput input = sorted_input(call.problem, sort_bits_of(call.problem));
     const auto sorted = enqueue_sort(call, input);
     enqueue_global_atomic<Op>(call, sorted.values, sorted.labels, sets,
@@ -46,9 +45,7 @@ struct EilersGlobalAtomicSorted {
   }
 };
 
-}  // namespace
-
-Variant eilers_global_atomic_sorted() {
+Variant variant() {
   return {
       .id = "eilers/global-atomic-sorted",
       .title = "partial radix sort, then bucket sets and atomics",
@@ -80,4 +77,4 @@ Variant eilers_global_atomic_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_global_atomic_sorted

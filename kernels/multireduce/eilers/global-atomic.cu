@@ -17,20 +17,17 @@
 
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_global_atomic {
 
 struct EilersGlobalAtomic {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_global_atomic<Op>(call, call.in(), call.labels(), call.params().number("sets"),
+    enqueue_global_atomic<Op>(call, call.values(), call.labels(), call.params().number("sets"),
                               call.workspace);
   }
 };
 
-}  // namespace
-
-Variant eilers_global_atomic() {
+Variant variant() {
   return {
       .id = "eilers/global-atomic",
       .title = "bucket sets in global memory, atomics",
@@ -49,4 +46,4 @@ Variant eilers_global_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_global_atomic

@@ -12,11 +12,10 @@
 //   threads on 8 multiprocessors, is half of eilers/global-ordered's; the default here is the same
 //   as there. The thesis's SRTS sort is replaced by the suite's.
 
-#include "kernels/multireduce/eilers/global_ordered.hpp"
 #include "kernels/multireduce/eilers/sorted_input.hpp"
+#include "kernels/shared/global_ordered.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_global_ordered_sorted {
 
 struct EilersGlobalOrderedSorted {
   template <class T, class Op>
@@ -27,9 +26,7 @@ struct EilersGlobalOrderedSorted {
   }
 };
 
-}  // namespace
-
-Variant eilers_global_ordered_sorted() {
+Variant variant() {
   return {
       .id = "eilers/global-ordered-sorted",
       .title = "radix sort, then a bucket set for each thread",
@@ -55,4 +52,4 @@ Variant eilers_global_ordered_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_global_ordered_sorted

@@ -16,21 +16,18 @@
 //   multiprocessors, are scaled to the card. Each thread sets its buckets to the neutral element
 //   first.
 
-#include "kernels/multireduce/eilers/global_ordered.hpp"
+#include "kernels/shared/global_ordered.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_global_ordered {
 
 struct EilersGlobalOrdered {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_global_ordered<Op>(call, call.in(), call.labels(), call.workspace);
+    enqueue_global_ordered<Op>(call, call.values(), call.labels(), call.workspace);
   }
 };
 
-}  // namespace
-
-Variant eilers_global_ordered() {
+Variant variant() {
   return {
       .id = "eilers/global-ordered",
       .title = "a bucket set for each thread, transposed loads",
@@ -50,4 +47,4 @@ Variant eilers_global_ordered() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_global_ordered

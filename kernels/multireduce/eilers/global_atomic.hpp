@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/atomics.hpp"
-#include "kernels/multireduce/eilers/bucket_sets.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/bucket_sets.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -32,7 +32,7 @@ inline std::size_t global_atomic_bytes(const Problem& p, unsigned sets) {
 template <class Op, class T>
 void enqueue_global_atomic(const TypedCall<T>& call, const T* values, const Label* labels,
                            unsigned sets, std::byte* workspace) {
-  T* buckets = sets == 1 ? call.out() : reinterpret_cast<T*>(workspace);
+  T* buckets = sets == 1 ? call.results() : reinterpret_cast<T*>(workspace);
   enqueue_fill(call.stream, buckets, call.buckets() * sets, Op::template identity<T>());
   if (call.n() > 0) {
     const std::size_t resident =
@@ -50,7 +50,7 @@ void enqueue_global_atomic(const TypedCall<T>& call, const T* values, const Labe
 
 inline Traffic traffic_of_global_atomic(const Problem& p, unsigned sets) {
   if (sets > 1) return traffic_of_bucket_sets(p, sets);
-  return {.read_bytes = p.input_bytes(), .written_bytes = p.shape().output_bytes()};
+  return {.read_bytes = p.input_bytes(), .written_bytes = p.arrays().output_bytes()};
 }
 
 inline ParamSpec sets_param(std::string default_value, std::string published) {

@@ -17,14 +17,13 @@
 //   and working. The listing's buckets already lie as the last step needs them. Blocks and threads
 //   are not stated ("choose for best performance"): ours.
 
-#include "kernels/multireduce/eilers/bucket_sets.hpp"
+#include "kernels/shared/bucket_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_minimal {
 
 template <class T, class Op>
-__global__ void eilers_minimal_kernel(const T* values, const Label* labels, std::size_t n,
-                                      std::size_t per_block, T* sets) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       T* sets) {
   T* loaded_values = dynamic_shared<T>();
   Label* loaded_labels = reinterpret_cast<Label*>(loaded_values + blockDim.x);
   T* own = sets + blockIdx.x;
@@ -68,16 +67,14 @@ struct EilersMinimal {
     const LaunchPlan plan = plan_of(call.problem);
     T* sets = call.scratch();
     enqueue_fill(call.stream, sets, call.buckets() * plan.blocks, Op::template identity<T>());
-    launch(eilers_minimal_kernel<T, Op>,
+    launch(kernel<T, Op>,
            {plan.blocks, plan.block, plan.block * (sizeof(T) + sizeof(Label)), call.stream},
-           call.in(), call.labels(), call.n(), plan.per_block, sets);
+           call.values(), call.labels(), call.n(), plan.per_block, sets);
     reduce_bucket_sets<Op>(call, plan.blocks, call.workspace);
   }
 };
 
-}  // namespace
-
-Variant eilers_minimal() {
+Variant variant() {
   return {
       .id = "eilers/minimal",
       .title = "blocks load, one thread works",
@@ -103,4 +100,4 @@ Variant eilers_minimal() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_minimal

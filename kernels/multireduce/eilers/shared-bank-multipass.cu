@@ -14,13 +14,11 @@
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_shared_bank_multipass {
 
 template <class T, class Op, bool kMerge>
-__global__ void eilers_shared_bank_multipass_kernel(const T* values, const Label* labels,
-                                                    std::size_t n, std::size_t per_block, Label low,
-                                                    unsigned buckets, T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       Label low, unsigned buckets, T* results) {
   T* sets = dynamic_shared<T>();
   reset_bank_sets<Op>(sets, buckets);
   __syncthreads();
@@ -36,24 +34,22 @@ std::size_t passes_of(const Problem& p) { return ceil_div(p.buckets, kMostBankBu
 struct EilersSharedBankMultipass {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const BankSetsPlan plan = plan_bank_sets(call.problem);
-    const auto kernel = call.params().is("merge", "on")
-                            ? eilers_shared_bank_multipass_kernel<T, Op, true>
-                            : eilers_shared_bank_multipass_kernel<T, Op, false>;
+    const auto chosen =
+        call.params().is("merge", "on") ? kernel<T, Op, true> : kernel<T, Op, false>;
     for (std::size_t low = 0; low < call.buckets(); low += kMostBankBuckets) {
       const auto buckets =
           static_cast<unsigned>(std::min<std::size_t>(kMostBankBuckets, call.buckets() - low));
-      launch(kernel, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(),
-             call.labels(), call.n(), plan.per_block, static_cast<Label>(low), buckets, call.out());
+      launch(chosen, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.values(),
+             call.labels(), call.n(), plan.per_block, static_cast<Label>(low), buckets,
+             call.results());
     }
   }
 };
 
-}  // namespace
-
-Variant eilers_shared_bank_multipass() {
+Variant variant() {
   return {
       .id = "eilers/shared-bank-multipass",
       .title = "eilers/shared-bank once for every 256 buckets",
@@ -66,10 +62,10 @@ Variant eilers_shared_bank_multipass() {
       .traffic =
           [](const Problem& p) {
             return Traffic{.read_bytes = passes_of(p) * p.input_bytes(),
-                           .written_bytes = p.shape().output_bytes()};
+                           .written_bytes = p.arrays().output_bytes()};
           },
       .enqueue = instantiate<EilersSharedBankMultipass, BasicOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_shared_bank_multipass

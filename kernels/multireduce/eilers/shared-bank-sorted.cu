@@ -16,10 +16,9 @@
 //   each. A block reads the number of its next segment from its next label, which skips empty ones.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_shared_bank_sorted {
 
 constexpr unsigned kSegmentBits = 8;
 static_assert(kMostBankBuckets == 1u << kSegmentBits);
@@ -40,10 +39,9 @@ __global__ void find_segments_kernel(const L* labels, std::size_t n, std::size_t
 }
 
 template <class T, class Op, bool kMerge>
-__global__ void eilers_shared_bank_sorted_kernel(const T* values, const Label* labels,
-                                                 std::size_t n, std::size_t per_block,
-                                                 std::size_t all_buckets, unsigned set_buckets,
-                                                 const Count* offsets, T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       std::size_t all_buckets, unsigned set_buckets, const Count* offsets,
+                       T* results) {
   T* sets = dynamic_shared<T>();
   const std::size_t first = blockIdx.x * per_block;
   const std::size_t last = first + per_block < n ? first + per_block : n;
@@ -86,11 +84,11 @@ Places places(const Problem& p) {
 struct EilersSharedBankSorted {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const Places at = places(call.problem);
     const Label* labels = call.labels();
-    const T* values = call.in();
+    const T* values = call.values();
     if (at.segments > 1) {
       const Pairs<Label, T> sorted{call.template scratch<Label>(at.labels),
                                    call.scratch(at.values)};
@@ -105,11 +103,10 @@ struct EilersSharedBankSorted {
            {static_cast<unsigned>(ceil_div(at.segments + 1, kBlock)), kBlock, 0, call.stream},
            labels, call.n(), at.segments, offsets);
     const BankSetsPlan plan = plan_bank_sets(call.problem);
-    const auto kernel = call.params().is("merge", "on")
-                            ? eilers_shared_bank_sorted_kernel<T, Op, true>
-                            : eilers_shared_bank_sorted_kernel<T, Op, false>;
-    launch(kernel, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, values, labels,
-           call.n(), plan.per_block, call.buckets(), plan.buckets, offsets, call.out());
+    const auto chosen =
+        call.params().is("merge", "on") ? kernel<T, Op, true> : kernel<T, Op, false>;
+    launch(chosen, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, values, labels,
+           call.n(), plan.per_block, call.buckets(), plan.buckets, offsets, call.results());
   }
 };
 
@@ -118,9 +115,7 @@ std::string restriction(const Problem& p) {
   return reason.empty() ? bank_sets_restriction(p) : reason;
 }
 
-}  // namespace
-
-Variant eilers_shared_bank_sorted() {
+Variant variant() {
   return {
       .id = "eilers/shared-bank-sorted",
       .title = "eilers/shared-bank on segments of a partial sort",
@@ -136,7 +131,7 @@ Variant eilers_shared_bank_sorted() {
             Traffic traffic{};
             if (at.segments > 1) traffic = at.sort.traffic(p.element_bytes());
             traffic.read_bytes += p.input_bytes();
-            traffic.written_bytes += p.shape().output_bytes();
+            traffic.written_bytes += p.arrays().output_bytes();
             return traffic;
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
@@ -144,4 +139,4 @@ Variant eilers_shared_bank_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_shared_bank_sorted

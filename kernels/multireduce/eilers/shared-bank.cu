@@ -23,12 +23,11 @@
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_shared_bank {
 
 template <class T, class Op, bool kMerge>
-__global__ void eilers_shared_bank_kernel(const T* values, const Label* labels, std::size_t n,
-                                          std::size_t per_block, unsigned buckets, T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       unsigned buckets, T* results) {
   T* sets = dynamic_shared<T>();
   reset_bank_sets<Op>(sets, buckets);
   __syncthreads();
@@ -42,13 +41,13 @@ __global__ void eilers_shared_bank_kernel(const T* values, const Label* labels, 
 struct EilersSharedBank {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const BankSetsPlan plan = plan_bank_sets(call.problem);
-    const auto kernel = call.params().is("merge", "on") ? eilers_shared_bank_kernel<T, Op, true>
-                                                        : eilers_shared_bank_kernel<T, Op, false>;
-    launch(kernel, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(),
-           call.labels(), call.n(), plan.per_block, plan.buckets, call.out());
+    const auto chosen =
+        call.params().is("merge", "on") ? kernel<T, Op, true> : kernel<T, Op, false>;
+    launch(chosen, {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.values(),
+           call.labels(), call.n(), plan.per_block, plan.buckets, call.results());
   }
 };
 
@@ -59,9 +58,7 @@ std::string restriction(const Problem& p) {
   return bank_sets_restriction(p);
 }
 
-}  // namespace
-
-Variant eilers_shared_bank() {
+Variant variant() {
   return {
       .id = "eilers/shared-bank",
       .title = "one bucket set for each bank, shared atomics",
@@ -75,4 +72,4 @@ Variant eilers_shared_bank() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_shared_bank

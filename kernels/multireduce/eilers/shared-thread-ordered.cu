@@ -16,18 +16,15 @@
 //   kernel in order of the blocks replaces Modern GPU's segmented reduction, whose fold of a single
 //   segment is not ordered.
 
-#include "kernels/multireduce/eilers/thread_sets.hpp"
+#include "kernels/shared/thread_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_shared_thread_ordered {
 
 constexpr unsigned kBatch = 8;
 
 template <class T, class Op>
-__global__ void eilers_shared_thread_ordered_kernel(const T* values, const Label* labels,
-                                                    std::size_t n, std::size_t per_thread,
-                                                    unsigned items, unsigned buckets,
-                                                    T* block_sets) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_thread,
+                       unsigned items, unsigned buckets, T* block_sets) {
   T* sets = dynamic_shared<T>();
   T* tile_values = sets + buckets * blockDim.x;
   auto* tile_labels = reinterpret_cast<Label*>(tile_values + (items + 1) * blockDim.x);
@@ -74,17 +71,15 @@ struct EilersSharedThreadOrdered {
   static void enqueue(const TypedCall<T>& call) {
     const ThreadSetsPlan plan = plan_of(call.problem);
     if (call.n() > 0)
-      launch(eilers_shared_thread_ordered_kernel<T, Op>,
-             {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(), call.labels(),
-             call.n(), plan.per_thread, call.params().number("items"),
+      launch(kernel<T, Op>, {plan.blocks, plan.threads, plan.shared_bytes, call.stream},
+             call.values(), call.labels(), call.n(), plan.per_thread, call.params().number("items"),
              static_cast<unsigned>(call.buckets()), call.scratch());
-    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), plan.blocks, call.out());
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), plan.blocks,
+                             call.results());
   }
 };
 
-}  // namespace
-
-Variant eilers_shared_thread_ordered() {
+Variant variant() {
   return {
       .id = "eilers/shared-thread-ordered",
       .title = "private sets in shared memory, transposed input",
@@ -102,17 +97,17 @@ Variant eilers_shared_thread_ordered() {
       },
       .traffic =
           [](const Problem& p) {
-            const std::size_t sets_bytes = plan_of(p).blocks * p.shape().output_bytes();
+            const std::size_t sets_bytes = plan_of(p).blocks * p.arrays().output_bytes();
             return Traffic{.read_bytes = p.input_bytes() + sets_bytes,
-                           .written_bytes = sets_bytes + p.shape().output_bytes()};
+                           .written_bytes = sets_bytes + p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = plan_of(p).blocks * p.shape().output_bytes()};
+            return Workspace{.device_bytes = plan_of(p).blocks * p.arrays().output_bytes()};
           },
       .enqueue = instantiate_for<EilersSharedThreadOrdered, BasicAndOrderedOps, std::int32_t,
                                  std::int64_t, float>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_shared_thread_ordered

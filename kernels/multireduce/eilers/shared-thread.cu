@@ -14,15 +14,13 @@
 //   blocks and threads and the size of a batch are not stated. The block combines its threads'
 //   sets, and a kernel in order of the blocks replaces Modern GPU's segmented reduction.
 
-#include "kernels/multireduce/eilers/thread_sets.hpp"
+#include "kernels/shared/thread_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_shared_thread {
 
 template <class T, class Op, unsigned kItems>
-__global__ void eilers_shared_thread_kernel(const T* values, const Label* labels, std::size_t n,
-                                            std::size_t per_block, unsigned buckets,
-                                            T* block_sets) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_block,
+                       unsigned buckets, T* block_sets) {
   T* sets = dynamic_shared<T>();
   T* own = sets + threadIdx.x;
   reset_thread_set<Op>(own, buckets);
@@ -53,18 +51,16 @@ struct EilersSharedThread {
     const ThreadSetsPlan plan = plan_of(call.problem);
     if (call.n() > 0)
       with_value<1, 4, 8>(call.params().number("items"), [&]<unsigned kItems>() {
-        launch(eilers_shared_thread_kernel<T, Op, kItems>,
-               {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(),
-               call.labels(), call.n(), plan.per_thread * plan.threads,
+        launch(kernel<T, Op, kItems>, {plan.blocks, plan.threads, plan.shared_bytes, call.stream},
+               call.values(), call.labels(), call.n(), plan.per_thread * plan.threads,
                static_cast<unsigned>(call.buckets()), call.scratch());
       });
-    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), plan.blocks, call.out());
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), plan.blocks,
+                             call.results());
   }
 };
 
-}  // namespace
-
-Variant eilers_shared_thread() {
+Variant variant() {
   return {
       .id = "eilers/shared-thread",
       .title = "one bucket set for each thread, shared memory",
@@ -79,16 +75,16 @@ Variant eilers_shared_thread() {
       },
       .traffic =
           [](const Problem& p) {
-            const std::size_t sets_bytes = plan_of(p).blocks * p.shape().output_bytes();
+            const std::size_t sets_bytes = plan_of(p).blocks * p.arrays().output_bytes();
             return Traffic{.read_bytes = p.input_bytes() + sets_bytes,
-                           .written_bytes = sets_bytes + p.shape().output_bytes()};
+                           .written_bytes = sets_bytes + p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = plan_of(p).blocks * p.shape().output_bytes()};
+            return Workspace{.device_bytes = plan_of(p).blocks * p.arrays().output_bytes()};
           },
       .enqueue = instantiate<EilersSharedThread, BasicOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_shared_thread

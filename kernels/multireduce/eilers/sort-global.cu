@@ -17,26 +17,23 @@
 //   thesis notes that its library does. The sort and the reduction are the suite's.
 
 #include "kernels/multireduce/eilers/sorted_input.hpp"
-#include "kernels/reduce-by-key/eilers/segmented.hpp"
+#include "kernels/shared/segmented_reduce.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_sort_global {
 
 struct EilersSortGlobal {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const SortedInput input = sorted_input(call.problem, kAllBits);
     const auto sorted = enqueue_sort(call, input);
     reduce_segments<Op>(call, sorted.values, KeysInMemory{sorted.labels}, call.n(),
-                        AtKey<T>{call.out()}, call.workspace + input.rest);
+                        AtKey<T>{call.results()}, call.workspace + input.rest);
   }
 };
 
-}  // namespace
-
-Variant eilers_sort_global() {
+Variant variant() {
   return {
       .id = "eilers/sort-global",
       .title = "radix sort, then segmented reduction",
@@ -49,7 +46,7 @@ Variant eilers_sort_global() {
           [](const Problem& p) {
             return sorted_input(p, kAllBits)
                 .traffic(p.element_bytes(), {.read_bytes = p.input_bytes(),
-                                             .written_bytes = p.shape().output_bytes()});
+                                             .written_bytes = p.arrays().output_bytes()});
           },
       .workspace =
           [](const Problem& p) {
@@ -62,4 +59,4 @@ Variant eilers_sort_global() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_sort_global

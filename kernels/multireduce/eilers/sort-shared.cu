@@ -20,17 +20,16 @@
 //   segmented reduction, whose fold of a single segment is not ordered. transpose=off fetches as
 //   the listing does, which mixes the order: commutative operators alone.
 
-#include "kernels/multireduce/bucket_sets.hpp"
-#include "kernels/segmented_scan.hpp"
-#include "kernels/sort/block_radix_sort.hpp"
+#include "kernels/shared/block_radix_sort.hpp"
+#include "kernels/shared/combine_sets.hpp"
+#include "kernels/shared/segmented_scan.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_sort_shared {
 
 template <class T, class Op, unsigned kItems>
 __global__ void __launch_bounds__(512)
-    eilers_sort_shared_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
-                              unsigned bits, bool transpose, T* sets) {
+    kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
+           bool transpose, T* sets) {
   using Block = BlockPairs<T, kItems>;
   const Block block(dynamic_shared<T>());
   const unsigned threads = blockDim.x;
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(512)
 std::size_t blocks_of(const Problem& p) {
   return ceil_div(p.n, p.params.number("threads") * p.params.number("items"));
 }
-std::size_t sets_bytes(const Problem& p) { return blocks_of(p) * p.shape().output_bytes(); }
+std::size_t sets_bytes(const Problem& p) { return blocks_of(p) * p.arrays().output_bytes(); }
 
 struct EilersSortShared {
   template <class T, class Op>
@@ -101,14 +100,14 @@ struct EilersSortShared {
       enqueue_fill(call.stream, call.scratch(), blocks * call.buckets(),
                    Op::template identity<T>());
       with_value<4, 8, 12>(call.params().number("items"), [&]<unsigned kItems>() {
-        launch(eilers_sort_shared_kernel<T, Op, kItems>,
+        launch(kernel<T, Op, kItems>,
                {static_cast<unsigned>(blocks), threads, BlockPairs<T, kItems>::bytes(threads),
                 call.stream},
-               call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+               call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
                log2_ceil(call.buckets()), transpose, call.scratch());
       });
     }
-    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), blocks, call.out());
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), blocks, call.results());
   }
 };
 
@@ -120,9 +119,7 @@ std::string restriction(const Problem& p) {
   return block_pairs_restriction(p, p.element_bytes());
 }
 
-}  // namespace
-
-Variant eilers_sort_shared() {
+Variant variant() {
   return {
       .id = "eilers/sort-shared",
       .title = "block-wide sort and segmented reduction",
@@ -144,7 +141,7 @@ Variant eilers_sort_shared() {
       .traffic =
           [](const Problem& p) {
             return Traffic{.read_bytes = p.input_bytes() + sets_bytes(p),
-                           .written_bytes = 2 * sets_bytes(p) + p.shape().output_bytes()};
+                           .written_bytes = 2 * sets_bytes(p) + p.arrays().output_bytes()};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = sets_bytes(p)}; },
       .enqueue = instantiate_for<EilersSortShared, BasicAndOrderedOps, std::int32_t, std::int64_t,
@@ -152,4 +149,4 @@ Variant eilers_sort_shared() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_sort_shared

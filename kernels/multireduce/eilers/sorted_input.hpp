@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/radix_sort.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -44,7 +44,7 @@ template <class T>
 Pairs<const Label, const T> enqueue_sort(const TypedCall<T>& call, const SortedInput& input) {
   const Pairs<Label, T> sorted{call.template scratch<Label>(),
                                call.template scratch<T>(input.values)};
-  enqueue_radix_sort<T>(call.stream, input.sort, {call.labels(), call.in()}, sorted,
+  enqueue_radix_sort<T>(call.stream, input.sort, {call.labels(), call.values()}, sorted,
                         call.workspace + input.rest);
   return {sorted.labels, sorted.values};
 }

@@ -13,13 +13,12 @@
 //   ordinary reduction. Vectors stay in place at growing strides instead of moving together, which
 //   combines the same pairs without a second copy. Vectors beyond the input are neutral.
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 #include <algorithm>
 #include <string>
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_vector {
 
 /// Reduces the block's vectors, one for each thread, [vector][bucket]; the first is then stored.
 template <class T, class Op>
@@ -38,8 +37,8 @@ __device__ void reduce_vectors(T* vectors, unsigned buckets, T* result) {
 }
 
 template <class T, class Op>
-__global__ void eilers_vector_of_inputs_kernel(const T* values, const Label* labels, std::size_t n,
-                                               unsigned buckets, T* results) {
+__global__ void of_inputs_kernel(const T* values, const Label* labels, std::size_t n,
+                                 unsigned buckets, T* results) {
   T* vectors = dynamic_shared<T>();
   for (unsigned i = threadIdx.x; i < blockDim.x * buckets; i += blockDim.x)
     vectors[i] = Op::template identity<T>();
@@ -50,8 +49,7 @@ __global__ void eilers_vector_of_inputs_kernel(const T* values, const Label* lab
 }
 
 template <class T, class Op>
-__global__ void eilers_vector_of_vectors_kernel(const T* input, std::size_t n, unsigned buckets,
-                                                T* results) {
+__global__ void of_vectors_kernel(const T* input, std::size_t n, unsigned buckets, T* results) {
   T* vectors = dynamic_shared<T>();
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x * buckets;
   const std::size_t end = n * buckets;
@@ -87,13 +85,13 @@ struct EilersVector {
     T* next_partials = partials + blocks_of(call.n(), block) * buckets;
     const T* input = nullptr;
     for_each_pass(call.problem, [&](std::size_t vectors, std::size_t blocks) {
-      T* output = blocks == 1 ? call.out() : partials;
+      T* output = blocks == 1 ? call.results() : partials;
       const LaunchShape shape{static_cast<unsigned>(blocks), block, shared_bytes, call.stream};
       if (input == nullptr) {
-        launch(eilers_vector_of_inputs_kernel<T, Op>, shape, call.in(), call.labels(), vectors,
-               buckets, output);
+        launch(of_inputs_kernel<T, Op>, shape, call.values(), call.labels(), vectors, buckets,
+               output);
       } else {
-        launch(eilers_vector_of_vectors_kernel<T, Op>, shape, input, vectors, buckets, output);
+        launch(of_vectors_kernel<T, Op>, shape, input, vectors, buckets, output);
       }
       input = output;
       std::swap(partials, next_partials);
@@ -108,9 +106,7 @@ std::string restriction(const Problem& p) {
          " it has " + std::to_string(p.device.max_shared_bytes_per_block);
 }
 
-}  // namespace
-
-Variant eilers_vector() {
+Variant variant() {
   return {
       .id = "eilers/vector",
       .title = "ordinary reduction over vectors of m",
@@ -150,4 +146,4 @@ Variant eilers_vector() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_vector

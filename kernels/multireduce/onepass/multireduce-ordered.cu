@@ -20,11 +20,10 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/multireduce/bucket_sets.hpp"
-#include "kernels/peers.hpp"
+#include "kernels/shared/combine_sets.hpp"
+#include "kernels/shared/peers.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::onepass_multireduce_ordered {
 
 /// Rows of 32 inputs in flight.
 inline constexpr unsigned kRows = 8;
@@ -34,7 +33,8 @@ template <class T, class Op>
 __global__ void __launch_bounds__(32 * kMostWarps)
     onepass_ordered_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
                            T* sets) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize,
+                 warps = blockDim.x / kWarpSize;
   // A bucket more, for what is beyond the input.
   T* own = dynamic_shared<T>() + warp * (buckets + 1);
   for (unsigned b = lane; b <= buckets; b += 32) own[b] = Op::template identity<T>();
@@ -85,15 +85,14 @@ struct OnepassOrdered {
     const Problem& p = call.problem;
     const unsigned warps = warps_of(p);
     launch(onepass_ordered_kernel<T, Op>,
-           {blocks_of(p), 32 * warps, warps * set_bytes(p), call.stream}, call.in(), call.labels(),
-           call.n(), static_cast<unsigned>(call.buckets()), call.scratch());
-    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p), call.out());
+           {blocks_of(p), 32 * warps, warps * set_bytes(p), call.stream}, call.values(),
+           call.labels(), call.n(), static_cast<unsigned>(call.buckets()), call.scratch());
+    enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p),
+                             call.results());
   }
 };
 
-}  // namespace
-
-Variant onepass_multireduce_ordered() {
+Variant variant() {
   return {
       .id = "onepass/multireduce-ordered",
       .title = "a stretch of the input and a bucket set for every warp",
@@ -114,7 +113,7 @@ Variant onepass_multireduce_ordered() {
           [](const Problem& p) {
             const std::size_t sets = sets_of(p) * p.buckets * p.element_bytes();
             return Traffic{.read_bytes = p.input_bytes() + sets,
-                           .written_bytes = sets + p.shape().output_bytes()};
+                           .written_bytes = sets + p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
@@ -124,4 +123,4 @@ Variant onepass_multireduce_ordered() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_multireduce_ordered

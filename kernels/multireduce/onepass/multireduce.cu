@@ -21,10 +21,9 @@
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
-#include "kernels/private_table.hpp"
+#include "kernels/shared/private_table.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// 16-byte loads of labels in flight per thread, beside two of values: of 8-byte values, four would
 /// not fit into the registers (2^26 f64 sums into 1024 buckets took 236 us instead of 205).
@@ -32,7 +31,7 @@ constexpr unsigned loads(std::size_t value_bytes) { return 8 / static_cast<unsig
 inline constexpr unsigned kPerLoad = Sixteen<Label>::kCount;
 /// Inputs that a warp loads at once.
 constexpr std::size_t tile_inputs(std::size_t value_bytes) {
-  return std::size_t{kLanes} * kPerLoad * loads(value_bytes);
+  return std::size_t{kWarpSize} * kPerLoad * loads(value_bytes);
 }
 
 /// Whether an update in shared memory is a loop of compare-and-swap.
@@ -61,12 +60,12 @@ struct HotTable : PrivateTable<T, Op> {
   unsigned* count;  ///< how many
 
   static std::size_t bytes() {
-    return kMostHot * (kLanes * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
+    return kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
   }
   __device__ HotTable(const Table& table)
       : Table(table),
         lanes(this->slots + this->size()),
-        hot(reinterpret_cast<Label*>(lanes + kMostHot * kLanes)),
+        hot(reinterpret_cast<Label*>(lanes + kMostHot * kWarpSize)),
         count(hot + kMostHot) {}
 
   /// Clears the table and marks the labels that are hot among labels[0 ... n), n > 0, the block's
@@ -93,7 +92,7 @@ struct HotTable : PrivateTable<T, Op> {
     }
     __syncthreads();
     Table::clear();
-    for (unsigned i = threadIdx.x; i < kMostHot * kLanes; i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < kMostHot * kWarpSize; i += blockDim.x)
       lanes[i] = Op::template identity<T>();
     for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x)
       copy_of(i) = detail::bits_to<T>(static_cast<Word>(kMark | (i >> this->log2_copies)));
@@ -102,7 +101,8 @@ struct HotTable : PrivateTable<T, Op> {
   __device__ void add(unsigned bucket, T value) const {
     T* slot = &this->slots[this->slot_of(bucket)];
     const Word seen = *reinterpret_cast<volatile Word*>(slot);
-    if ((seen & ~Word{0xff}) == kMark) slot = &lanes[(seen & 0xff) * kLanes + threadIdx.x % kLanes];
+    if ((seen & ~Word{0xff}) == kMark)
+      slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
     atomic_combine<Op>(slot, value);
   }
   template <bool kPairs>
@@ -111,8 +111,8 @@ struct HotTable : PrivateTable<T, Op> {
     for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x) {
       T sum = Op::template identity<T>();
       if ((i & ((1u << this->log2_copies) - 1)) == 0)
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-          sum = Op::combine(sum, lanes[(i >> this->log2_copies) * kLanes + lane]);
+        for (unsigned lane = 0; lane < kWarpSize; ++lane)
+          sum = Op::combine(sum, lanes[(i >> this->log2_copies) * kWarpSize + lane]);
       copy_of(i) = sum;
     }
     Table::template add_to<kPairs>(results);
@@ -129,21 +129,20 @@ struct HotTable : PrivateTable<T, Op> {
 
 template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
-    onepass_multireduce_kernel(const T* __restrict__ values, const Label* __restrict__ labels,
-                               std::size_t n, bool aligned, unsigned buckets, unsigned log2_copies,
-                               Clearing* clearing, T* results) {
+    kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
+           bool aligned, unsigned buckets, unsigned log2_copies, Clearing* clearing, T* results) {
   constexpr unsigned kLoads = loads(sizeof(T));
   constexpr std::size_t kTile = tile_inputs(sizeof(T));
   using Values = Sixteen<T>;
   using Plain = PrivateTable<T, Op, kCopyPerLane>;
   using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
-  const unsigned lane = threadIdx.x % kLanes;
+  const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
   // Where lanes meet in a loop, fewer updates are worth more than the order of reading: of sorted
   // labels a thread's next tile has the same. 2^26 f32 maxima into 32768 buckets take 146 us so, in
   // rounds 212.
-  const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2Lanes);
+  const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2WarpSize);
   auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
   // A tile is on its way while the one before is combined. Set, as g++ does not see that the loop
   // is entered only where they are loaded.
@@ -152,7 +151,7 @@ __global__ void __launch_bounds__(1024)
   const auto load_next = [&] {
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
-      const std::size_t at = tile * kTile + (k * kLanes + lane) * kPerLoad;
+      const std::size_t at = tile * kTile + (k * kWarpSize + lane) * kPerLoad;
       next_labels[k] = *reinterpret_cast<const Sixteen<Label>*>(labels + at);
 #pragma unroll
       for (unsigned part = 0; part < kValueLoads; ++part)
@@ -228,28 +227,24 @@ struct OnepassMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     constexpr T kNeutral = Op::template identity<T>();
-    if (call.n() == 0) return enqueue_fill(call.stream, call.out(), call.buckets(), kNeutral);
+    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
     bool hot = false;
     const TablePlan plan = plan_of<T, Op>(call.problem, hot);
-    auto* kernel = onepass_multireduce_kernel<T, Op, false, false, false>;
-    if (plan.pairs) kernel = onepass_multireduce_kernel<T, Op, false, false, true>;
-    if (plan.log2_copies == kLog2Lanes)
-      kernel = onepass_multireduce_kernel<T, Op, false, true, false>;
+    auto* chosen = kernel<T, Op, false, false, false>;
+    if (plan.pairs) chosen = kernel<T, Op, false, false, true>;
+    if (plan.log2_copies == kLog2WarpSize) chosen = kernel<T, Op, false, true, false>;
     if constexpr (kQueues<T, Op>)
       if (hot)
-        kernel = plan.pairs ? onepass_multireduce_kernel<T, Op, true, false, true>
-                            : onepass_multireduce_kernel<T, Op, true, false, false>;
+        chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
-    const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    launch(kernel, plan.shape(call.stream), call.in(), call.labels(), call.n(), aligned,
+    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
+    launch(chosen, plan.shape(call.stream), call.values(), call.labels(), call.n(), aligned,
            static_cast<unsigned>(call.buckets()), plan.log2_copies,
-           call.template scratch<Clearing>(), call.out());
+           call.template scratch<Clearing>(), call.results());
   }
 };
 
-}  // namespace
-
-Variant onepass_multireduce() {
+Variant variant() {
   return {
       .id = "onepass/multireduce",
       .title = "lane-private buckets in all of shared memory",
@@ -261,11 +256,11 @@ Variant onepass_multireduce() {
       // All of a block's inputs in one copy, the copies, the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
         const TablePlan plan = table_plan(p, p.element_bytes(), tile_inputs(p.element_bytes()));
-        return plan.most_per_warp * (plan.block / kLanes) + 2 * kLanes + plan.blocks;
+        return plan.most_per_warp * (plan.block / kWarpSize) + 2 * kWarpSize + plan.blocks;
       },
       .workspace = [](const Problem&) { return clearing_workspace(); },
       .enqueue = instantiate<OnepassMultireduce, BasicOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_multireduce

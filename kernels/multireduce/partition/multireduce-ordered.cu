@@ -31,11 +31,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/peers.hpp"
-#include "kernels/stable_tiles.hpp"
+#include "kernels/shared/peers.hpp"
+#include "kernels/shared/stable_tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::partition_multireduce_ordered {
 
 /// A partition has at most so many stretches for every SM; two are on one at once, where their sets
 /// leave room.
@@ -73,7 +72,7 @@ struct Stretches {
 template <bool kTurns, class Op, class T>
 __device__ void fold_tile(const LabelSets<T>& sets, const Label (&label)[kItems],
                           T (&items)[kItems]) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   T* own = sets.own();
   // In the input's order. `last` is the item that has all the warp's 32 hold of its label.
   const auto add_to_set = [&](unsigned j, bool last) {
@@ -204,7 +203,7 @@ struct PartitionMultireduceOrdered {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0)
-      return enqueue_fill(call.stream, call.out(), call.buckets(), Op::template identity<T>());
+      return enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     const Problem& p = call.problem;
     const Partitioning parts = partitioning(p);
     const Stretches stretches = stretches_of(p);
@@ -220,13 +219,11 @@ struct PartitionMultireduceOrdered {
            {static_cast<unsigned>(ceil_div(call.buckets(), kThreads / shares)), kThreads,
             shares > 1 ? kThreads * sizeof(T) : 0, call.stream},
            call.scratch(), tiles.first_chunks, parts, stretches, shares, call.buckets(),
-           call.out());
+           call.results());
   }
 };
 
-}  // namespace
-
-Variant partition_multireduce_ordered() {
+Variant variant() {
   return {
       .id = "partition/multireduce-ordered",
       .title = "tiles ordered stably by bucket range, a table for every stretch",
@@ -246,11 +243,11 @@ Variant partition_multireduce_ordered() {
             const TilesLayout at = layout(p);
             const std::size_t moved = at.values_bytes() + at.labels_bytes() + tables_bytes(p);
             return Traffic{.read_bytes = p.input_bytes() + moved + 2 * at.offsets_bytes(),
-                           .written_bytes = moved + at.offsets_bytes() + p.shape().output_bytes()};
+                           .written_bytes = moved + at.offsets_bytes() + p.arrays().output_bytes()};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = layout(p).bytes}; },
       .enqueue = instantiate_ordered<PartitionMultireduceOrdered>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::partition_multireduce_ordered

@@ -38,12 +38,11 @@
 
 #include <algorithm>
 
-#include "kernels/private_table.hpp"
-#include "kernels/reduce/shuffle.hpp"
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/private_table.hpp"
+#include "kernels/shared/radix_sort.hpp"
+#include "kernels/shared/shuffle.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::partition_multireduce {
 
 /// Of a thread in a tile: values of 64 bytes. With 16 of 8 bytes the registers do not suffice.
 constexpr unsigned items_of(std::size_t value_bytes) {
@@ -105,7 +104,7 @@ __device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (
   const unsigned first = __shfl_sync(kAllLanes, label[0], 0);
   if (__all_sync(kAllLanes, present && alike && label[0] == first)) {
     const T total = fold_warp<Op>(all_four);
-    if (threadIdx.x % kLanes == 0) atomic_combine<Op>(slot_of(label[0]), total);
+    if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(slot_of(label[0]), total);
   } else if (present && alike) {
     atomic_combine<Op>(slot_of(label[0]), all_four);
   } else if (present) {
@@ -168,7 +167,7 @@ struct Runs {
 
   /// Combines the neighbours of equal labels in the warp's quads. All lanes must call.
   __device__ void take_quad(const Label* label, const T* value) const {
-    const unsigned lane = threadIdx.x % kLanes;
+    const unsigned lane = threadIdx.x % kWarpSize;
     T head = value[0], tail = value[kQuad - 1];  // of the quad's first run and last
     bool in_head[kQuad] = {true}, in_tail[kQuad] = {};
     in_tail[kQuad - 1] = true;
@@ -189,7 +188,7 @@ struct Runs {
     T run = tail;
     unsigned open = one && goes_on;
 #pragma unroll
-    for (unsigned offset = 1; offset < kLanes; offset *= 2) {
+    for (unsigned offset = 1; offset < kWarpSize; offset *= 2) {
       const T earlier = __shfl_up_sync(kAllLanes, run, offset);
       const unsigned earlier_open = __shfl_up_sync(kAllLanes, open, offset);
       if (!open) continue;
@@ -198,7 +197,7 @@ struct Runs {
     }
     const T run_before = __shfl_up_sync(kAllLanes, run, 1);
     const bool next_goes_on = __shfl_down_sync(kAllLanes, unsigned{goes_on}, 1);
-    push(lane == kLanes - 1 || !next_goes_on, label[kQuad - 1], run);
+    push(lane == kWarpSize - 1 || !next_goes_on, label[kQuad - 1], run);
     if (!__any_sync(kAllLanes, !one)) return;
     push(!one, label[0], goes_on ? Op::combine(run_before, head) : head);
 #pragma unroll
@@ -209,7 +208,7 @@ struct Runs {
   __device__ void push(bool present, Label label, T value) const {
     const unsigned all = __ballot_sync(kAllLanes, present);
     if (all == 0) return;
-    const unsigned lane = threadIdx.x % kLanes;
+    const unsigned lane = threadIdx.x % kWarpSize;
     Count first = 0;
     if (lane == 0) first = atomicAdd(count, static_cast<Count>(__popc(all)));
     first = __shfl_sync(kAllLanes, first, 0);
@@ -254,7 +253,7 @@ __global__ void __launch_bounds__(512, 2)
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) starts[p] = 0;
 
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
-  const unsigned lane = threadIdx.x % kLanes;
+  const unsigned lane = threadIdx.x % kWarpSize;
   const auto leave_no_pieces = [&] {
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   };
@@ -319,7 +318,7 @@ __global__ void __launch_bounds__(512, 2)
     const unsigned first = __shfl_sync(kAllLanes, p, 0);
     if (__all_sync(kAllLanes, same && p == first)) {
       Count before = 0;
-      if (lane == 0) before = atomicAdd(&starts[p], 4 * kLanes);
+      if (lane == 0) before = atomicAdd(&starts[p], 4 * kWarpSize);
       before = __shfl_sync(kAllLanes, before, 0) + 4 * lane;
 #pragma unroll
       for (unsigned e = 0; e < 4; ++e) rank[j + e] = static_cast<Short>(before + e);
@@ -338,7 +337,7 @@ __global__ void __launch_bounds__(512, 2)
     starts[p] = static_cast<Count>(ceil_div(own, kQuad) * kQuad);
   }
   __syncthreads();
-  if (threadIdx.x < kLanes) {
+  if (threadIdx.x < kWarpSize) {
     const Count all = warp_exclusive_sums(starts, parts.count);
     if (lane == 0) starts[parts.count] = all;
   }
@@ -375,8 +374,8 @@ __global__ void __launch_bounds__(512, 2)
 template <unsigned kPieces, unsigned kSteps, class T, class Op>
 __device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
                            const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
-  constexpr unsigned kTeams = kLanes / kWalkers;  // of a warp
-  const unsigned lane = threadIdx.x % kLanes, warp = threadIdx.x / kLanes;
+  constexpr unsigned kTeams = kWarpSize / kWalkers;  // of a warp
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned teams = blockDim.x / kWalkers;
   const auto slot_of = [&](unsigned label) { return table.slots + table.slot_of(label); };
   // The bounds of the next pieces are on their way while these are combined.
@@ -458,7 +457,7 @@ __global__ void __launch_bounds__(kFoldBlock)
     starts[p] = shares > 0 ? shares : in.totals[p] > 0;
   }
   __syncthreads();
-  if (threadIdx.x < kLanes) {
+  if (threadIdx.x < kWarpSize) {
     const Count all = warp_exclusive_sums(starts, parts.count);
     if (threadIdx.x == 0) starts[parts.count] = all;
   }
@@ -538,7 +537,7 @@ struct PartitionMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     constexpr T kNeutral = Op::template identity<T>();
-    if (call.n() == 0) return enqueue_fill(call.stream, call.out(), call.buckets(), kNeutral);
+    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
     const Problem& p = call.problem;
     const Partitioning parts = partitioning(p);
     const Layout at = layout(p);
@@ -546,18 +545,19 @@ struct PartitionMultireduce {
                          call.template scratch<Short>(at.offsets),
                          call.template scratch<Count>(at.totals)};
     launch(clear_kernel<T>,
-           fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream), call.out(),
-           call.buckets(), kNeutral, tiles.totals, parts.count);
+           fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream),
+           call.results(), call.buckets(), kNeutral, tiles.totals, parts.count);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
-    const bool aligned = address(call.in()) % 16 == 0 && address(call.labels()) % 16 == 0;
+    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(partition_tiles_kernel<T, Op>,
            {parts.tiles, parts.tile / Items<T>::kCount, order_shared_bytes(parts, sizeof(T)),
             call.stream},
-           call.in(), call.labels(), call.n(), aligned, parts, tiles, call.out());
+           call.values(), call.labels(), call.n(), aligned, parts, tiles, call.results());
 
     const std::size_t table_bytes = sizeof(T) * parts.width();
     unsigned log2_copies = 0;
-    while ((1u << log2_copies) < kLanes && (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
+    while ((1u << log2_copies) < kWarpSize &&
+           (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
       ++log2_copies;
     const std::size_t shared_bytes =
         (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count);
@@ -569,13 +569,11 @@ struct PartitionMultireduce {
                  : piece >= 20 ? fold_partitions_kernel<2, 2, T, Op>
                                : fold_partitions_kernel<3, 1, T, Op>;
     launch(fold, {p.device.sm_count, fold_block, shared_bytes, call.stream}, tiles, call.n(), parts,
-           log2_copies, call.buckets(), call.out());
+           log2_copies, call.buckets(), call.results());
   }
 };
 
-}  // namespace
-
-Variant partition_multireduce() {
+Variant variant() {
   return {
       .id = "partition/multireduce",
       .title = "tiles ordered by bucket range, then private buckets",
@@ -586,7 +584,7 @@ Variant partition_multireduce() {
       .restriction = restriction,
       // All of a bucket's inputs in one slot, the copies, the shares.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return p.n + 2 * kLanes + p.device.sm_count;
+        return p.n + 2 * kWarpSize + p.device.sm_count;
       },
       .traffic =
           [](const Problem& p) {
@@ -594,11 +592,11 @@ Variant partition_multireduce() {
             const std::size_t moved = p.n * (p.element_bytes() + sizeof(Short)) +
                                       parts.offsets_at(parts.tiles) * sizeof(Short);
             return Traffic{.read_bytes = p.input_bytes() + moved,
-                           .written_bytes = moved + p.shape().output_bytes()};
+                           .written_bytes = moved + p.arrays().output_bytes()};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = layout(p).bytes}; },
       .enqueue = instantiate<PartitionMultireduce, BasicOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::partition_multireduce

@@ -17,8 +17,8 @@
 //   results are there, so the time includes the launch latency. Float sums may differ from run to
 //   run.
 
-#include "kernels/library.hpp"
 #include "kernels/multireduce/sorted_runs.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/copy.h>
@@ -32,8 +32,7 @@
 #include <cuda/std/functional>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::thrust_sort_reduce_by_key {
 
 /// The sort takes a copy of labels and values besides.
 std::size_t thrust_bytes(const Problem& p) {
@@ -57,24 +56,22 @@ struct ThrustSortReduceByKey {
     auto* run_values = call.template scratch<T>(at.run_values);
 
     thrust::copy_n(sort_policy, call.labels(), call.n(), labels);
-    thrust::copy_n(sort_policy, reinterpret_cast<const Opaque<T>*>(call.in()), call.n(),
+    thrust::copy_n(sort_policy, reinterpret_cast<const Opaque<T>*>(call.values()), call.n(),
                    reinterpret_cast<Opaque<T>*>(values));
     thrust::stable_sort_by_key(sort_policy, labels, labels + call.n(),
                                reinterpret_cast<Opaque<T>*>(values));
     const auto end =
         thrust::reduce_by_key(policy, labels, labels + call.n(), values, run_labels, run_values,
                               ::cuda::std::equal_to<Label>{}, library_operator<Op>());
-    thrust::fill_n(policy, call.out(), call.buckets(), Op::template identity<T>());
-    thrust::scatter(policy, run_values, end.second, run_labels, call.out());
+    thrust::fill_n(policy, call.results(), call.buckets(), Op::template identity<T>());
+    thrust::scatter(policy, run_values, end.second, run_labels, call.results());
 #else
     throw std::logic_error("thrust/sort-reduce-by-key runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant thrust_sort_reduce_by_key() {
+Variant variant() {
   return {
       .id = "thrust/sort-reduce-by-key",
       .title = "thrust::stable_sort_by_key and reduce_by_key",
@@ -92,4 +89,4 @@ Variant thrust_sort_reduce_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::thrust_sort_reduce_by_key

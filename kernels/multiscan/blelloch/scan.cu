@@ -22,12 +22,10 @@
 #include "kernels/multiscan/blelloch.hpp"
 #include "kernels/multiscan/plain_scan.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::blelloch_scan {
 
 template <class T, class Op>
-__global__ void blelloch_scan_kernel(const T* values, std::size_t n, bool inclusive, T* results,
-                                     T* totals) {
+__global__ void kernel(const T* values, std::size_t n, bool inclusive, T* results, T* totals) {
   T* tile = dynamic_shared<T>();
   const unsigned length = 2 * blockDim.x;
   const std::size_t first = std::size_t{blockIdx.x} * length;
@@ -74,12 +72,12 @@ struct BlellochScan {
                          shared_elements * sizeof(T), call.stream};
     };
     // Totals are scanned in place: those of level l follow those of level l - 1.
-    std::vector<T*> results{call.out()};
+    std::vector<T*> results{call.results()};
     T* totals = call.scratch();
     for (std::size_t level = 0; level < elements.size(); ++level) {
       const bool last = level + 1 == elements.size();
-      launch(blelloch_scan_kernel<T, Op>, shape(level, 2 * block + 1),
-             level == 0 ? call.in() : results[level], elements[level],
+      launch(kernel<T, Op>, shape(level, 2 * block + 1),
+             level == 0 ? call.values() : results[level], elements[level],
              level == 0 && call.inclusive(), results[level], last ? nullptr : totals);
       if (last) break;
       results.push_back(totals);
@@ -91,9 +89,7 @@ struct BlellochScan {
   }
 };
 
-}  // namespace
-
-Variant blelloch_scan() {
+Variant variant() {
   return {
       .id = "blelloch/scan",
       .title = "work-efficient scan, level by level (one bucket)",
@@ -129,4 +125,4 @@ Variant blelloch_scan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::blelloch_scan

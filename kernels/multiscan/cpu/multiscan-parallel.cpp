@@ -17,15 +17,14 @@
 
 #include "kernels/multiscan/one_loop.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multiscan_parallel {
 
 std::size_t threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 
 struct CpuMultiscanParallel {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.in();
+    const T* values = call.values();
     const Label* labels = call.labels();
     T* copies = call.scratch();
     const std::size_t n = call.n(), m = call.buckets(), shares = threads();
@@ -52,14 +51,12 @@ struct CpuMultiscanParallel {
 #pragma omp for schedule(static)
       for (std::size_t share = 0; share < shares; ++share)
         scan_in_order<Op, T>(copies + share * m, labels, values, n * share / shares,
-                             n * (share + 1) / shares, call.inclusive(), call.out());
+                             n * (share + 1) / shares, call.inclusive(), call.results());
     }
   }
 };
 
-}  // namespace
-
-Variant cpu_multiscan_parallel() {
+Variant variant() {
   return {
       .id = "cpu/multiscan-parallel",
       .title = "private buckets for each core",
@@ -79,4 +76,4 @@ Variant cpu_multiscan_parallel() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multiscan_parallel

@@ -13,10 +13,9 @@
 //   for cpu/multireduce-sorted.
 
 #include "kernels/multiscan/one_loop.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multiscan_sorted {
 
 /// Where the workspace holds what: the buckets, and for a sort the pairs as they are, their labels
 /// sorted, and they themselves.
@@ -45,20 +44,18 @@ struct CpuMultiscanSorted {
     T* buckets = call.scratch();
     fill(buckets, call.buckets(), Op::template identity<T>());
     if (sort.runs() == 0)
-      return scan_in_order<Op, T>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(),
-                                  call.out());
+      return scan_in_order<Op, T>(buckets, call.labels(), call.values(), 0, call.n(),
+                                  call.inclusive(), call.results());
     auto* pairs = call.template scratch<IndexValue<T>>(at.pairs);
     auto* labels = call.template scratch<Label>(at.sorted_labels);
     auto* sorted = call.template scratch<IndexValue<T>>(at.sorted_pairs);
-    pair_with_positions<T>(call.n(), call.in(), pairs);
+    pair_with_positions<T>(call.n(), call.values(), pairs);
     sort_pairs(sort, call.labels(), pairs, labels, sorted, call.workspace + at.sorting);
-    scan_sorted<Op, T>(call.n(), buckets, labels, sorted, call.inclusive(), call.out());
+    scan_sorted<Op, T>(call.n(), buckets, labels, sorted, call.inclusive(), call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_multiscan_sorted() {
+Variant variant() {
   return {
       .id = "cpu/multiscan-sorted",
       .title = "partial radix sort, then one loop",
@@ -73,4 +70,4 @@ Variant cpu_multiscan_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multiscan_sorted

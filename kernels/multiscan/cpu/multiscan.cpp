@@ -12,22 +12,19 @@
 
 #include "kernels/multiscan/one_loop.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_multiscan {
 
 struct CpuMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     T* buckets = call.scratch();
     fill(buckets, call.buckets(), Op::template identity<T>());
-    scan_in_order<Op, T>(buckets, call.labels(), call.in(), 0, call.n(), call.inclusive(),
-                         call.out());
+    scan_in_order<Op, T>(buckets, call.labels(), call.values(), 0, call.n(), call.inclusive(),
+                         call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_multiscan() {
+Variant variant() {
   return {
       .id = "cpu/multiscan",
       .title = "one loop",
@@ -42,4 +39,4 @@ Variant cpu_multiscan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_multiscan

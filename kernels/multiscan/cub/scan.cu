@@ -10,15 +10,14 @@
 //   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
 //   so float sums differ from run to run.
 
-#include "kernels/library.hpp"
 #include "kernels/multiscan/plain_scan.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_scan.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_scan {
 
 #ifdef __CUDACC__
 template <class T, class Operator>
@@ -56,7 +55,7 @@ struct CubScan {
 #ifdef __CUDACC__
     if (call.n() == 0) return;
     std::size_t bytes = scan_bytes(call.problem);
-    scan<T>(call.workspace, bytes, call.in(), call.out(), library_operator<Op>(),
+    scan<T>(call.workspace, bytes, call.values(), call.results(), library_operator<Op>(),
             Op::template identity<T>(), call.inclusive(), call.n(), native(call.stream));
 #else
     throw std::logic_error("cub/scan runs on the cuda backend only");
@@ -64,9 +63,7 @@ struct CubScan {
   }
 };
 
-}  // namespace
-
-Variant cub_scan() {
+Variant variant() {
   return {
       .id = "cub/scan",
       .title = "CUB scan (one bucket)",
@@ -83,4 +80,4 @@ Variant cub_scan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_scan

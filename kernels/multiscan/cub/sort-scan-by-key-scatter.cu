@@ -17,16 +17,15 @@
 //   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
 //   so float sums differ from run to run.
 
-#include "kernels/multiscan/cub_scan_by_key.hpp"
 #include "kernels/multiscan/index_values.hpp"
+#include "kernels/shared/cub_scan_by_key.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_sort_scan_by_key_scatter {
 
 #ifdef __CUDACC__
 template <class T>
@@ -94,22 +93,20 @@ struct CubSortScanByKeyScatter {
     auto* labels = call.template scratch<Label>(at.labels);
     auto* sorted = call.template scratch<IndexValue<T>>(at.sorted);
     T* scanned = call.scratch();
-    launch(pack_index_values_kernel<T>, each, call.in(), call.n(), pairs);
+    launch(pack_index_values_kernel<T>, each, call.values(), call.n(), pairs);
     sort_by_label<T>(temporary, bytes, call.labels(), labels, pairs, sorted, call.problem,
                      native(call.stream));
     run_cub_scan_by_key<T>(temporary, bytes, labels, values_of<T>(sorted), scanned,
                            library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
                            call.n(), native(call.stream));
-    launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.out());
+    launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.results());
 #else
     throw std::logic_error("cub/sort-scan-by-key-scatter runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant cub_sort_scan_by_key_scatter() {
+Variant variant() {
   return {
       .id = "cub/sort-scan-by-key-scatter",
       .title = "CUB radix sort and scan by key, scatter",
@@ -125,4 +122,4 @@ Variant cub_sort_scan_by_key_scatter() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_sort_scan_by_key_scatter

@@ -16,17 +16,15 @@
 //   taken, with threads scaled to the card. Each thread sets its buckets to the neutral element
 //   first. Results return through the shared memory that brought the inputs.
 
-#include "kernels/multireduce/eilers/global_ordered.hpp"
 #include "kernels/multiscan/eilers/thread_segments.hpp"
+#include "kernels/shared/global_ordered.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_multiscan_global {
 
 template <class T, class Op>
 __global__ void __launch_bounds__(kGlobalOrderedBlock)
-    eilers_multiscan_global_kernel(const T* values, const Label* labels, std::size_t n,
-                                   std::size_t per_thread, unsigned items, unsigned buckets,
-                                   bool inclusive, T* totals, T* results) {
+    kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_thread,
+           unsigned items, unsigned buckets, bool inclusive, T* totals, T* results) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t segments = std::size_t{gridDim.x} * blockDim.x;
   scan_thread_segments<Op>(values, labels, n, per_thread, items, buckets, inclusive,
@@ -51,18 +49,16 @@ struct EilersMultiscanGlobal {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const GlobalOrderedPlan plan = global_ordered_plan(call.problem);
-    launch(eilers_multiscan_global_kernel<T, Op>,
+    launch(kernel<T, Op>,
            {plan.blocks, kGlobalOrderedBlock,
             kGlobalOrderedBlock * tile_bytes_per_thread(call.problem), call.stream},
-           call.in(), call.labels(), call.n(), plan.per_thread, plan.items,
-           static_cast<unsigned>(call.buckets()), call.inclusive(), call.scratch(), call.out());
+           call.values(), call.labels(), call.n(), plan.per_thread, plan.items,
+           static_cast<unsigned>(call.buckets()), call.inclusive(), call.scratch(), call.results());
     enqueue_add_totals<Op>(call, segments(call.problem), call.scratch());
   }
 };
 
-}  // namespace
-
-Variant eilers_multiscan_global() {
+Variant variant() {
   return {
       .id = "eilers/multiscan-global",
       .title = "a bucket set in global memory for each thread",
@@ -88,4 +84,4 @@ Variant eilers_multiscan_global() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_multiscan_global

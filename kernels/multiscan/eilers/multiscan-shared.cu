@@ -14,17 +14,14 @@
 //   preserves order (eilers/shared-thread-ordered) are taken. Results return through the shared
 //   memory that brought the inputs.
 
-#include "kernels/multireduce/eilers/thread_sets.hpp"
 #include "kernels/multiscan/eilers/thread_segments.hpp"
+#include "kernels/shared/thread_sets.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_multiscan_shared {
 
 template <class T, class Op>
-__global__ void eilers_multiscan_shared_kernel(const T* values, const Label* labels, std::size_t n,
-                                               std::size_t per_thread, unsigned items,
-                                               unsigned buckets, bool inclusive, T* totals,
-                                               T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, std::size_t per_thread,
+                       unsigned items, unsigned buckets, bool inclusive, T* totals, T* results) {
   T* sets = dynamic_shared<T>();
   T* own = sets + threadIdx.x;
   scan_thread_segments<Op>(values, labels, n, per_thread, items, buckets, inclusive, own,
@@ -47,17 +44,14 @@ struct EilersMultiscanShared {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const ThreadSetsPlan plan = plan_of(call.problem);
-    launch(eilers_multiscan_shared_kernel<T, Op>,
-           {plan.blocks, plan.threads, plan.shared_bytes, call.stream}, call.in(), call.labels(),
-           call.n(), plan.per_thread, call.params().number("items"),
-           static_cast<unsigned>(call.buckets()), call.inclusive(), call.scratch(), call.out());
+    launch(kernel<T, Op>, {plan.blocks, plan.threads, plan.shared_bytes, call.stream},
+           call.values(), call.labels(), call.n(), plan.per_thread, call.params().number("items"),
+           static_cast<unsigned>(call.buckets()), call.inclusive(), call.scratch(), call.results());
     enqueue_add_totals<Op>(call, segments(call.problem), call.scratch());
   }
 };
 
-}  // namespace
-
-Variant eilers_multiscan_shared() {
+Variant variant() {
   return {
       .id = "eilers/multiscan-shared",
       .title = "a bucket set in shared memory for each thread",
@@ -78,4 +72,4 @@ Variant eilers_multiscan_shared() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_multiscan_shared

@@ -17,11 +17,10 @@
 //   scan-by-key does, which the thesis uses; scan and sort are the suite's.
 
 #include "kernels/multiscan/index_values.hpp"
-#include "kernels/segmented_scan.hpp"
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/radix_sort.hpp"
+#include "kernels/shared/segmented_scan.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_multiscan_sort_global {
 
 /// Where the workspace holds what: the pairs, after the sort the values and the scanned values;
 /// what is sorted; what the sort needs, after it the scan.
@@ -51,7 +50,7 @@ struct EilersMultiscanSortGlobal {
     auto* pairs = call.template scratch<Pair>();
     auto* labels = call.template scratch<Label>(at.labels);
     auto* sorted = call.template scratch<Pair>(at.sorted);
-    launch(pack_index_values_kernel<T>, each, call.in(), call.n(), pairs);
+    launch(pack_index_values_kernel<T>, each, call.values(), call.n(), pairs);
     enqueue_radix_sort<Pair>(call.stream, at.sort, {call.labels(), pairs}, {labels, sorted},
                              call.workspace + at.rest);
     static_assert(sizeof(Pair) >= 2 * sizeof(T));
@@ -59,13 +58,11 @@ struct EilersMultiscanSortGlobal {
     T* scanned = values + call.n();
     launch(unpack_values_kernel<T>, each, sorted, call.n(), values);
     enqueue_scan_segments<Op>(call, values, labels, scanned, call.workspace + at.rest);
-    launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.out());
+    launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.results());
   }
 };
 
-}  // namespace
-
-Variant eilers_multiscan_sort_global() {
+Variant variant() {
   return {
       .id = "eilers/multiscan-sort-global",
       .title = "radix sort, segmented scan, scatter back",
@@ -88,4 +85,4 @@ Variant eilers_multiscan_sort_global() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_multiscan_sort_global

@@ -21,18 +21,16 @@
 //   but for being lower than the multireduce's 12.
 
 #include "kernels/multiscan/index_values.hpp"
-#include "kernels/multiscan/partition.hpp"
-#include "kernels/segmented_scan.hpp"
-#include "kernels/sort/block_radix_sort.hpp"
+#include "kernels/multiscan/segment_totals.hpp"
+#include "kernels/shared/block_radix_sort.hpp"
+#include "kernels/shared/segmented_scan.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_multiscan_sort_shared {
 
 template <class T, class Op, unsigned kItems>
 __global__ void __launch_bounds__(512)
-    eilers_multiscan_sort_shared_kernel(const T* values, const Label* labels, std::size_t n,
-                                        unsigned buckets, unsigned bits, bool inclusive, T* totals,
-                                        T* results) {
+    kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
+           bool inclusive, T* totals, T* results) {
   using Pair = IndexValue<T>;
   using Block = BlockPairs<Pair, kItems>;
   const Block block(dynamic_shared<Pair>());
@@ -104,11 +102,11 @@ struct EilersMultiscanSortShared {
     enqueue_fill(call.stream, call.scratch(), of_blocks.count * call.buckets(),
                  Op::template identity<T>());
     with_value<4, 8>(call.params().number("items"), [&]<unsigned kItems>() {
-      launch(eilers_multiscan_sort_shared_kernel<T, Op, kItems>,
+      launch(kernel<T, Op, kItems>,
              {static_cast<unsigned>(of_blocks.count), threads,
               BlockPairs<IndexValue<T>, kItems>::bytes(threads), call.stream},
-             call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-             log2_ceil(call.buckets()), call.inclusive(), call.scratch(), call.out());
+             call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+             log2_ceil(call.buckets()), call.inclusive(), call.scratch(), call.results());
     });
     enqueue_add_totals<Op>(call, of_blocks, call.scratch());
   }
@@ -120,9 +118,7 @@ std::string restriction(const Problem& p) {
   return partition_restriction(p, segments(p));
 }
 
-}  // namespace
-
-Variant eilers_multiscan_sort_shared() {
+Variant variant() {
   return {
       .id = "eilers/multiscan-sort-shared",
       .title = "block-wide sort and segmented scan",
@@ -153,4 +149,4 @@ Variant eilers_multiscan_sort_shared() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_multiscan_sort_shared

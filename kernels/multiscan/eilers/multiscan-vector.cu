@@ -17,15 +17,13 @@
 //   behind what is before, not in front. Vectors beyond the input are neutral.
 
 #include "kernels/multiscan/blelloch.hpp"
-#include "kernels/multiscan/partition.hpp"
+#include "kernels/multiscan/segment_totals.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_multiscan_vector {
 
 template <class T, class Op>
-__global__ void eilers_multiscan_vector_kernel(const T* values, const Label* labels, std::size_t n,
-                                               unsigned buckets, bool inclusive, T* totals,
-                                               T* results) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
+                       bool inclusive, T* totals, T* results) {
   T* vectors = dynamic_shared<T>();
   for (unsigned i = threadIdx.x; i < blockDim.x * buckets; i += blockDim.x)
     vectors[i] = Op::template identity<T>();
@@ -54,11 +52,11 @@ struct EilersMultiscanVector {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const Segments of_blocks = segments(call.problem);
-    launch(eilers_multiscan_vector_kernel<T, Op>,
+    launch(kernel<T, Op>,
            {static_cast<unsigned>(of_blocks.count), call.params().number("block"),
             shared_bytes(call.problem), call.stream},
-           call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-           call.inclusive(), call.scratch(), call.out());
+           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+           call.inclusive(), call.scratch(), call.results());
     enqueue_add_totals<Op>(call, of_blocks, call.scratch());
   }
 };
@@ -77,9 +75,7 @@ std::string restriction(const Problem& p) {
   return partition_restriction(p, segments(p));
 }
 
-}  // namespace
-
-Variant eilers_multiscan_vector() {
+Variant variant() {
   return {
       .id = "eilers/multiscan-vector",
       .title = "ordinary scan over vectors of m",
@@ -100,4 +96,4 @@ Variant eilers_multiscan_vector() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_multiscan_vector

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/multiscan/partition.hpp"
+#include "kernels/multiscan/segment_totals.hpp"
 
 namespace reduce_bench::BACKEND {
 

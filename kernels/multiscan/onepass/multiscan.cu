@@ -27,16 +27,14 @@
 
 #include <string>
 
-#include "kernels/multiscan/look_back.hpp"
+#include "kernels/shared/look_back.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::onepass_multiscan {
 
 template <class T, class Op, unsigned kThreads, bool kTurns>
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
-    onepass_multiscan_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
-                             unsigned turns, bool inclusive, States all_states, Ledger* ledger,
-                             T* results) {
+    kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned turns,
+           bool inclusive, States all_states, Ledger* ledger, T* results) {
   const LabelSets<T> sets{dynamic_shared<T>(), buckets, turns};
   auto* ticket = reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row());
   if (threadIdx.x == 0) {
@@ -70,11 +68,11 @@ constexpr std::size_t kTicketBytes = 2 * sizeof(unsigned);
 // and how far a tile looks back (4096 sorted labels on an H200: 0.97 ms with 512 threads, 0.69).
 constexpr unsigned kSmallBlock = 512, kLargeBlock = 1024;
 
-struct Shape {
+struct Grid {
   unsigned threads, turns;
   std::size_t shared_bytes, tiles;
 };
-Shape shape_of(const Problem& p) {
+Grid grid_of(const Problem& p) {
   const auto turns_with = [&](unsigned threads) {
     return turns_of(p.buckets, threads, p.element_bytes(), kTicketBytes, p.device);
   };
@@ -84,34 +82,32 @@ Shape shape_of(const Problem& p) {
           ceil_div(p.n, std::size_t{threads} * kItems)};
 }
 std::size_t all_states_bytes(const Problem& p) {
-  return states_bytes(shape_of(p).tiles, p.buckets, p.element_bytes());
+  return states_bytes(grid_of(p).tiles, p.buckets, p.element_bytes());
 }
 
 struct OnepassMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
-    const Shape shape = shape_of(call.problem);
-    launch(shape.threads == kSmallBlock ? onepass_multiscan_kernel<T, Op, kSmallBlock, false>
-                                        : onepass_multiscan_kernel<T, Op, kLargeBlock, true>,
-           {static_cast<unsigned>(shape.tiles), shape.threads, shape.shared_bytes, call.stream},
-           call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()), shape.turns,
-           call.inclusive(), states_in(call, shape.tiles, call.buckets()),
-           call.template scratch<Ledger>(), call.out());
+    const Grid grid = grid_of(call.problem);
+    launch(grid.threads == kSmallBlock ? kernel<T, Op, kSmallBlock, false>
+                                       : kernel<T, Op, kLargeBlock, true>,
+           {static_cast<unsigned>(grid.tiles), grid.threads, grid.shared_bytes, call.stream},
+           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+           grid.turns, call.inclusive(), states_in(call, grid.tiles, call.buckets()),
+           call.template scratch<Ledger>(), call.results());
   }
 };
 
 std::string restriction(const Problem& p) {
-  const std::size_t needed = shape_of(p).shared_bytes;
+  const std::size_t needed = grid_of(p).shared_bytes;
   if (needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(needed) + " bytes of shared memory are needed for " +
          std::to_string(p.buckets) + " buckets, a block has " +
          std::to_string(p.device.max_shared_bytes_per_block);
 }
 
-}  // namespace
-
-Variant onepass_multiscan() {
+Variant variant() {
   return {
       .id = "onepass/multiscan",
       .title = "one pass, a look-back for each label",
@@ -122,14 +118,14 @@ Variant onepass_multiscan() {
       .restriction = restriction,
       // The chain of peers and the warp's set for each item, the warps, the tiles.
       .depth = [](const Problem& p) -> std::uint64_t {
-        const Shape shape = shape_of(p);
-        return (kItems + 6) * shape.threads / 32 + shape.tiles + 3;
+        const Grid grid = grid_of(p);
+        return (kItems + 6) * grid.threads / kWarpSize + grid.tiles + 3;
       },
       // The states: published twice, read at least once.
       .traffic =
           [](const Problem& p) {
             return Traffic{.read_bytes = p.input_bytes() + all_states_bytes(p),
-                           .written_bytes = p.shape().output_bytes() + 2 * all_states_bytes(p)};
+                           .written_bytes = p.arrays().output_bytes() + 2 * all_states_bytes(p)};
           },
       .workspace =
           [](const Problem& p) {
@@ -140,4 +136,4 @@ Variant onepass_multiscan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_multiscan

@@ -28,11 +28,10 @@
 
 #include <cstdint>
 
-#include "kernels/multiscan/look_back.hpp"
-#include "kernels/stable_tiles.hpp"
+#include "kernels/shared/look_back.hpp"
+#include "kernels/shared/stable_tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::partition_multiscan {
 
 template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
@@ -114,13 +113,11 @@ struct PartitionMultiscan {
            parts, turns, call.inclusive(), states_in(call, chunks, parts.width()),
            call.template scratch<Ledger>(), tiles);
     launch(restore_tiles_kernel<T>, {parts.tiles, kThreads, kTile * sizeof(T), call.stream},
-           tiles.values, tiles.places, call.n(), call.out());
+           tiles.values, tiles.places, call.n(), call.results());
   }
 };
 
-}  // namespace
-
-Variant partition_multiscan() {
+Variant variant() {
   return {
       .id = "partition/multiscan",
       .title = "tiles ordered by bucket range, each range scanned alone, and back",
@@ -141,7 +138,7 @@ Variant partition_multiscan() {
             return Traffic{.read_bytes = p.input_bytes() + moved + at.values_bytes() +
                                          2 * at.offsets_bytes() + states,
                            .written_bytes = moved + at.values_bytes() + at.offsets_bytes() +
-                                            2 * states + p.shape().output_bytes()};
+                                            2 * states + p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
@@ -152,4 +149,4 @@ Variant partition_multiscan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::partition_multiscan

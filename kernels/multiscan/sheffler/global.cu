@@ -28,8 +28,7 @@
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::sheffler_global {
 
 /// The records follow the totals.
 std::size_t records_offset(const Problem& p) {
@@ -47,10 +46,10 @@ struct ShefflerGlobal {
     launch(sheffler_kernel<T, Op, false>,
            {static_cast<unsigned>(segments.count), call.params().number("threads"),
             sheffler_inputs_bytes(call.problem), call.stream},
-           call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
            call.params().is("form", "corrected"), call.inclusive(),
            call.template scratch<Spinerec<T>>(records_offset(call.problem)), call.scratch(),
-           call.out());
+           call.results());
     enqueue_add_totals<Op>(call, segments, call.scratch());
   }
 };
@@ -63,9 +62,7 @@ std::string restriction(const Problem& p) {
   return partition_restriction(p, sheffler_segments(p));
 }
 
-}  // namespace
-
-Variant sheffler_global() {
+Variant variant() {
   return {
       .id = "sheffler/global",
       .title = "spine trees in global memory",
@@ -96,4 +93,4 @@ Variant sheffler_global() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::sheffler_global

@@ -15,8 +15,7 @@
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::sheffler_shared {
 
 struct ShefflerShared {
   template <class T, class Op>
@@ -27,9 +26,9 @@ struct ShefflerShared {
         sheffler_kernel<T, Op, true>,
         {static_cast<unsigned>(segments.count), call.params().number("threads"),
          sheffler_records_bytes(call.problem) + sheffler_inputs_bytes(call.problem), call.stream},
-        call.in(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+        call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
         call.params().is("form", "corrected"), call.inclusive(), static_cast<Spinerec<T>*>(nullptr),
-        call.scratch(), call.out());
+        call.scratch(), call.results());
     enqueue_add_totals<Op>(call, segments, call.scratch());
   }
 };
@@ -43,9 +42,7 @@ std::string restriction(const Problem& p) {
   return partition_restriction(p, sheffler_segments(p));
 }
 
-}  // namespace
-
-Variant sheffler_shared() {
+Variant variant() {
   return {
       .id = "sheffler/shared",
       .title = "spine trees in shared memory",
@@ -71,4 +68,4 @@ Variant sheffler_shared() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::sheffler_shared

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/multiscan/partition.hpp"
+#include "kernels/multiscan/segment_totals.hpp"
 
 namespace reduce_bench::BACKEND {
 

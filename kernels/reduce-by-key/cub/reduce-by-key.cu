@@ -12,14 +12,13 @@
 //   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
 //   so float sums differ from run to run.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_reduce.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_reduce_by_key {
 
 #ifdef __CUDACC__
 template <class T, class Operator>
@@ -51,19 +50,18 @@ struct CubReduceByKey {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
-    if (call.n() == 0) return enqueue_fill(call.stream, call.out_count(), 1, 0);
+    if (call.n() == 0) return enqueue_fill(call.stream, call.result_count(), 1, 0);
     std::size_t bytes = temporary_bytes_of(call.problem);
-    reduce_by_key<T>(call.workspace, bytes, call.labels(), call.in(), call.out_labels(), call.out(),
-                     call.out_count(), library_operator<Op>(), call.n(), native(call.stream));
+    reduce_by_key<T>(call.workspace, bytes, call.labels(), call.values(), call.result_labels(),
+                     call.results(), call.result_count(), library_operator<Op>(), call.n(),
+                     native(call.stream));
 #else
     throw std::logic_error("cub/reduce-by-key runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant cub_reduce_by_key() {
+Variant variant() {
   return {
       .id = "cub/reduce-by-key",
       .title = "CUB ReduceByKey",
@@ -78,4 +76,4 @@ Variant cub_reduce_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_reduce_by_key

@@ -16,24 +16,21 @@
 //   takes several tiles one after the other, so a second level of carries is never needed.
 //   Block 128 and 11 elements per thread are ours.
 
-#include "kernels/reduce-by-key/eilers/segmented.hpp"
+#include "kernels/shared/segmented_reduce.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_segmented_reduce {
 
 struct EilersSegmentedReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    if (call.n() == 0) return enqueue_fill(call.stream, call.out_count(), 1, 0);
-    reduce_segments<Op>(call, call.in(), KeysInMemory{call.labels()}, call.n(),
-                        Compacted<T>{call.out(), call.out_labels(), call.out_count()},
+    if (call.n() == 0) return enqueue_fill(call.stream, call.result_count(), 1, 0);
+    reduce_segments<Op>(call, call.values(), KeysInMemory{call.labels()}, call.n(),
+                        Compacted<T>{call.results(), call.result_labels(), call.result_count()},
                         call.workspace);
   }
 };
 
-}  // namespace
-
-Variant eilers_segmented_reduce() {
+Variant variant() {
   return {
       .id = "eilers/segmented-reduce",
       .title = "threads fold runs, blocks pass on what is open",
@@ -44,8 +41,9 @@ Variant eilers_segmented_reduce() {
       .traffic =
           [](const Problem& p) {
             const bool counted = segment_plan(p.n, p.device).blocks > 1;
-            return Traffic{.read_bytes = p.input_bytes() + (counted ? p.shape().labels.bytes() : 0),
-                           .written_bytes = p.shape().output_bytes()};
+            return Traffic{
+                .read_bytes = p.input_bytes() + (counted ? p.arrays().labels.bytes() : 0),
+                .written_bytes = p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
@@ -57,4 +55,4 @@ Variant eilers_segmented_reduce() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_segmented_reduce

@@ -15,7 +15,7 @@
 //   and cudaFree in it each time. The call returns only when the results are there, so its time
 //   includes the launch latency and the copy. Float sums may differ from run to run.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/execution_policy.h>
@@ -25,28 +25,26 @@
 #include <cuda/std/functional>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::thrust_reduce_by_key {
 
 struct ThrustReduceByKey {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
     WorkspaceAllocator allocator(call.workspace, thrust_keyed_temporary_bytes(call.n()));
-    const auto end =
-        thrust::reduce_by_key(thrust::cuda::par(allocator).on(native(call.stream)), call.labels(),
-                              call.labels() + call.n(), call.in(), call.out_labels(), call.out(),
-                              ::cuda::std::equal_to<Label>{}, library_operator<Op>());
-    enqueue_fill(call.stream, call.out_count(), 1, static_cast<Count>(end.second - call.out()));
+    const auto end = thrust::reduce_by_key(thrust::cuda::par(allocator).on(native(call.stream)),
+                                           call.labels(), call.labels() + call.n(), call.values(),
+                                           call.result_labels(), call.results(),
+                                           ::cuda::std::equal_to<Label>{}, library_operator<Op>());
+    enqueue_fill(call.stream, call.result_count(), 1,
+                 static_cast<Count>(end.second - call.results()));
 #else
     throw std::logic_error("thrust/reduce-by-key runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant thrust_reduce_by_key() {
+Variant variant() {
   return {
       .id = "thrust/reduce-by-key",
       .title = "thrust::reduce_by_key",
@@ -64,4 +62,4 @@ Variant thrust_reduce_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::thrust_reduce_by_key

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/amp/host_finish.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_cascade {
 
 template <class T, class Op>
-__global__ void amp_cascade_kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* input, std::size_t n, T* output) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t stride = 2 * std::size_t{gridDim.x} * blockDim.x;
@@ -44,15 +43,13 @@ struct AmpCascade {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tiles = call.params().number("tiles"), tile = call.params().number("tile");
-    launch(amp_cascade_kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, call.in(),
-           call.n(), call.scratch());
+    launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, call.values(), call.n(),
+           call.scratch());
     fold_on_host<Op>(call, call.scratch(), tiles);
   }
 };
 
-}  // namespace
-
-Variant amp_cascade() {
+Variant variant() {
   return {
       .id = "amp/cascade",
       .title = "fixed number of tiles, host finish",
@@ -80,4 +77,4 @@ Variant amp_cascade() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_cascade

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -27,7 +27,7 @@ template <class Op, class T>
 void fold_on_host(const TypedCall<T>& call, const T* device_values, std::size_t count) {
   T* values = reinterpret_cast<T*>(call.host_workspace + kCaptureBytes);
   if (count > 0) copy_to_host(values, device_values, count * sizeof(T), call.stream);
-  const auto accumulate = [values, count, result = call.out()] {
+  const auto accumulate = [values, count, result = call.results()] {
     T accumulator = Op::template identity<T>();
     for (std::size_t i = 0; i < count; ++i) accumulator = Op::combine(accumulator, values[i]);
     *result = accumulator;

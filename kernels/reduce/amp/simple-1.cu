@@ -16,11 +16,10 @@
 
 #include "kernels/reduce/amp/windows.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_simple_1 {
 
 template <class T, class Op>
-__global__ void amp_simple_1_kernel(const T* from, T* to, std::size_t n, T* tail, bool first) {
+__global__ void kernel(const T* from, T* to, std::size_t n, T* tail, bool first) {
   const std::size_t s = n / 2;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= s) return;
@@ -41,14 +40,12 @@ struct AmpSimple1 {
     const unsigned block = call.params().number("block");
     reduce_in_windows<Op>(call, 2, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
       const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
-      launch(amp_simple_1_kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail, first);
+      launch(kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail, first);
     });
   }
 };
 
-}  // namespace
-
-Variant amp_simple_1() {
+Variant variant() {
   return {
       .id = "amp/simple-1",
       .title = "one launch per halving, host finish",
@@ -66,4 +63,4 @@ Variant amp_simple_1() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_simple_1

@@ -19,12 +19,11 @@
 
 #include "kernels/reduce/amp/windows.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_simple_2 {
 
 template <class T, class Op, unsigned kWindow>
-__global__ void amp_simple_2_kernel(const T* from, T* to, std::size_t n, T* tail, bool first,
-                                    bool as_published) {
+__global__ void kernel(const T* from, T* to, std::size_t n, T* tail, bool first,
+                       bool as_published) {
   const std::size_t s = n / kWindow;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= s) return;
@@ -55,8 +54,8 @@ struct AmpSimple2 {
       reduce_in_windows<Op>(
           call, kWindow, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
             const auto blocks = static_cast<unsigned>(ceil_div(n / kWindow, block));
-            launch(amp_simple_2_kernel<T, Op, kWindow>, {blocks, block, 0, call.stream}, from, to,
-                   n, tail, first, as_published);
+            launch(kernel<T, Op, kWindow>, {blocks, block, 0, call.stream}, from, to, n, tail,
+                   first, as_published);
           });
     });
   }
@@ -70,9 +69,7 @@ bool tail_is_read_while_written(const Problem& p) {
   return false;
 }
 
-}  // namespace
-
-Variant amp_simple_2() {
+Variant variant() {
   return {
       .id = "amp/simple-2",
       .title = "window per thread and launch, host finish",
@@ -100,4 +97,4 @@ Variant amp_simple_2() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_simple_2

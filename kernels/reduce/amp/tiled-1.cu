@@ -18,11 +18,10 @@
 
 #include "kernels/reduce/amp/tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_tiled_1 {
 
 template <class T, class Op>
-__global__ void amp_tiled_1_kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* source, std::size_t n, T* destination) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -44,15 +43,13 @@ struct AmpTiled1 {
     const unsigned tile = call.params().number("tile");
     reduce_tiles<Op>(call, tile,
                      [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(amp_tiled_1_kernel<T, Op>,
-                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                              n, destination);
                      });
   }
 };
 
-}  // namespace
-
-Variant amp_tiled_1() {
+Variant variant() {
   return {
       .id = "amp/tiled-1",
       .title = "tiles, modulo tree, host finish",
@@ -67,4 +64,4 @@ Variant amp_tiled_1() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_tiled_1

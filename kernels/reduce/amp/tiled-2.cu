@@ -16,11 +16,10 @@
 
 #include "kernels/reduce/amp/tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_tiled_2 {
 
 template <class T, class Op>
-__global__ void amp_tiled_2_kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* source, std::size_t n, T* destination) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -43,15 +42,13 @@ struct AmpTiled2 {
     const unsigned tile = call.params().number("tile");
     reduce_tiles<Op>(call, tile,
                      [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(amp_tiled_2_kernel<T, Op>,
-                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                              n, destination);
                      });
   }
 };
 
-}  // namespace
-
-Variant amp_tiled_2() {
+Variant variant() {
   return {
       .id = "amp/tiled-2",
       .title = "tiles, strided index tree, host finish",
@@ -66,4 +63,4 @@ Variant amp_tiled_2() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_tiled_2

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/amp/tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_tiled_3 {
 
 template <class T, class Op>
-__global__ void amp_tiled_3_kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* source, std::size_t n, T* destination) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -41,15 +40,13 @@ struct AmpTiled3 {
     const unsigned tile = call.params().number("tile");
     reduce_tiles<Op>(call, tile,
                      [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(amp_tiled_3_kernel<T, Op>,
-                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                              n, destination);
                      });
   }
 };
 
-}  // namespace
-
-Variant amp_tiled_3() {
+Variant variant() {
   return {
       .id = "amp/tiled-3",
       .title = "tiles, sequential addressing, host finish",
@@ -64,4 +61,4 @@ Variant amp_tiled_3() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_tiled_3

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/amp/tiles.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::amp_tiled_4 {
 
 template <class T, class Op>
-__global__ void amp_tiled_4_kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* source, std::size_t n, T* destination) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = 2 * std::size_t{blockIdx.x} * blockDim.x + t;
@@ -43,15 +42,13 @@ struct AmpTiled4 {
     const unsigned tile = call.params().number("tile");
     reduce_tiles<Op>(call, 2 * tile,
                      [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(amp_tiled_4_kernel<T, Op>,
-                              {tiles, tile, tile * sizeof(T), call.stream}, source, n, destination);
+                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
+                              n, destination);
                      });
   }
 };
 
-}  // namespace
-
-Variant amp_tiled_4() {
+Variant variant() {
   return {
       .id = "amp/tiled-4",
       .title = "tiles, two loads per thread, host finish",
@@ -67,4 +64,4 @@ Variant amp_tiled_4() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::amp_tiled_4

@@ -15,7 +15,7 @@ namespace reduce_bench::BACKEND {
 template <class Op, class T, class Reduce>
 void reduce_tiles(const TypedCall<T>& call, std::size_t elements_per_tile, Reduce&& reduce) {
   const std::size_t tile = call.params().number("tile");
-  const T* source = call.in();
+  const T* source = call.values();
   std::size_t n = call.n();
   T* destination = call.scratch();
   T* other = destination + padded(ceil_div(n, elements_per_tile));

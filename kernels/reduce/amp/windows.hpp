@@ -18,10 +18,10 @@ inline constexpr std::size_t kBeforeArray = 64;
 template <class Op, class T, class Fold>
 void reduce_in_windows(const TypedCall<T>& call, unsigned window, Fold&& fold) {
   std::size_t n = call.n();
-  if (n < window) return fold_on_host<Op>(call, call.in(), n);
+  if (n < window) return fold_on_host<Op>(call, call.values(), n);
   T* array = call.scratch() + kBeforeArray;
   T* tail = array - 1;
-  const T* from = call.in();
+  const T* from = call.values();
   for (bool first = true; n >= window; n /= window, first = false) {
     fold(from, array, n, tail, first);
     from = array;

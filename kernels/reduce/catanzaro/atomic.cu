@@ -14,15 +14,14 @@
 //   was not at hand: one element per thread, as in catanzaro/recursive, is an assumption. The order
 //   of the atomics varies, so float sums differ from run to run.
 
-#include "kernels/atomics.hpp"
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/reduce/passes.hpp"
+#include "kernels/shared/atomics.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::catanzaro_atomic {
 
 template <class T, class Op>
-__global__ void catanzaro_atomic_kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* input, std::size_t n, T* result) {
   T* partial = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
@@ -37,15 +36,13 @@ struct CatanzaroAtomic {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     const auto blocks = static_cast<unsigned>(blocks_of_pass(call.n(), block));
-    enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
-    launch(catanzaro_atomic_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream},
-           call.in(), call.n(), call.out());
+    enqueue_fill(call.stream, call.results(), 1, Op::template identity<T>());
+    launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, call.values(), call.n(),
+           call.results());
   }
 };
 
-}  // namespace
-
-Variant catanzaro_atomic() {
+Variant variant() {
   return {
       .id = "catanzaro/atomic",
       .title = "one global atomic per work-group",
@@ -60,4 +57,4 @@ Variant catanzaro_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::catanzaro_atomic

@@ -15,11 +15,10 @@
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/reduce/passes.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::catanzaro_recursive {
 
 template <class T, class Op>
-__global__ void catanzaro_recursive_kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* input, std::size_t n, T* output) {
   T* partial = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
@@ -34,15 +33,12 @@ struct CatanzaroRecursive {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(catanzaro_recursive_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream},
-             input, n, output);
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, n, output);
     });
   }
 };
 
-}  // namespace
-
-Variant catanzaro_recursive() {
+Variant variant() {
   return {
       .id = "catanzaro/recursive",
       .title = "recursive multi-stage reduction",
@@ -57,4 +53,4 @@ Variant catanzaro_recursive() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::catanzaro_recursive

@@ -12,13 +12,12 @@
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. Order-preserving, so
 //   it also runs operators that do not commute.
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::catanzaro_small_associative {
 
 template <class T, class Op>
-__global__ void catanzaro_small_associative_kernel(const T* input, unsigned n, T* output) {
+__global__ void kernel(const T* input, unsigned n, T* output) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
 
@@ -38,14 +37,12 @@ struct CatanzaroSmallAssociative {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    launch(catanzaro_small_associative_kernel<T, Op>, {1, block, block * sizeof(T), call.stream},
-           call.in(), static_cast<unsigned>(call.n()), call.out());
+    launch(kernel<T, Op>, {1, block, block * sizeof(T), call.stream}, call.values(),
+           static_cast<unsigned>(call.n()), call.results());
   }
 };
 
-}  // namespace
-
-Variant catanzaro_small_associative() {
+Variant variant() {
   return {
       .id = "catanzaro/small-associative",
       .title = "one work-group, offset doubling",
@@ -66,4 +63,4 @@ Variant catanzaro_small_associative() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::catanzaro_small_associative

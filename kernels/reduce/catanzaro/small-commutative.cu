@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::catanzaro_small_commutative {
 
 template <class T, class Op>
-__global__ void catanzaro_small_commutative_kernel(const T* input, unsigned n, T* output) {
+__global__ void kernel(const T* input, unsigned n, T* output) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
 
@@ -32,14 +31,12 @@ struct CatanzaroSmallCommutative {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    launch(catanzaro_small_commutative_kernel<T, Op>, {1, block, block * sizeof(T), call.stream},
-           call.in(), static_cast<unsigned>(call.n()), call.out());
+    launch(kernel<T, Op>, {1, block, block * sizeof(T), call.stream}, call.values(),
+           static_cast<unsigned>(call.n()), call.results());
   }
 };
 
-}  // namespace
-
-Variant catanzaro_small_commutative() {
+Variant variant() {
   return {
       .id = "catanzaro/small-commutative",
       .title = "one work-group, halving",
@@ -60,4 +57,4 @@ Variant catanzaro_small_commutative() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::catanzaro_small_commutative

@@ -17,11 +17,10 @@
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::catanzaro_two_stage {
 
 template <class T, class Op>
-__global__ void catanzaro_two_stage_kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* input, std::size_t n, T* output) {
   T* partial = dynamic_shared<T>();
   const std::size_t global_size = std::size_t{gridDim.x} * blockDim.x;
 
@@ -42,16 +41,13 @@ struct CatanzaroTwoStage {
     const unsigned blocks = resident_work_groups(call.device(), block);
     const std::size_t shared_bytes = block * sizeof(T);
     T* partials = call.scratch();
-    launch(catanzaro_two_stage_kernel<T, Op>, {blocks, block, shared_bytes, call.stream}, call.in(),
-           call.n(), partials);
-    launch(catanzaro_two_stage_kernel<T, Op>, {1, block, shared_bytes, call.stream}, partials,
-           blocks, call.out());
+    launch(kernel<T, Op>, {blocks, block, shared_bytes, call.stream}, call.values(), call.n(),
+           partials);
+    launch(kernel<T, Op>, {1, block, shared_bytes, call.stream}, partials, blocks, call.results());
   }
 };
 
-}  // namespace
-
-Variant catanzaro_two_stage() {
+Variant variant() {
   return {
       .id = "catanzaro/two-stage",
       .title = "persistent work-items, two stages",
@@ -65,4 +61,4 @@ Variant catanzaro_two_stage() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::catanzaro_two_stage

@@ -12,15 +12,14 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_kahan {
 
 struct CpuKahan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* in = call.in();
+    const T* in = call.values();
     T sum = 0;
     T excess = 0;  // what `sum` holds too much
     for (std::size_t i = 0; i < call.n(); ++i) {
@@ -29,7 +28,7 @@ struct CpuKahan {
       excess = (next - sum) - corrected;
       sum = next;
     }
-    *call.out() = sum;
+    *call.results() = sum;
   }
 };
 
@@ -48,9 +47,7 @@ std::uint64_t kahan_depth(const Problem& p) {
   return 4 + static_cast<std::uint64_t>(std::ceil(4 * static_cast<double>(p.n) * unit_roundoff));
 }
 
-}  // namespace
-
-Variant cpu_kahan() {
+Variant variant() {
   return {
       .id = "cpu/kahan",
       .title = "compensated sum",
@@ -61,4 +58,4 @@ Variant cpu_kahan() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_kahan

@@ -13,10 +13,9 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_pairwise {
 
 constexpr std::size_t kRun = 128;
 
@@ -39,13 +38,11 @@ T pairwise_sum(const T* in, std::size_t n) {
 struct CpuPairwise {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    *call.out() = pairwise_sum(call.in(), call.n());
+    *call.results() = pairwise_sum(call.values(), call.n());
   }
 };
 
-}  // namespace
-
-Variant cpu_pairwise() {
+Variant variant() {
   return {
       .id = "cpu/pairwise",
       .title = "pairwise sum",
@@ -58,4 +55,4 @@ Variant cpu_pairwise() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_pairwise

@@ -11,10 +11,9 @@
 
 #include <algorithm>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_parallel {
 
 /// Long enough that a chunk's overhead does not show, short enough that the float error bound of a
 /// chunk stays small, which that of a plain `parallel for simd` over 2^30 floats does not.
@@ -35,19 +34,17 @@ struct CpuParallel {
   static void enqueue(const TypedCall<T>& call) {
 #pragma omp declare reduction(fold:T : omp_out = Op::combine(omp_out, omp_in)) \
     initializer(omp_priv = Op::template identity<T>())
-    const T* in = call.in();
+    const T* in = call.values();
     const std::size_t n = call.n();
     T result = Op::template identity<T>();
 #pragma omp parallel for schedule(static) reduction(fold : result)
     for (std::size_t first = 0; first < n; first += kChunk)
       result = Op::combine(result, reduce_chunk<T, Op>(in + first, std::min(kChunk, n - first)));
-    *call.out() = result;
+    *call.results() = result;
   }
 };
 
-}  // namespace
-
-Variant cpu_parallel() {
+Variant variant() {
   return {
       .id = "cpu/parallel",
       .title = "OpenMP threads and vector lanes",
@@ -61,4 +58,4 @@ Variant cpu_parallel() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_parallel

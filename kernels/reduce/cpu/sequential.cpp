@@ -9,24 +9,21 @@
 // Deviations: the compiler may use vector instructions where regrouping cannot change the result
 //   (integers); float sums stay a chain of n additions, each waiting for the one before.
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_sequential {
 
 struct CpuSequential {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* in = call.in();
+    const T* in = call.values();
     T accumulator = Op::template identity<T>();
     for (std::size_t i = 0; i < call.n(); ++i) accumulator = Op::combine(accumulator, in[i]);
-    *call.out() = accumulator;
+    *call.results() = accumulator;
   }
 };
 
-}  // namespace
-
-Variant cpu_sequential() {
+Variant variant() {
   return {
       .id = "cpu/sequential",
       .title = "one loop",
@@ -37,4 +34,4 @@ Variant cpu_sequential() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_sequential

@@ -13,21 +13,20 @@
 //   storage is of fixed size and allocated beforehand. This version's result is the same in every
 //   run on one device; it offers no other mode of determinism.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_reduce.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_reduce {
 
 struct CubReduce {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
     std::size_t temporary_bytes = kLibraryTemporaryBytes;
-    check(cub::DeviceReduce::Reduce(call.workspace, temporary_bytes, call.in(), call.out(),
+    check(cub::DeviceReduce::Reduce(call.workspace, temporary_bytes, call.values(), call.results(),
                                     static_cast<std::uint64_t>(call.n()), LibraryOperator<Op>{},
                                     Op::template identity<T>(), native(call.stream)),
           "cub::DeviceReduce::Reduce");
@@ -37,9 +36,7 @@ struct CubReduce {
   }
 };
 
-}  // namespace
-
-Variant cub_reduce() {
+Variant variant() {
   return {
       .id = "cub/reduce",
       .title = "CUB DeviceReduce",
@@ -51,4 +48,4 @@ Variant cub_reduce() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_reduce

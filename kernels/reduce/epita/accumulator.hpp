@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/atomics.hpp"
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -18,10 +18,10 @@ namespace reduce_bench::BACKEND {
 template <class Op, class T>
 void enqueue_accumulation(const TypedCall<T>& call, void (*kernel)(const T*, std::size_t, T*),
                           std::size_t blocks, unsigned block, std::size_t shared_bytes) {
-  enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
+  enqueue_fill(call.stream, call.results(), 1, Op::template identity<T>());
   if (blocks == 0) return;
-  launch(kernel, {static_cast<unsigned>(blocks), block, shared_bytes, call.stream}, call.in(),
-         call.n(), call.out());
+  launch(kernel, {static_cast<unsigned>(blocks), block, shared_bytes, call.stream}, call.values(),
+         call.n(), call.results());
 }
 
 /// Every element is read once. The atomics meet in the L2 cache; only the accumulator itself is

@@ -14,12 +14,10 @@
 #include "kernels/reduce/epita/accumulator.hpp"
 #include "kernels/reduce/epita/warp_tail.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_add_twice_warp_unroll {
 
 template <class T, class Op>
-__global__ void epita_add_twice_warp_unroll_kernel(const T* buffer, std::size_t size,
-                                                   T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + t;
@@ -31,11 +29,11 @@ __global__ void epita_add_twice_warp_unroll_kernel(const T* buffer, std::size_t 
   partial[t] = of_thread;
   __syncthreads();
 
-  for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2) {
+  for (unsigned stride = blockDim.x / 2; stride > kWarpSize; stride /= 2) {
     if (t < stride) partial[t] = Op::combine(partial[t], partial[t + stride]);
     __syncthreads();
   }
-  if (t < 32) warp_tail<Op>(partial, t);
+  if (t < kWarpSize) warp_tail<Op>(partial, t);
 
   if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
 }
@@ -44,14 +42,12 @@ struct EpitaAddTwiceWarpUnroll {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_add_twice_warp_unroll_kernel<T, Op>,
-                             ceil_div(call.n(), 2 * block), block, block * sizeof(T));
+    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), 2 * block), block,
+                             block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_add_twice_warp_unroll() {
+Variant variant() {
   return {
       .id = "epita/add-twice-warp-unroll",
       .title = "first add while loading, last warp of the tree unrolled",
@@ -64,4 +60,4 @@ Variant epita_add_twice_warp_unroll() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_add_twice_warp_unroll

@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_add_twice {
 
 template <class T, class Op>
-__global__ void epita_add_twice_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + t;
@@ -42,14 +41,12 @@ struct EpitaAddTwice {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_add_twice_kernel<T, Op>, ceil_div(call.n(), 2 * block),
-                             block, block * sizeof(T));
+    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), 2 * block), block,
+                             block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_add_twice() {
+Variant variant() {
   return {
       .id = "epita/add-twice",
       .title = "shared tree, first add while loading",
@@ -62,4 +59,4 @@ Variant epita_add_twice() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_add_twice

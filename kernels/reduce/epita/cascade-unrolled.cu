@@ -17,11 +17,10 @@
 #include "kernels/reduce/epita/accumulator.hpp"
 #include "kernels/reduce/epita/warp_tail.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_cascade_unrolled {
 
 template <class T, class Op, unsigned kBlock>
-__global__ void epita_cascade_unrolled_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t grid_size = std::size_t{gridDim.x} * kBlock;
@@ -32,11 +31,11 @@ __global__ void epita_cascade_unrolled_kernel(const T* buffer, std::size_t size,
   __syncthreads();
 
 #pragma unroll
-  for (unsigned stride = kBlock / 2; stride > 32; stride /= 2) {
+  for (unsigned stride = kBlock / 2; stride > kWarpSize; stride /= 2) {
     if (t < stride) partial[t] = Op::combine(partial[t], partial[t + stride]);
     __syncthreads();
   }
-  if (t < 32) warp_tail<Op>(partial, t);
+  if (t < kWarpSize) warp_tail<Op>(partial, t);
 
   if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
 }
@@ -45,15 +44,13 @@ struct EpitaCascadeUnrolled {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     with_value<64, 128, 256, 512, 1024>(call.params().number("block"), [&]<unsigned kBlock>() {
-      enqueue_accumulation<Op>(call, epita_cascade_unrolled_kernel<T, Op, kBlock>,
-                               cascading_blocks(call.problem), kBlock, kBlock * sizeof(T));
+      enqueue_accumulation<Op>(call, kernel<T, Op, kBlock>, cascading_blocks(call.problem), kBlock,
+                               kBlock * sizeof(T));
     });
   }
 };
 
-}  // namespace
-
-Variant epita_cascade_unrolled() {
+Variant variant() {
   return {
       .id = "epita/cascade-unrolled",
       .title = "cascading, tree completely unrolled by template",
@@ -66,4 +63,4 @@ Variant epita_cascade_unrolled() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_cascade_unrolled

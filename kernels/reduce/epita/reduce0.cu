@@ -13,11 +13,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce0 {
 
 template <class T, class Op>
-__global__ void epita_reduce0_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < size) atomic_combine<Op>(accumulator, buffer[i]);
 }
@@ -26,14 +25,11 @@ struct EpitaReduce0 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_reduce0_kernel<T, Op>, ceil_div(call.n(), block), block,
-                             0);
+    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), block), block, 0);
   }
 };
 
-}  // namespace
-
-Variant epita_reduce0() {
+Variant variant() {
   return {
       .id = "epita/reduce0",
       .title = "global atomic per element",
@@ -46,4 +42,4 @@ Variant epita_reduce0() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce0

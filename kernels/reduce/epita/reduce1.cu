@@ -13,11 +13,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce1 {
 
 template <class T, class Op>
-__global__ void epita_reduce1_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* of_block = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
@@ -34,14 +33,11 @@ struct EpitaReduce1 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_reduce1_kernel<T, Op>, ceil_div(call.n(), block), block,
-                             sizeof(T));
+    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), block), block, sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_reduce1() {
+Variant variant() {
   return {
       .id = "epita/reduce1",
       .title = "shared atomics, one global atomic per block",
@@ -57,4 +53,4 @@ Variant epita_reduce1() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce1

@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce2 {
 
 template <class T, class Op, bool kBounded>
-__global__ void epita_reduce2_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -38,15 +37,13 @@ struct EpitaReduce2 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    const auto kernel = call.params().is("form", "corrected") ? epita_reduce2_kernel<T, Op, true>
-                                                              : epita_reduce2_kernel<T, Op, false>;
-    enqueue_accumulation<Op>(call, kernel, ceil_div(call.n(), block), block, block * sizeof(T));
+    const auto chosen =
+        call.params().is("form", "corrected") ? kernel<T, Op, true> : kernel<T, Op, false>;
+    enqueue_accumulation<Op>(call, chosen, ceil_div(call.n(), block), block, block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_reduce2() {
+Variant variant() {
   return {
       .id = "epita/reduce2",
       .title = "shared tree, divergent, one global atomic per block",
@@ -64,4 +61,4 @@ Variant epita_reduce2() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce2

@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce4 {
 
 template <class T, class Op>
-__global__ void epita_reduce4_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + t;
@@ -40,14 +39,12 @@ struct EpitaReduce4 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_reduce4_kernel<T, Op>, ceil_div(call.n(), 2 * block),
-                             block, 2 * block * sizeof(T));
+    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), 2 * block), block,
+                             2 * block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_reduce4() {
+Variant variant() {
   return {
       .id = "epita/reduce4",
       .title = "shared tree over two elements per thread",
@@ -60,4 +57,4 @@ Variant epita_reduce4() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce4

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce5 {
 
 template <class T, class Op>
-__global__ void epita_reduce5_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t grid_size = std::size_t{gridDim.x} * blockDim.x;
@@ -42,14 +41,12 @@ struct EpitaReduce5 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, epita_reduce5_kernel<T, Op>, cascading_blocks(call.problem),
-                             block, block * sizeof(T));
+    enqueue_accumulation<Op>(call, kernel<T, Op>, cascading_blocks(call.problem), block,
+                             block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_reduce5() {
+Variant variant() {
   return {
       .id = "epita/reduce5",
       .title = "cascading: sequential per thread, then a shared tree",
@@ -62,4 +59,4 @@ Variant epita_reduce5() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce5

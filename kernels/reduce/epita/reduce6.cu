@@ -18,11 +18,10 @@
 #include "kernels/reduce/epita/accumulator.hpp"
 #include "kernels/reduce/epita/warp_tail.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce6 {
 
 template <class T, class Op, bool kLockstep>
-__global__ void epita_reduce6_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t grid_size = std::size_t{gridDim.x} * blockDim.x;
@@ -32,11 +31,11 @@ __global__ void epita_reduce6_kernel(const T* buffer, std::size_t size, T* accum
     partial[t] = Op::combine(partial[t], buffer[i]);
   __syncthreads();
 
-  for (unsigned stride = blockDim.x / 2; stride > 32; stride /= 2) {
+  for (unsigned stride = blockDim.x / 2; stride > kWarpSize; stride /= 2) {
     if (t < stride) partial[t] = Op::combine(partial[t], partial[t + stride]);
     __syncthreads();
   }
-  if (t < 32) {
+  if (t < kWarpSize) {
     if constexpr (kLockstep) warp_tail_in_lockstep<Op, T>(partial, t);
     else warp_tail<Op>(partial, t);
   }
@@ -48,16 +47,14 @@ struct EpitaReduce6 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    const auto kernel = call.params().is("form", "corrected") ? epita_reduce6_kernel<T, Op, false>
-                                                              : epita_reduce6_kernel<T, Op, true>;
-    enqueue_accumulation<Op>(call, kernel, cascading_blocks(call.problem), block,
+    const auto chosen =
+        call.params().is("form", "corrected") ? kernel<T, Op, false> : kernel<T, Op, true>;
+    enqueue_accumulation<Op>(call, chosen, cascading_blocks(call.problem), block,
                              block * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant epita_reduce6() {
+Variant variant() {
   std::vector<ParamSpec> params = cascading_params();
   params.push_back(
       {"form", "corrected", {"corrected", "as-published"}, "whether the last warp synchronises"});
@@ -80,4 +77,4 @@ Variant epita_reduce6() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce6

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce7 {
 
 template <class T, class Op>
-__global__ void epita_reduce7_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   const std::size_t grid_size = std::size_t{gridDim.x} * blockDim.x;
   T of_thread = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size; i += grid_size)
@@ -30,14 +29,12 @@ __global__ void epita_reduce7_kernel(const T* buffer, std::size_t size, T* accum
 struct EpitaReduce7 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_accumulation<Op>(call, epita_reduce7_kernel<T, Op>, cascading_blocks(call.problem),
+    enqueue_accumulation<Op>(call, kernel<T, Op>, cascading_blocks(call.problem),
                              call.params().number("block"), 0);
   }
 };
 
-}  // namespace
-
-Variant epita_reduce7() {
+Variant variant() {
   return {
       .id = "epita/reduce7",
       .title = "cascading, global atomic per thread",
@@ -52,4 +49,4 @@ Variant epita_reduce7() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce7

@@ -18,15 +18,14 @@
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::epita_reduce8 {
 
 constexpr unsigned kBlock = 32;
 constexpr unsigned kElementsPerThread = 32;
 constexpr unsigned kTile = kBlock * kElementsPerThread;
 
 template <class T, class Op, bool kCorrected>
-__global__ void epita_reduce8_kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   T* of_block = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * (kCorrected ? kTile : kBlock) + t;
@@ -49,9 +48,9 @@ __global__ void epita_reduce8_kernel(const T* buffer, std::size_t size, T* accum
 struct EpitaReduce8 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const auto kernel = call.params().is("form", "corrected") ? epita_reduce8_kernel<T, Op, true>
-                                                              : epita_reduce8_kernel<T, Op, false>;
-    enqueue_accumulation<Op>(call, kernel, ceil_div(call.n(), kTile), kBlock, sizeof(T));
+    const auto chosen =
+        call.params().is("form", "corrected") ? kernel<T, Op, true> : kernel<T, Op, false>;
+    enqueue_accumulation<Op>(call, chosen, ceil_div(call.n(), kTile), kBlock, sizeof(T));
   }
 };
 
@@ -71,9 +70,7 @@ std::optional<Defect> published_offset(const Problem& p) {
                 .certain = p.op == Op::kSum && p.type != Type::kF32};
 }
 
-}  // namespace
-
-Variant epita_reduce8() {
+Variant variant() {
   return {
       .id = "epita/reduce8",
       .title = "32 threads with 32 elements each, shared atomics",
@@ -102,4 +99,4 @@ Variant epita_reduce8() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::epita_reduce8

@@ -1,7 +1,7 @@
 // The end of a block's tree once a single warp is left, unrolled, on shared memory.
 #pragma once
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -9,7 +9,7 @@ namespace reduce_bench::BACKEND {
 /// `volatile` keeps the compiler from holding values in registers; it orders nothing between lanes.
 template <class Op, class T>
 __device__ void warp_tail_in_lockstep(volatile T* partial, unsigned t) {
-  partial[t] = Op::template combine<T>(partial[t], partial[t + 32]);
+  partial[t] = Op::template combine<T>(partial[t], partial[t + kWarpSize]);
   partial[t] = Op::template combine<T>(partial[t], partial[t + 16]);
   partial[t] = Op::template combine<T>(partial[t], partial[t + 8]);
   partial[t] = Op::template combine<T>(partial[t], partial[t + 4]);
@@ -22,7 +22,7 @@ __device__ void warp_tail_in_lockstep(volatile T* partial, unsigned t) {
 template <class Op, class T>
 __device__ void warp_tail(T* partial, unsigned t) {
 #pragma unroll
-  for (unsigned s = 32; s > 0; s /= 2) {
+  for (unsigned s = kWarpSize; s > 0; s /= 2) {
     const T folded = Op::template combine<T>(partial[t], partial[t + s]);
     __syncwarp();
     partial[t] = folded;

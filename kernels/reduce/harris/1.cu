@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/passes.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_1 {
 
 template <class T, class Op>
-__global__ void harris_1_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -40,15 +39,12 @@ struct Harris1 {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(harris_1_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output,
-             n);
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
     });
   }
 };
 
-}  // namespace
-
-Variant harris_1() {
+Variant variant() {
   return {
       .id = "harris/1",
       .title = "interleaved addressing, strided index",
@@ -63,4 +59,4 @@ Variant harris_1() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_1

@@ -13,11 +13,10 @@
 
 #include "kernels/reduce/passes.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_3 {
 
 template <class T, class Op>
-__global__ void harris_3_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * blockDim.x) + t;
@@ -41,15 +40,13 @@ struct Harris3 {
     const unsigned block = call.params().number("block");
     reduce_in_passes(call, two_per_thread(call.problem),
                      [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                       launch(harris_3_kernel<T, Op>,
-                              {blocks, block, block * sizeof(T), call.stream}, input, output, n);
+                       launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input,
+                              output, n);
                      });
   }
 };
 
-}  // namespace
-
-Variant harris_3() {
+Variant variant() {
   return {
       .id = "harris/3",
       .title = "first add during global load",
@@ -63,4 +60,4 @@ Variant harris_3() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_3

@@ -17,11 +17,10 @@
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/passes.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_4 {
 
 template <class T, class Op, bool kAsPublished>
-__global__ void harris_4_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * blockDim.x) + t;
@@ -31,11 +30,11 @@ __global__ void harris_4_kernel(const T* input, T* output, std::size_t n) {
   partial[t] = sum;
   __syncthreads();
 
-  for (unsigned s = blockDim.x / 2; s > 32; s /= 2) {
+  for (unsigned s = blockDim.x / 2; s > kWarpSize; s /= 2) {
     if (t < s) partial[t] = Op::combine(partial[t], partial[t + s]);
     __syncthreads();
   }
-  if (t < 32) {
+  if (t < kWarpSize) {
     if constexpr (kAsPublished) fold_last_warp_as_published<T, Op>(partial, t);
     else fold_last_warp<T, Op>(partial, t);
   }
@@ -47,19 +46,17 @@ struct Harris4 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    const auto kernel = call.params().is("form", "as-published") ? harris_4_kernel<T, Op, true>
-                                                                 : harris_4_kernel<T, Op, false>;
+    const auto chosen =
+        call.params().is("form", "as-published") ? kernel<T, Op, true> : kernel<T, Op, false>;
     reduce_in_passes(call, two_per_thread(call.problem),
                      [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                       launch(kernel, {blocks, block, block * sizeof(T), call.stream}, input,
+                       launch(chosen, {blocks, block, block * sizeof(T), call.stream}, input,
                               output, n);
                      });
   }
 };
 
-}  // namespace
-
-Variant harris_4() {
+Variant variant() {
   return {
       .id = "harris/4",
       .title = "unroll the last warp",
@@ -75,4 +72,4 @@ Variant harris_4() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_4

@@ -16,11 +16,10 @@
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/passes.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_5 {
 
 template <class T, class Op, unsigned kBlock, bool kAsPublished>
-__global__ void harris_5_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * kBlock) + t;
@@ -31,11 +30,11 @@ __global__ void harris_5_kernel(const T* input, T* output, std::size_t n) {
   __syncthreads();
 
 #pragma unroll
-  for (unsigned s = kBlock / 2; s > 32; s /= 2) {
+  for (unsigned s = kBlock / 2; s > kWarpSize; s /= 2) {
     if (t < s) partial[t] = Op::combine(partial[t], partial[t + s]);
     __syncthreads();
   }
-  if (t < 32) {
+  if (t < kWarpSize) {
     if constexpr (kAsPublished) fold_last_warp_as_published<T, Op>(partial, t);
     else fold_last_warp<T, Op>(partial, t);
   }
@@ -47,21 +46,18 @@ struct Harris5 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     with_value<64, 128, 256, 512, 1024>(call.params().number("block"), [&]<unsigned kBlock>() {
-      const auto kernel = call.params().is("form", "as-published")
-                              ? harris_5_kernel<T, Op, kBlock, true>
-                              : harris_5_kernel<T, Op, kBlock, false>;
+      const auto chosen = call.params().is("form", "as-published") ? kernel<T, Op, kBlock, true>
+                                                                   : kernel<T, Op, kBlock, false>;
       reduce_in_passes(call, two_per_thread(call.problem),
                        [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                         launch(kernel, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input,
+                         launch(chosen, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input,
                                 output, n);
                        });
     });
   }
 };
 
-}  // namespace
-
-Variant harris_5() {
+Variant variant() {
   return {
       .id = "harris/5",
       .title = "completely unrolled",
@@ -77,4 +73,4 @@ Variant harris_5() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_5

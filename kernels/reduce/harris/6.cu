@@ -20,11 +20,10 @@
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/persistent.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_6 {
 
 template <class T, class Op, unsigned kBlock, bool kAsPublished>
-__global__ void harris_6_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t stride = std::size_t{gridDim.x} * (2 * kBlock);
@@ -38,11 +37,11 @@ __global__ void harris_6_kernel(const T* input, T* output, std::size_t n) {
   __syncthreads();
 
 #pragma unroll
-  for (unsigned s = kBlock / 2; s > 32; s /= 2) {
+  for (unsigned s = kBlock / 2; s > kWarpSize; s /= 2) {
     if (t < s) partial[t] = Op::combine(partial[t], partial[t + s]);
     __syncthreads();
   }
-  if (t < 32) {
+  if (t < kWarpSize) {
     if constexpr (kAsPublished) fold_last_warp_as_published<T, Op>(partial, t);
     else fold_last_warp<T, Op>(partial, t);
   }
@@ -55,9 +54,9 @@ struct Harris6 {
   static void enqueue(const TypedCall<T>& call) {
     with_value<64, 128, 256, 512, 1024>(call.params().number("block"), [&]<unsigned kBlock>() {
       reduce_in_two_passes(call, 2, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-        const bool as_published = call.params().is("form", "as-published") && input == call.in();
-        launch(as_published ? harris_6_kernel<T, Op, kBlock, true>
-                            : harris_6_kernel<T, Op, kBlock, false>,
+        const bool as_published =
+            call.params().is("form", "as-published") && input == call.values();
+        launch(as_published ? kernel<T, Op, kBlock, true> : kernel<T, Op, kBlock, false>,
                {blocks, kBlock, kBlock * sizeof(T), call.stream}, input, output, n);
       });
     });
@@ -76,9 +75,7 @@ std::optional<Defect> defect(const Problem& p) {
   return Defect{"element i + B is read unchecked: n is not a multiple of 2B", p.op == Op::kSum};
 }
 
-}  // namespace
-
-Variant harris_6() {
+Variant variant() {
   return {
       .id = "harris/6",
       .title = "multiple elements per thread",
@@ -97,4 +94,4 @@ Variant harris_6() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_6

@@ -17,10 +17,9 @@
 #include <type_traits>
 
 #include "kernels/reduce/persistent.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_7 {
 
 template <class Op, class T>
 __device__ T fold_warp_in_hardware(T value) {
@@ -35,7 +34,7 @@ __device__ T fold_warp_in_hardware(T value) {
 }
 
 template <class T, class Op>
-__global__ void harris_7_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   T* warp_results = dynamic_shared<T>();
   const unsigned t = threadIdx.x, block = blockDim.x;
   const unsigned lane = t % kWarpSize, warp = t / kWarpSize;
@@ -61,15 +60,12 @@ struct Harris7 {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_two_passes(call, 2, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(harris_7_kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input,
-             output, n);
+      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output, n);
     });
   }
 };
 
-}  // namespace
-
-Variant harris_7() {
+Variant variant() {
   return {
       .id = "harris/7",
       .title = "warp shuffles and hardware warp reduction",
@@ -84,4 +80,4 @@ Variant harris_7() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_7

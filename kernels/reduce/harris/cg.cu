@@ -18,11 +18,10 @@
 #include "kernels/reduce/harris/cooperative_groups.hpp"
 #include "kernels/reduce/persistent.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_cg {
 
 template <class T, class Op>
-__global__ void harris_cg_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   const auto block = cg::this_thread_block();
   const auto tile = cg::tiled_partition<32>(block);
   T* partial = dynamic_shared<T>();
@@ -34,7 +33,7 @@ __global__ void harris_cg_kernel(const T* input, T* output, std::size_t n) {
     sum = Op::combine(sum, input[i]);
   partial[t] = sum;
 
-  for (unsigned s = block.size() / 2; s >= 32; s /= 2) {
+  for (unsigned s = block.size() / 2; s >= kWarpSize; s /= 2) {
     block.sync();
     if (t < s) {
       sum = Op::combine(sum, partial[t + s]);
@@ -52,15 +51,12 @@ struct HarrisCg {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_two_passes(call, 1, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(harris_cg_kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input,
-             output, n);
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
     });
   }
 };
 
-}  // namespace
-
-Variant harris_cg() {
+Variant variant() {
   return {
       .id = "harris/cg",
       .title = "cooperative-groups tiles",
@@ -75,4 +71,4 @@ Variant harris_cg() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_cg

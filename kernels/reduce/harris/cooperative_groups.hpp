@@ -34,7 +34,7 @@ thread_block_tile<kSize> tiled_partition(thread_block) {
 template <unsigned kSize, class T, class F>
 T reduce(thread_block_tile<kSize>, T value, F&& combine) {
   for (unsigned mask = kSize / 2; mask > 0; mask /= 2)
-    value = combine(value, __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask)));
+    value = combine(value, __shfl_xor_sync(kAllLanes, value, static_cast<int>(mask)));
   return value;
 }
 

@@ -19,13 +19,12 @@
 #ifdef __CUDACC__
 #include <cooperative_groups.h>
 
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 #else
 #include <stdexcept>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_grid_sync {
 
 unsigned grid_blocks(const Problem& p) {
   const std::size_t block = p.params.number("block");
@@ -36,7 +35,7 @@ unsigned grid_blocks(const Problem& p) {
 #ifdef __CUDACC__
 template <class T, class Op>
 __global__ void __launch_bounds__(1024)
-    harris_grid_sync_kernel(const T* input, T* output, T* block_results, std::size_t n) {
+    kernel(const T* input, T* output, T* block_results, std::size_t n) {
   T* warp_results = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
@@ -62,22 +61,20 @@ struct HarrisGridSync {
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
     const unsigned block = call.params().number("block");
-    launch(harris_grid_sync_kernel<T, Op>,
+    launch(kernel<T, Op>,
            {.grid = grid_blocks(call.problem),
             .block = block,
             .shared_bytes = kWarpSize * sizeof(T),
             .stream = call.stream,
             .cooperative = true},
-           call.in(), call.out(), call.scratch(), call.n());
+           call.values(), call.results(), call.scratch(), call.n());
 #else
     throw std::logic_error("harris/grid-sync needs a cooperative launch: run it on backend cuda");
 #endif
   }
 };
 
-}  // namespace
-
-Variant harris_grid_sync() {
+Variant variant() {
   return {
       .id = "harris/grid-sync",
       .title = "one cooperative launch with a grid barrier",
@@ -103,4 +100,4 @@ Variant harris_grid_sync() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_grid_sync

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "kernels/api/variant.hpp"
 #include "kernels/platform/platform.hpp"
-#include "kernels/variant.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -14,7 +14,7 @@ template <class T, class Op>
 __device__ void fold_last_warp(T* partial, unsigned lane) {
   T sum = partial[lane];
 #pragma unroll
-  for (unsigned s = 32; s > 0; s /= 2) {
+  for (unsigned s = kWarpSize; s > 0; s /= 2) {
     sum = Op::combine(sum, partial[lane + s]);
     __syncwarp();  // all have read before anyone writes
     partial[lane] = sum;
@@ -27,7 +27,7 @@ __device__ void fold_last_warp(T* partial, unsigned lane) {
 template <class T, class Op>
 __device__ void fold_last_warp_as_published(volatile T* partial, unsigned lane) {
 #pragma unroll
-  for (unsigned s = 32; s > 0; s /= 2)
+  for (unsigned s = kWarpSize; s > 0; s /= 2)
     partial[lane] = Op::template combine<T>(partial[lane], partial[lane + s]);
 }
 

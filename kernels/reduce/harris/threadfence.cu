@@ -14,10 +14,9 @@
 //   of 1024 threads work. The number of blocks, 64 in the sample, scales with the SMs of the card.
 
 #include "kernels/reduce/persistent.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::harris_threadfence {
 
 template <class T>
 struct ThreadfenceStorage {
@@ -26,8 +25,8 @@ struct ThreadfenceStorage {
 };
 
 template <class T, class Op>
-__global__ void harris_threadfence_kernel(const T* input, T* output, T* block_results,
-                                          unsigned* ticket, std::size_t n) {
+__global__ void kernel(const T* input, T* output, T* block_results, unsigned* ticket,
+                       std::size_t n) {
   auto& shared = *dynamic_shared<ThreadfenceStorage<T>>();
   const unsigned t = threadIdx.x, block = blockDim.x;
   const std::size_t stride = std::size_t{gridDim.x} * (2 * block);
@@ -59,10 +58,10 @@ struct HarrisThreadfence {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    launch(harris_threadfence_kernel<T, Op>,
+    launch(kernel<T, Op>,
            {persistent_blocks(call.problem, 2), block, sizeof(ThreadfenceStorage<T>), call.stream},
-           call.in(), call.out(), call.scratch(kTicketBytes), call.template scratch<unsigned>(),
-           call.n());
+           call.values(), call.results(), call.scratch(kTicketBytes),
+           call.template scratch<unsigned>(), call.n());
   }
 };
 
@@ -71,9 +70,7 @@ std::uint64_t depth(const Problem& p) {
   return depth_of_grid_stride(p, p.n, blocks, 2) + depth_of_grid_stride(p, blocks, 1, 1);
 }
 
-}  // namespace
-
-Variant harris_threadfence() {
+Variant variant() {
   return {
       .id = "harris/threadfence",
       .title = "one launch, the last block finishes",
@@ -98,4 +95,4 @@ Variant harris_threadfence() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::harris_threadfence

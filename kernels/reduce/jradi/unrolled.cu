@@ -20,10 +20,9 @@
 //   second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::jradi_unrolled {
 
 enum class Tree { kBarriers, kShuffle, kBarrierFree };
 
@@ -47,7 +46,7 @@ __device__ void fold_without_barriers(volatile T* partial) {
 }
 
 template <class T, class Op, unsigned kFactor, bool kMultiply>
-__global__ void jradi_unrolled_kernel(const T* input, std::size_t n, Tree tree, T* output) {
+__global__ void kernel(const T* input, std::size_t n, Tree tree, T* output) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t global_id = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -87,16 +86,15 @@ struct JradiUnrolled {
     const Tree tree = tree_of(call.params());
     T* partials = call.scratch();
     with_value<1, 2, 3, 4, 5, 6, 7, 8, 16>(call.params().number("F"), [&]<unsigned kFactor>() {
-      auto first_stage = jradi_unrolled_kernel<T, Op, kFactor, false>;
+      auto first_stage = kernel<T, Op, kFactor, false>;
       if constexpr (Op::kOp == reduce_bench::Op::kSum) {
-        if (call.params().is("predicate", "multiply"))
-          first_stage = jradi_unrolled_kernel<T, Op, kFactor, true>;
+        if (call.params().is("predicate", "multiply")) first_stage = kernel<T, Op, kFactor, true>;
       }
-      launch(first_stage, {blocks, block, shared_bytes, call.stream}, call.in(), call.n(), tree,
+      launch(first_stage, {blocks, block, shared_bytes, call.stream}, call.values(), call.n(), tree,
              partials);
     });
-    launch(jradi_unrolled_kernel<T, Op, 1, false>, {1, block, shared_bytes, call.stream}, partials,
-           blocks, tree, call.out());
+    launch(kernel<T, Op, 1, false>, {1, block, shared_bytes, call.stream}, partials, blocks, tree,
+           call.results());
   }
 };
 
@@ -105,9 +103,7 @@ std::size_t elements_read_beyond(const Problem& p) {
   return p.params.is("predicate", "multiply") ? ceil_div(p.n, factor) * factor - p.n : 0;
 }
 
-}  // namespace
-
-Variant jradi_unrolled() {
+Variant variant() {
   return {
       .id = "jradi/unrolled",
       .title = "unrolled persistent work-items, no branches",
@@ -149,4 +145,4 @@ Variant jradi_unrolled() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::jradi_unrolled

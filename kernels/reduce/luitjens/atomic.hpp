@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "kernels/atomics.hpp"
 #include "kernels/reduce/luitjens/params.hpp"
 #include "kernels/reduce/persistent.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -25,11 +25,11 @@ __device__ T fold_strided(const T* input, std::size_t n) {
 template <class T, class Op>
 void reduce_by_atomics(const TypedCall<T>& call, void (*kernel)(const T*, T*, std::size_t),
                        std::size_t shared_bytes = 0) {
-  enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
+  enqueue_fill(call.stream, call.results(), 1, Op::template identity<T>());
   launch(kernel,
          {persistent_blocks(call.problem, 1), call.params().number("block"), shared_bytes,
           call.stream},
-         call.in(), call.out(), call.n());
+         call.values(), call.results(), call.n());
 }
 
 /// One atomic per `threads_per_atomic` threads, and any of them can chain all the others.

@@ -15,11 +15,10 @@
 
 #include "kernels/reduce/luitjens/atomic.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_block_atomic {
 
 template <class T, class Op>
-__global__ void luitjens_block_atomic_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   const T sum = fold_block<Op>(fold_strided<Op>(input, n), dynamic_shared<T>());
   if (threadIdx.x == 0) atomic_combine<Op>(output, sum);
 }
@@ -27,13 +26,11 @@ __global__ void luitjens_block_atomic_kernel(const T* input, T* output, std::siz
 struct LuitjensBlockAtomic {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    reduce_by_atomics<T, Op>(call, luitjens_block_atomic_kernel<T, Op>, kWarpSize * sizeof(T));
+    reduce_by_atomics<T, Op>(call, kernel<T, Op>, kWarpSize * sizeof(T));
   }
 };
 
-}  // namespace
-
-Variant luitjens_block_atomic() {
+Variant variant() {
   return {
       .id = "luitjens/block-atomic",
       .title = "one global atomic per block",
@@ -45,4 +42,4 @@ Variant luitjens_block_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_block_atomic

@@ -13,24 +13,21 @@
 
 #include "kernels/reduce/luitjens/atomic.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_thread_atomic {
 
 template <class T, class Op>
-__global__ void luitjens_thread_atomic_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   atomic_combine<Op>(output, fold_strided<Op>(input, n));
 }
 
 struct LuitjensThreadAtomic {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    reduce_by_atomics<T, Op>(call, luitjens_thread_atomic_kernel<T, Op>);
+    reduce_by_atomics<T, Op>(call, kernel<T, Op>);
   }
 };
 
-}  // namespace
-
-Variant luitjens_thread_atomic() {
+Variant variant() {
   return {
       .id = "luitjens/thread-atomic",
       .title = "one global atomic per thread",
@@ -42,4 +39,4 @@ Variant luitjens_thread_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_thread_atomic

@@ -17,13 +17,12 @@
 
 #include "kernels/reduce/luitjens/params.hpp"
 #include "kernels/reduce/persistent.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_two_pass {
 
 template <class T, class Op>
-__global__ void luitjens_two_pass_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
 
   T sum = Op::template identity<T>();
@@ -39,15 +38,12 @@ struct LuitjensTwoPass {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_two_passes(call, 1, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(luitjens_two_pass_kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream},
-             input, output, n);
+      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output, n);
     });
   }
 };
 
-}  // namespace
-
-Variant luitjens_two_pass() {
+Variant variant() {
   return {
       .id = "luitjens/two-pass",
       .title = "shuffle reduction of the block, twice",
@@ -61,4 +57,4 @@ Variant luitjens_two_pass() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_two_pass

@@ -16,8 +16,7 @@
 
 #include "kernels/reduce/luitjens/vector.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_vec2 {
 
 struct LuitjensVec2 {
   template <class T, class Op>
@@ -26,9 +25,7 @@ struct LuitjensVec2 {
   }
 };
 
-}  // namespace
-
-Variant luitjens_vec2() {
+Variant variant() {
   return {
       .id = "luitjens/vec2",
       .title = "8-byte loads",
@@ -42,4 +39,4 @@ Variant luitjens_vec2() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_vec2

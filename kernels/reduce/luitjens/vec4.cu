@@ -15,8 +15,7 @@
 
 #include "kernels/reduce/luitjens/vector.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_vec4 {
 
 struct LuitjensVec4 {
   template <class T, class Op>
@@ -25,9 +24,7 @@ struct LuitjensVec4 {
   }
 };
 
-}  // namespace
-
-Variant luitjens_vec4() {
+Variant variant() {
   return {
       .id = "luitjens/vec4",
       .title = "16-byte loads",
@@ -41,4 +38,4 @@ Variant luitjens_vec4() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_vec4

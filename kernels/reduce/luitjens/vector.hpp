@@ -6,7 +6,7 @@
 
 #include "kernels/reduce/luitjens/params.hpp"
 #include "kernels/reduce/persistent.hpp"
-#include "kernels/reduce/shuffle.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 

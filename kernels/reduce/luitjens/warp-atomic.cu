@@ -14,11 +14,10 @@
 
 #include "kernels/reduce/luitjens/atomic.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::luitjens_warp_atomic {
 
 template <class T, class Op>
-__global__ void luitjens_warp_atomic_kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* input, T* output, std::size_t n) {
   const T sum = fold_warp<Op>(fold_strided<Op>(input, n));
   if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(output, sum);
 }
@@ -26,13 +25,11 @@ __global__ void luitjens_warp_atomic_kernel(const T* input, T* output, std::size
 struct LuitjensWarpAtomic {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    reduce_by_atomics<T, Op>(call, luitjens_warp_atomic_kernel<T, Op>);
+    reduce_by_atomics<T, Op>(call, kernel<T, Op>);
   }
 };
 
-}  // namespace
-
-Variant luitjens_warp_atomic() {
+Variant variant() {
   return {
       .id = "luitjens/warp-atomic",
       .title = "one global atomic per warp",
@@ -44,4 +41,4 @@ Variant luitjens_warp_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::luitjens_warp_atomic

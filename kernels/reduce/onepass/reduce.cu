@@ -30,10 +30,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::onepass_reduce {
 
 /// 16-byte loads in flight per thread. Eight gained nothing on an H200.
 inline constexpr unsigned kLoads = 4;
@@ -100,9 +99,9 @@ inline constexpr bool kOneInstruction =
 
 template <class Op>
 __device__ std::int32_t fold_by_instruction(std::int32_t value) {
-  if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(0xffffffffu, value);
-  else if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(0xffffffffu, value);
-  else return __reduce_max_sync(0xffffffffu, value);
+  if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(kAllLanes, value);
+  else if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(kAllLanes, value);
+  else return __reduce_max_sync(kAllLanes, value);
 }
 
 /// First half of a block's fold: puts what its threads hold, with the instruction what its warps
@@ -111,7 +110,7 @@ template <class Op, class T>
 __device__ void share(T value, T* memory) {
   if constexpr (kOneInstruction<Op, T>) {
     value = fold_by_instruction<Op>(value);
-    if (threadIdx.x % 32 == 0) memory[threadIdx.x / 32] = value;
+    if (threadIdx.x % kWarpSize == 0) memory[threadIdx.x / kWarpSize] = value;
   } else {
     memory[threadIdx.x] = value;
   }
@@ -156,7 +155,7 @@ __device__ T fold_shared(T* memory, unsigned warps) {
     T value = eight[0];
 #pragma unroll
     for (int offset = 1; offset < 4; offset *= 2)
-      value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, offset));
+      value = Op::combine(value, __shfl_xor_sync(kAllLanes, value, offset));
     return value;
   }
 }
@@ -169,9 +168,9 @@ __device__ void finish(T value, unsigned own, Slot<T>* slots, T* output, T* memo
   for (unsigned w = threadIdx.x; w < words; w += kBlock)
     value = Op::combine(value, take(slots + 1 + w));
   share<Op>(value, memory);
-  if (threadIdx.x >= 32) return;
+  if (threadIdx.x >= kWarpSize) return;
   unsigned warps = ((own > words ? own : words) + 127) / 128 * 4;
-  if (warps > kBlock / 32) warps = kBlock / 32;
+  if (warps > kBlock / kWarpSize) warps = kBlock / kWarpSize;
   value = fold_shared<Op, 1>(memory, warps);
   if (threadIdx.x == 0) *output = value;
 }
@@ -192,10 +191,9 @@ enum class Regime : unsigned {
 
 template <class T, class Op, unsigned kBlock, Regime kRegime>
 __global__ void __launch_bounds__(kBlock)
-    onepass_reduce_kernel(const T* input, std::size_t n, std::size_t head, T* output,
-                          Slot<T>* slots) {
+    kernel(const T* input, std::size_t n, std::size_t head, T* output, Slot<T>* slots) {
   using Vec = Vector<T>;
-  constexpr unsigned kWarps = kBlock / 32;
+  constexpr unsigned kWarps = kBlock / kWarpSize;
   constexpr unsigned kChunk = kBlock * kLoads;  // 16-byte loads that a block has in flight
   const auto* vectors = reinterpret_cast<const Vec*>(input + head);
   const std::size_t count = (n - head) / Vec::kLanes;
@@ -266,7 +264,7 @@ __global__ void __launch_bounds__(kBlock)
       }
       __syncthreads();  // the fold before has read the memory
       share<Op>(value, memory);
-      if (threadIdx.x < 32) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
+      if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
     }
     if (threadIdx.x == 0) *output = total;
   } else {
@@ -287,9 +285,9 @@ __global__ void __launch_bounds__(kBlock)
     if (!kAside && chunk == chunks) add_rest(chunk);
     if (!kAside && blockIdx.x == 0) add_edges();
     share<Op>(fold_lanes(), memory);
-    if (kAside && threadIdx.x >= 32) return;
+    if (kAside && threadIdx.x >= kWarpSize) return;
     T total = Op::template identity<T>();
-    if (threadIdx.x < 32) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
+    if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
     if (kAside || blockIdx.x != 0) {
       if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
       return;
@@ -300,7 +298,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-struct Shape {
+struct Grid {
   unsigned block, blocks;
   Regime regime;
 
@@ -318,11 +316,13 @@ std::size_t small_blocks_loads_per_sm(const Problem& p) {
   return p.element_bytes() == 8 ? kSmallBlocksLoadsPerSm8 : kSmallBlocksLoadsPerSm;
 }
 
-Shape shape_of(const Problem& p) {
+Grid grid_of(const Problem& p) {
   const std::size_t loads = ceil_div(p.input_bytes(), 16);
   const std::size_t loads_per_sm = ceil_div(loads, p.device.sm_count);
-  unsigned block = p.params.number("block");
-  if (p.params.is("block", "auto")) {
+  unsigned block = 0;
+  if (!p.params.is("block", "auto")) {
+    block = p.params.number("block");
+  } else {
     if (loads <= kOneBlockLoads / 4) block = 256;
     else if (loads <= kOneBlockLoads / 2) block = 512;
     else if (loads <= kOneBlockLoads) block = 1024;
@@ -343,22 +343,20 @@ Shape shape_of(const Problem& p) {
 struct OnepassReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const Shape shape = shape_of(call.problem);
-    const auto address = reinterpret_cast<std::uintptr_t>(call.in());
+    const Grid grid = grid_of(call.problem);
+    const auto address = reinterpret_cast<std::uintptr_t>(call.values());
     const std::size_t head = std::min<std::size_t>(call.n(), (16 - address % 16) % 16 / sizeof(T));
-    with_value<256, 512, 1024>(shape.block, [&]<unsigned kBlock>() {
-      with_value<0, 1, 2>(static_cast<unsigned>(shape.regime), [&]<unsigned kRegime>() {
-        launch(onepass_reduce_kernel<T, Op, kBlock, Regime{kRegime}>,
-               {shape.blocks, kBlock, kBlock * sizeof(T), call.stream}, call.in(), call.n(), head,
-               call.out(), call.template scratch<Slot<T>>());
+    with_value<256, 512, 1024>(grid.block, [&]<unsigned kBlock>() {
+      with_value<0, 1, 2>(static_cast<unsigned>(grid.regime), [&]<unsigned kRegime>() {
+        launch(kernel<T, Op, kBlock, Regime{kRegime}>,
+               {grid.blocks, kBlock, kBlock * sizeof(T), call.stream}, call.values(), call.n(),
+               head, call.results(), call.template scratch<Slot<T>>());
       });
     });
   }
 };
 
-}  // namespace
-
-Variant onepass_reduce() {
+Variant variant() {
   return {
       .id = "onepass/reduce",
       .title = "one launch, wide loads, flagged partials",
@@ -376,23 +374,23 @@ Variant onepass_reduce() {
                 kLatencyLoadsPerSm * sms * lanes};
       },
       .depth = [](const Problem& p) -> std::uint64_t {
-        const Shape shape = shape_of(p);
+        const Grid grid = grid_of(p);
         const std::size_t lanes = 16 / p.element_bytes();
         const std::size_t per_lane =
-            ceil_div(p.n, std::size_t{shape.block} * shape.streaming() * lanes) + 4;
+            ceil_div(p.n, std::size_t{grid.block} * grid.streaming() * lanes) + 4;
         // A row for every 128 threads but the first, 2 for 4 columns, 3 for 8 values, 2 shuffles.
-        const std::size_t fold = shape.block / 128 + 6;
+        const std::size_t fold = grid.block / 128 + 6;
         // Edges and lanes; a block's fold; the others' partials and block 0's fold.
         return per_lane + lanes + fold +
-               (shape.blocks > 1 ? ceil_div(shape.blocks - 1, shape.block) + fold : 0);
+               (grid.blocks > 1 ? ceil_div(grid.blocks - 1, grid.block) + fold : 0);
       },
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
       .workspace = [](const Problem& p) -> Workspace {
-        const std::size_t bytes = shape_of(p).blocks * p.element_bytes() * 2;
+        const std::size_t bytes = grid_of(p).blocks * p.element_bytes() * 2;
         return {.device_bytes = bytes, .zeroed_bytes = bytes};
       },
       .enqueue = instantiate<OnepassReduce, AllOps>(),
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_reduce

@@ -12,14 +12,13 @@
 //   serves min and max of floats. The order of the atomics varies, so float sums differ from run to
 //   run.
 
-#include "kernels/atomics.hpp"
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::report7_naive_atomic {
 
 template <class T, class Op>
-__global__ void report7_naive_atomic_kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* input, std::size_t n, T* result) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) atomic_combine<Op>(result, input[i]);
 }
@@ -28,17 +27,14 @@ struct Report7NaiveAtomic {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
+    enqueue_fill(call.stream, call.results(), 1, Op::template identity<T>());
     if (call.n() == 0) return;
     const auto blocks = static_cast<unsigned>(ceil_div(call.n(), block));
-    launch(report7_naive_atomic_kernel<T, Op>, {blocks, block, 0, call.stream}, call.in(), call.n(),
-           call.out());
+    launch(kernel<T, Op>, {blocks, block, 0, call.stream}, call.values(), call.n(), call.results());
   }
 };
 
-}  // namespace
-
-Variant report7_naive_atomic() {
+Variant variant() {
   return {
       .id = "report7/naive-atomic",
       .title = "one global atomic per element",
@@ -53,4 +49,4 @@ Variant report7_naive_atomic() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::report7_naive_atomic

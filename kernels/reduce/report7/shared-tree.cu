@@ -13,14 +13,13 @@
 //   differ from run to run. Errata 9: the report's times for this kernel have a floor near 550 us
 //   that the kernel does not explain.
 
-#include "kernels/atomics.hpp"
 #include "kernels/reduce/passes.hpp"
+#include "kernels/shared/atomics.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::report7_shared_tree {
 
 template <class T, class Op>
-__global__ void report7_shared_tree_kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* input, std::size_t n, T* result) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t start = 2 * std::size_t{blockIdx.x} * blockDim.x;
@@ -41,15 +40,13 @@ struct Report7SharedTree {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     const auto blocks = static_cast<unsigned>(blocks_of_pass(call.n(), 2 * block));
-    enqueue_fill(call.stream, call.out(), 1, Op::template identity<T>());
-    launch(report7_shared_tree_kernel<T, Op>, {blocks, block, 2 * block * sizeof(T), call.stream},
-           call.in(), call.n(), call.out());
+    enqueue_fill(call.stream, call.results(), 1, Op::template identity<T>());
+    launch(kernel<T, Op>, {blocks, block, 2 * block * sizeof(T), call.stream}, call.values(),
+           call.n(), call.results());
   }
 };
 
-}  // namespace
-
-Variant report7_shared_tree() {
+Variant variant() {
   return {
       .id = "report7/shared-tree",
       .title = "shared-memory tree, one atomic per block",
@@ -66,4 +63,4 @@ Variant report7_shared_tree() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::report7_shared_tree

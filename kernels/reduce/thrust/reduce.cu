@@ -10,7 +10,7 @@
 //   the bare call has cudaMalloc and cudaFree in it each time. The call returns only when the
 //   result is there, so its time includes the launch latency and the copy.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/execution_policy.h>
@@ -18,26 +18,23 @@
 #include <thrust/system/cuda/execution_policy.h>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::thrust_reduce {
 
 struct ThrustReduce {
   template <class T, class Op>
   static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
 #ifdef __CUDACC__
     WorkspaceAllocator allocator(call.workspace, kLibraryTemporaryBytes);
-    *call.out() =
-        thrust::reduce(thrust::cuda::par(allocator).on(native(call.stream)), call.in(),
-                       call.in() + call.n(), Op::template identity<T>(), LibraryOperator<Op>{});
+    *call.results() =
+        thrust::reduce(thrust::cuda::par(allocator).on(native(call.stream)), call.values(),
+                       call.values() + call.n(), Op::template identity<T>(), LibraryOperator<Op>{});
 #else
     throw std::logic_error("thrust/reduce runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant thrust_reduce() {
+Variant variant() {
   return {
       .id = "thrust/reduce",
       .title = "thrust::reduce, result on the host",
@@ -51,4 +48,4 @@ Variant thrust_reduce() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::thrust_reduce

@@ -12,10 +12,9 @@
 //   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
 //   so float sums differ from run to run.
 
-#include "kernels/multiscan/cub_scan_by_key.hpp"
+#include "kernels/shared/cub_scan_by_key.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_scan_by_key {
 
 std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
 #ifdef __CUDACC__
@@ -33,7 +32,7 @@ struct CubScanByKey {
 #ifdef __CUDACC__
     if (call.n() == 0) return;
     std::size_t bytes = temporary_bytes_of(call.problem);
-    run_cub_scan_by_key<T>(call.workspace, bytes, call.labels(), call.in(), call.out(),
+    run_cub_scan_by_key<T>(call.workspace, bytes, call.labels(), call.values(), call.results(),
                            library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
                            call.n(), native(call.stream));
 #else
@@ -42,9 +41,7 @@ struct CubScanByKey {
   }
 };
 
-}  // namespace
-
-Variant cub_scan_by_key() {
+Variant variant() {
   return {
       .id = "cub/scan-by-key",
       .title = "CUB scan by key",
@@ -60,4 +57,4 @@ Variant cub_scan_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_scan_by_key

@@ -12,7 +12,7 @@
 //   and cudaFree in it each time. The call returns only when the results are there, so its time
 //   includes the launch latency. Float sums may differ from run to run.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/execution_policy.h>
@@ -22,8 +22,7 @@
 #include <cuda/std/functional>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::thrust_scan_by_key {
 
 struct ThrustScanByKey {
   template <class T, class Op>
@@ -33,10 +32,10 @@ struct ThrustScanByKey {
     const auto policy = thrust::cuda::par(allocator).on(native(call.stream));
     const Label* end = call.labels() + call.n();
     if (call.inclusive())
-      thrust::inclusive_scan_by_key(policy, call.labels(), end, call.in(), call.out(),
+      thrust::inclusive_scan_by_key(policy, call.labels(), end, call.values(), call.results(),
                                     ::cuda::std::equal_to<Label>{}, library_operator<Op>());
     else
-      thrust::exclusive_scan_by_key(policy, call.labels(), end, call.in(), call.out(),
+      thrust::exclusive_scan_by_key(policy, call.labels(), end, call.values(), call.results(),
                                     Op::template identity<T>(), ::cuda::std::equal_to<Label>{},
                                     library_operator<Op>());
 #else
@@ -45,9 +44,7 @@ struct ThrustScanByKey {
   }
 };
 
-}  // namespace
-
-Variant thrust_scan_by_key() {
+Variant variant() {
   return {
       .id = "thrust/scan-by-key",
       .title = "thrust scans by key",
@@ -66,4 +63,4 @@ Variant thrust_scan_by_key() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::thrust_scan_by_key

@@ -18,10 +18,9 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_scatter_parallel {
 
 constexpr Count kNone = ~Count{0};
 
@@ -35,9 +34,9 @@ std::string restriction(const Problem& p) {
 struct CpuScatterParallel {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.in();
+    const T* values = call.values();
     const Label* labels = call.labels();
-    T* results = call.out();
+    T* results = call.results();
     auto* copies = call.template scratch<Count>();
     const std::size_t n = call.n(), m = call.buckets(), shares = threads();
 #pragma omp parallel
@@ -62,9 +61,7 @@ struct CpuScatterParallel {
   }
 };
 
-}  // namespace
-
-Variant cpu_scatter_parallel() {
+Variant variant() {
   return {
       .id = "cpu/scatter-parallel",
       .title = "private buckets for each core",
@@ -80,4 +77,4 @@ Variant cpu_scatter_parallel() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_scatter_parallel

@@ -12,10 +12,9 @@
 //   of 8 bits, and by how many bits is sorted, are not stated.
 
 #include "kernels/scatter/cpu/scatter.hpp"
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_scatter_sorted {
 
 constexpr unsigned kBitsPerRun = 8;
 
@@ -41,15 +40,13 @@ struct CpuScatterSorted {
     const Places at = places(call.problem);
     Label* labels = call.template scratch<Label>();
     T* values = call.scratch(at.values);
-    sort_pairs(sort_of(call.problem), call.labels(), call.in(), labels, values,
+    sort_pairs(sort_of(call.problem), call.labels(), call.values(), labels, values,
                call.workspace + at.sorting);
-    scatter<T>(call.n(), labels, values, call.out());
+    scatter<T>(call.n(), labels, values, call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_scatter_sorted() {
+Variant variant() {
   return {
       .id = "cpu/scatter-sorted",
       .title = "partial radix sort, then one loop",
@@ -65,4 +62,4 @@ Variant cpu_scatter_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_scatter_sorted

@@ -10,21 +10,18 @@
 
 #include "kernels/scatter/cpu/scatter.hpp"
 
-#include "kernels/instantiate.hpp"
+#include "kernels/shared/instantiate.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_scatter {
 
 struct CpuScatter {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    scatter<T>(call.n(), call.labels(), call.in(), call.out());
+    scatter<T>(call.n(), call.labels(), call.values(), call.results());
   }
 };
 
-}  // namespace
-
-Variant cpu_scatter() {
+Variant variant() {
   return {
       .id = "cpu/scatter",
       .title = "one loop",
@@ -35,4 +32,4 @@ Variant cpu_scatter() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_scatter

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "kernels/operation.hpp"
+#include "kernels/api/operation.hpp"
 #include "kernels/platform/platform.hpp"
 
 namespace reduce_bench::BACKEND {

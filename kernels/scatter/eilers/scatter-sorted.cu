@@ -15,10 +15,9 @@
 #include <algorithm>
 
 #include "kernels/scatter/winner.hpp"
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_scatter_sorted {
 
 constexpr unsigned kUnsortedBits = 9;
 
@@ -45,15 +44,13 @@ struct EilersScatterSorted {
   static void enqueue(const TypedCall<T>& call) {
     const Places at = places(call.problem);
     const Pairs<Label, T> sorted{call.template scratch<Label>(at.labels), call.scratch(at.values)};
-    enqueue_radix_sort<T>(call.stream, at.sort, {call.labels(), call.in()}, sorted,
+    enqueue_radix_sort<T>(call.stream, at.sort, {call.labels(), call.values()}, sorted,
                           call.workspace + at.sorting);
     enqueue_scatter<T>(call, sorted.values, sorted.labels, 1, call.template scratch<Count>());
   }
 };
 
-}  // namespace
-
-Variant eilers_scatter_sorted() {
+Variant variant() {
   return {
       .id = "eilers/scatter-sorted",
       .title = "partial sort, then scatter",
@@ -78,4 +75,4 @@ Variant eilers_scatter_sorted() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_scatter_sorted

@@ -15,19 +15,16 @@
 
 #include "kernels/scatter/winner.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::gpu_scatter {
 
 struct GpuScatter {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_scatter(call, call.in(), call.labels(), 1, call.template scratch<Count>());
+    enqueue_scatter(call, call.values(), call.labels(), 1, call.template scratch<Count>());
   }
 };
 
-}  // namespace
-
-Variant gpu_scatter() {
+Variant variant() {
   return {
       .id = "gpu/scatter",
       .title = "each thread stores where its label says",
@@ -43,4 +40,4 @@ Variant gpu_scatter() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::gpu_scatter

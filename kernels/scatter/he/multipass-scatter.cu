@@ -14,20 +14,17 @@
 
 #include "kernels/scatter/winner.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::he_multipass_scatter {
 
 struct HeMultipassScatter {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_scatter(call, call.in(), call.labels(), call.params().number("passes"),
+    enqueue_scatter(call, call.values(), call.labels(), call.params().number("passes"),
                     call.template scratch<Count>());
   }
 };
 
-}  // namespace
-
-Variant he_multipass_scatter() {
+Variant variant() {
   return {
       .id = "he/multipass-scatter",
       .title = "one pass for each part of the buckets",
@@ -44,4 +41,4 @@ Variant he_multipass_scatter() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::he_multipass_scatter

@@ -12,10 +12,9 @@
 //   the results of a run in the wrong direction; here two arrays take turns. All bits that labels
 //   below m have are sorted by; the number of bits in a run is not stated.
 
-#include "kernels/sort/cpu_radix_sort.hpp"
+#include "kernels/shared/cpu_radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cpu_radix_sort {
 
 CpuRadixSort sort_of(const Problem& p) {
   return plan_cpu_radix_sort(p.n, p.buckets, 32, p.params.number("bits"));
@@ -24,14 +23,12 @@ CpuRadixSort sort_of(const Problem& p) {
 struct CpuSort {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    sort_pairs(sort_of(call.problem), call.labels(), call.in(), call.out_labels(), call.out(),
-               call.workspace);
+    sort_pairs(sort_of(call.problem), call.labels(), call.values(), call.result_labels(),
+               call.results(), call.workspace);
   }
 };
 
-}  // namespace
-
-Variant cpu_radix_sort() {
+Variant variant() {
   return {
       .id = "cpu/radix-sort",
       .title = "counting sorts by a few bits",
@@ -47,4 +44,4 @@ Variant cpu_radix_sort() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cpu_radix_sort

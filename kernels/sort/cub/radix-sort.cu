@@ -10,14 +10,13 @@
 // Preconditions: none.
 // Deviations: the temporary storage is allocated beforehand.
 
-#include "kernels/library.hpp"
+#include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_radix_sort.cuh>
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::cub_radix_sort {
 
 #ifdef __CUDACC__
 template <class T>
@@ -48,18 +47,16 @@ struct CubRadixSort {
 #ifdef __CUDACC__
     if (call.n() == 0) return;
     std::size_t bytes = temporary_bytes_of(call.problem);
-    sort_pairs(call.workspace, bytes, call.labels(), call.out_labels(),
-               reinterpret_cast<const Opaque<T>*>(call.in()),
-               reinterpret_cast<Opaque<T>*>(call.out()), call.problem, native(call.stream));
+    sort_pairs(call.workspace, bytes, call.labels(), call.result_labels(),
+               reinterpret_cast<const Opaque<T>*>(call.values()),
+               reinterpret_cast<Opaque<T>*>(call.results()), call.problem, native(call.stream));
 #else
     throw std::logic_error("cub/radix-sort runs on the cuda backend only");
 #endif
   }
 };
 
-}  // namespace
-
-Variant cub_radix_sort() {
+Variant variant() {
   return {
       .id = "cub/radix-sort",
       .title = "CUB radix sort of pairs",
@@ -72,4 +69,4 @@ Variant cub_radix_sort() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::cub_radix_sort

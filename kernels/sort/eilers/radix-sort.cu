@@ -17,10 +17,9 @@
 //   as SRTS does. The listing's one block of n threads becomes a grid. Only the bits that labels
 //   below m have are sorted by, as everywhere in the thesis. Values travel with their labels.
 
-#include "kernels/sort/radix_sort.hpp"
+#include "kernels/shared/radix_sort.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::eilers_radix_sort {
 
 RadixSort sort_of(const Problem& p) {
   return plan_radix_sort(p.n, p.buckets, 32, p.params.number("bits"), p.device);
@@ -29,14 +28,12 @@ RadixSort sort_of(const Problem& p) {
 struct EilersRadixSort {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_radix_sort<T>(call.stream, sort_of(call.problem), {call.labels(), call.in()},
-                          {call.out_labels(), call.out()}, call.workspace);
+    enqueue_radix_sort<T>(call.stream, sort_of(call.problem), {call.labels(), call.values()},
+                          {call.result_labels(), call.results()}, call.workspace);
   }
 };
 
-}  // namespace
-
-Variant eilers_radix_sort() {
+Variant variant() {
   return {
       .id = "eilers/radix-sort",
       .title = "stable partitions by a few bits",
@@ -57,4 +54,4 @@ Variant eilers_radix_sort() {
   };
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::eilers_radix_sort

@@ -5,8 +5,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_abort {
 
 struct Abort {
   template <class T, class Op>
@@ -16,8 +15,6 @@ struct Abort {
   }
 };
 
-}  // namespace
+Variant variant() { return fault<Abort>("fault/abort", "calls abort"); }
 
-Variant fault_abort() { return fault<Abort>("fault/abort", "calls abort"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_abort

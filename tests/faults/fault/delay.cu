@@ -4,8 +4,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_delay {
 
 /// Nanoseconds since whenever.
 inline __host__ __device__ unsigned long long clock_ns() {
@@ -31,17 +30,15 @@ __global__ void delay_kernel(const T* input, T* output, std::size_t n, unsigned 
 struct Delay {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    on_one_thread(call.stream, &delay_kernel<T>, call.in(), call.out(), call.n(),
+    on_one_thread(call.stream, &delay_kernel<T>, call.values(), call.results(), call.n(),
                   call.params().number("delay_us"));
   }
 };
 
-}  // namespace
-
-Variant fault_delay() {
+Variant variant() {
   Variant variant = fault<Delay>("fault/delay", "the sum after a known time");
   variant.params = {{"delay_us", "1000", {"1000", "10000"}, "microseconds per call"}};
   return variant;
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_delay

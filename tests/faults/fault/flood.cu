@@ -5,8 +5,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_flood {
 
 template <class T>
 __global__ void flood_kernel(const T* input, T* output, std::size_t n) {
@@ -21,12 +20,10 @@ struct Flood {
       std::puts(line.c_str());
       std::fprintf(stderr, "%s\n", line.c_str());
     }
-    on_one_thread(call.stream, &flood_kernel<T>, call.in(), call.out(), call.n());
+    on_one_thread(call.stream, &flood_kernel<T>, call.values(), call.results(), call.n());
   }
 };
 
-}  // namespace
+Variant variant() { return fault<Flood>("fault/flood", "prints a gigabyte"); }
 
-Variant fault_flood() { return fault<Flood>("fault/flood", "prints a gigabyte"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_flood

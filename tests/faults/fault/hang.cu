@@ -2,8 +2,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_hang {
 
 template <class T>
 __global__ void hang_kernel(const volatile T* input, T* output) {
@@ -16,12 +15,10 @@ __global__ void hang_kernel(const volatile T* input, T* output) {
 struct Hang {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    on_one_thread(call.stream, &hang_kernel<T>, call.in(), call.out());
+    on_one_thread(call.stream, &hang_kernel<T>, call.values(), call.results());
   }
 };
 
-}  // namespace
+Variant variant() { return fault<Hang>("fault/hang", "a loop without end"); }
 
-Variant fault_hang() { return fault<Hang>("fault/hang", "a loop without end"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_hang

@@ -5,8 +5,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_hog {
 
 struct Hog {
   template <class T, class Op>
@@ -18,8 +17,6 @@ struct Hog {
   }
 };
 
-}  // namespace
+Variant variant() { return fault<Hog>("fault/hog", "takes memory without end"); }
 
-Variant fault_hog() { return fault<Hog>("fault/hog", "takes memory without end"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_hog

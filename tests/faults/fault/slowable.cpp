@@ -7,22 +7,19 @@
 #define SLOWABLE_PASSES 20
 #endif
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_slowable {
 
 struct FaultSlowable {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     for (int pass = 0; pass < SLOWABLE_PASSES; ++pass) {
-      *call.out() = sum_of(call.in(), call.n());
+      *call.results() = sum_of(call.values(), call.n());
       // Otherwise one pass would do for all.
       asm volatile("" : : : "memory");
     }
   }
 };
 
-}  // namespace
+Variant variant() { return fault<FaultSlowable>("fault/slowable", "many passes"); }
 
-Variant fault_slowable() { return fault<FaultSlowable>("fault/slowable", "many passes"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_slowable

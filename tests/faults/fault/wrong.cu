@@ -2,8 +2,7 @@
 
 #include "tests/faults/one_thread.hpp"
 
-namespace reduce_bench::BACKEND {
-namespace {
+namespace reduce_bench::BACKEND::fault_wrong {
 
 template <class T>
 __global__ void wrong_kernel(const T* input, T* output, std::size_t n) {
@@ -13,12 +12,10 @@ __global__ void wrong_kernel(const T* input, T* output, std::size_t n) {
 struct Wrong {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    on_one_thread(call.stream, &wrong_kernel<T>, call.in(), call.out(), call.n());
+    on_one_thread(call.stream, &wrong_kernel<T>, call.values(), call.results(), call.n());
   }
 };
 
-}  // namespace
+Variant variant() { return fault<Wrong>("fault/wrong", "one more than the sum"); }
 
-Variant fault_wrong() { return fault<Wrong>("fault/wrong", "one more than the sum"); }
-
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::fault_wrong

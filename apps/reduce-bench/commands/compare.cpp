@@ -1,0 +1,110 @@
+// reduce-bench compare: decides whether one run is slower than another.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/commands.hpp"
+#include "common/error.hpp"
+#include "compare/report.hpp"
+
+namespace reduce_bench {
+namespace {
+
+struct CompareOptions {
+  std::string base, new_;
+  std::string config;
+  std::string format = "text";
+  bool allow_environment = false;
+};
+
+std::vector<std::string> all_environment_differences(const Side& base, const Side& new_) {
+  const MeasuredRun &first_base = base.rounds.front(), &first_new = new_.rounds.front();
+  std::vector<std::string> all =
+      environment_differences(first_base.environment, first_new.environment);
+  for (const Side* side : {&base, &new_})
+    for (const MeasuredRun& run : side->rounds) {
+      const MeasuredRun& first = side->rounds.front();
+      for (const std::string& difference :
+           environment_differences(first.environment, run.environment))
+        all.push_back(fmt::format("{} within '{}', between {} and {}", difference, side->name,
+                                  std::filesystem::path(first.file).filename().string(),
+                                  std::filesystem::path(run.file).filename().string()));
+    }
+  if (const std::string clocks = clock_difference(base, new_); !clocks.empty())
+    all.push_back(clocks);
+  return all;
+}
+
+/// A comparison without a verdict is no evidence that nothing changed.
+void check_anything_compared(const Side& base, const Side& new_, const RunComparison& comparison) {
+  const auto decided = [](const ComparedPoint& point) {
+    return point.change || point.verdict == Verdict::kBroken || point.verdict == Verdict::kFixed;
+  };
+  if (std::any_of(comparison.points.begin(), comparison.points.end(), decided)) return;
+  const ComparedPoint& first = comparison.points.front();
+  throw UsageError(fmt::format(
+      "nothing could be compared: of {} points of '{}' and '{}' none has a verified time on both "
+      "sides (the first, {}{}{}, is {}{}{}); compare runs that measured the same points in the "
+      "same modes",
+      comparison.points.size(), base.name, new_.name, first.identity.text(),
+      first.mode.empty() ? "" : ", ", first.mode, name_of(first.verdict),
+      first.note.empty() ? "" : ": ", first.note));
+}
+
+int compare_runs(const CompareOptions& options) {
+  const Thresholds thresholds =
+      options.config.empty() ? Thresholds{} : read_thresholds(options.config);
+  const Side base = read_side(options.base), new_ = read_side(options.new_);
+  const std::vector<std::string> differences = all_environment_differences(base, new_);
+  if (!differences.empty() && !options.allow_environment) {
+    fmt::print(stderr,
+               "reduce-bench: '{}' and '{}' are from different environments ({}): compare runs of "
+               "one machine and build set-up, or add --allow-environment\n",
+               base.name, new_.name, fmt::join(differences, "; "));
+    return kExitEnvironmentDiffers;
+  }
+  const ComparisonReport report{base, new_, differences, compare_sides(base, new_, thresholds)};
+  check_anything_compared(base, new_, report.comparison);
+  if (options.format == "json")
+    fmt::print("{}\n", report.json().dump(1, ' ', false, Json::error_handler_t::replace));
+  else if (options.format == "junit") fmt::print("{}", report.junit());
+  else if (options.format == "markdown") fmt::print("{}", report.markdown());
+  else fmt::print("{}", report.text());
+
+  const RunComparison& comparison = report.comparison;
+  if (comparison.count(Verdict::kBroken) + comparison.count(Verdict::kSlower) > 0)
+    return kExitRegression;
+  return comparison.count(Verdict::kInconclusive) > 0 ? kExitIncomplete : kExitGood;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("compare", "Decides whether one run is slower than another");
+  auto o = std::make_shared<CompareOptions>();
+  const char* side = "results file, or folder with those of several rounds";
+  command->add_option("base", o->base, fmt::format("Base: {}", side))->required();
+  command->add_option("new", o->new_, fmt::format("New: {}", side))->required();
+  command->add_option("--config", o->config,
+                      "Thresholds per variant, such as configs/thresholds.json (default: 3 %)");
+  command->add_option("--format", o->format, "text, markdown, json or junit")
+      ->check(CLI::IsMember({"text", "markdown", "json", "junit"}))
+      ->capture_default_str();
+  command->add_flag("--allow-environment", o->allow_environment,
+                    "Compare runs of different GPUs, drivers, clocks, CPUs or compilers");
+  command->footer(
+      "Examples:\n"
+      "  reduce-bench compare results/nvidia-h200/quick.json new.json\n"
+      "  reduce-bench compare base.json new.json --config configs/thresholds.json\n"
+      "  reduce-bench compare base-rounds/ new-rounds/ --format markdown\n"
+      "A point is slower where its ratio of medians is beyond the threshold and differs from 1\n"
+      "after correction for all points (docs/adr/0006-comparison.md).\n"
+      "Exit codes: 0 nothing slower or broken, 1 a regression, 2 bad usage or input, or not one\n"
+      "point could be compared, 3 different environments, 4 some points are inconclusive and none "
+      "is a\n"
+      "regression.");
+  command->callback([=, &action] { action = [=] { return compare_runs(*o); }; });
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,75 @@
+// reduce-bench info: the machine, the build and the measured ceilings.
+
+#include <fmt/format.h>
+
+#include "commands/commands.hpp"
+#include "results/environment.hpp"
+#include "results/results.hpp"
+
+namespace reduce_bench {
+namespace {
+
+int info(bool as_json) {
+  const CudaStatus cuda = cuda_status();
+  const bool has_gpu = cuda.unavailable.empty();
+  Json document{
+      {"environment",
+       environment_json(
+           cuda, has_gpu ? &cuda.devices[0] : nullptr, {"reduce-bench", "info"}, 0,
+           has_gpu ? "cuda: a device is present" : fmt::format("cpu: {}", cuda.unavailable))}};
+  Json devices = Json::array();
+  for (const GpuInfo& gpu : cuda.devices) devices.push_back(to_json(gpu, cuda));
+  document["cuda_devices"] = devices;
+  const auto device = has_gpu ? make_cuda_device(0) : make_cpu_device();
+  const std::size_t bytes = has_gpu ? std::size_t{1} << 30 : std::size_t{1} << 28;
+  document["ceilings"] = {{std::string(name_of(device->backend())),
+                           to_json(measure_ceilings(*device, {std::size_t{1} << 16, bytes}))}};
+  if (as_json) {
+    fmt::print("{}\n", document.dump(2));
+    return 0;
+  }
+  const Json& env = document["environment"];
+  const auto text = [](const Json& value) {
+    return value.is_null()     ? std::string("none")
+           : value.is_string() ? value.get<std::string>()
+                               : value.dump();
+  };
+  fmt::print("Backend:       {}\n", text(env["backend_choice"]));
+  for (const Json& gpu : devices)
+    fmt::print(
+        "GPU {}:         {}, compute capability {}, {} SMs, {:.1f} GB, L2 {:.0f} MB, "
+        "datasheet {} GB/s, driver {}\n",
+        text(gpu["index"]), text(gpu["name"]), text(gpu["compute_capability"]),
+        text(gpu["sm_count"]), gpu["memory_bytes"].get<double>() / 1e9,
+        gpu["l2_bytes"].get<double>() / 1e6, text(gpu["peak_gb_per_s"]), text(gpu["driver"]));
+  fmt::print("CPU:           {}, {} logical cores, last-level cache {} bytes\n",
+             text(env["cpu"]["model"]), text(env["cpu"]["logical_cores"]),
+             text(env["cpu"]["llc_bytes"]));
+  fmt::print("CUDA:          runtime {}, driver supports {}\n", text(env["cuda_runtime"]),
+             text(env["cuda_driver"]));
+  fmt::print("Build:         {}, {} ({}), CUDA compiler {}\n", text(env["compiler"]),
+             text(env["build_type"]), text(env["flags"]), text(env["cuda_compiler"]));
+  fmt::print("Revision:      {}{}\n", text(env["git"]["revision"]),
+             env["git"]["dirty"] == true ? " with uncommitted changes" : "");
+  for (const auto& [backend, ceilings] : document["ceilings"].items()) {
+    for (const Json& read : ceilings["read"])
+      fmt::print("Read ceiling:  {:.4g} GB/s over {} bytes on {} ({})\n",
+                 read["gb_per_s"].get<double>(), text(read["bytes"]), backend, text(read["shape"]));
+    fmt::print("Copy ceiling:  {:.4g} GB/s\nEmpty launch:  {:.4g} us\n",
+               ceilings["copy"]["gb_per_s"].get<double>(),
+               ceilings["empty_launch_ns"].get<double>() / 1e3);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("info", "Devices, build and measured ceilings");
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "JSON on standard output instead of text");
+  command->footer("Example: reduce-bench info --json");
+  command->callback([=, &action] { action = [=] { return info(*as_json); }; });
+}
+
+}  // namespace reduce_bench

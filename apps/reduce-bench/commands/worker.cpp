@@ -1,0 +1,30 @@
+// reduce-bench worker: the process in which `run` and `verify` let points run; not for users.
+
+#include "worker/worker.hpp"
+
+#include "commands/commands.hpp"
+#include "common/error.hpp"
+#include "common/names.hpp"
+
+namespace reduce_bench {
+
+void add_worker(CLI::App& app, Action& action) {
+  struct Options {
+    std::string backend;
+    int device = 0, parent = 0;
+  };
+  auto* command =
+      app.add_subcommand(std::string(kWorkerCommand), "Started by the other commands")->group("");
+  auto o = std::make_shared<Options>();
+  command->add_option("--backend", o->backend)->required()->check(CLI::IsMember(kBackendNames));
+  command->add_option("--device", o->device)->required();
+  command->add_option("--parent", o->parent)->required();
+  command->callback([=, &action] {
+    action = [=] {
+      const auto backend = static_cast<Backend>(*find_name(kBackendNames, o->backend));
+      return serve_as_worker(backend, o->device, o->parent);
+    };
+  });
+}
+
+}  // namespace reduce_bench

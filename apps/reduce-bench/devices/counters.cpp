@@ -1,0 +1,129 @@
+#include "devices/counters.hpp"
+
+#include <linux/perf_event.h>
+#include <omp.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+
+namespace reduce_bench {
+namespace {
+
+constexpr std::uint64_t cache_event(std::uint64_t cache, std::uint64_t result) {
+  return cache | std::uint64_t{PERF_COUNT_HW_CACHE_OP_READ} << 8 | result << 16;
+}
+
+std::string why_refused(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return "the system forbids it: set /proc/sys/kernel/perf_event_paranoid to 2 or less, or "
+             "grant CAP_PERFMON";
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP: return "this processor, or the virtual machine it is, has no such counter";
+    case ENOSYS: return "this kernel has no perf events";
+    default: return std::string("perf_event_open failed: ") + std::strerror(error);
+  }
+}
+
+/// One event on every thread of the team.
+class TeamCounter {
+ public:
+  TeamCounter() = default;
+  ~TeamCounter() {
+    for (const int descriptor : descriptors_) close(descriptor);
+  }
+  TeamCounter(const TeamCounter&) = delete;
+  TeamCounter& operator=(const TeamCounter&) = delete;
+
+  /// Called by every thread.
+  void open(const Event& event) {
+    perf_event_attr attributes{};
+    attributes.size = sizeof(attributes);
+    attributes.type = event.type;
+    attributes.config = event.config;
+    attributes.disabled = 1;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    const long descriptor =
+        syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const int error = errno;
+    const std::lock_guard lock(mutex_);
+    if (descriptor < 0) refused_for_ = error;
+    else descriptors_.push_back(static_cast<int>(descriptor));
+  }
+  bool is_open() const { return refused_for_ == 0; }
+
+  void enable(bool on) {
+    for (const int descriptor : descriptors_)
+      if (ioctl(descriptor, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+        refused_for_ = errno;
+  }
+
+  Counter read() const {
+    if (!is_open()) return {.unavailable = why_refused(refused_for_)};
+    double total = 0;
+    for (const int descriptor : descriptors_) {
+      struct {
+        std::uint64_t count, enabled_ns, running_ns;
+      } seen{};
+      if (::read(descriptor, &seen, sizeof(seen)) != sizeof(seen))
+        return {.unavailable = std::string("cannot read the count: ") + std::strerror(errno)};
+      if (seen.enabled_ns > 0 && seen.running_ns == 0)
+        return {.unavailable = "other events held the processor's counters all the time"};
+      if (seen.enabled_ns > 0)  // else the thread did not run
+        total += static_cast<double>(seen.count) * static_cast<double>(seen.enabled_ns) /
+                 static_cast<double>(seen.running_ns);
+    }
+    return {.count = static_cast<std::uint64_t>(std::llround(total))};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<int> descriptors_;
+  int refused_for_ = 0;  ///< errno
+};
+
+}  // namespace
+
+std::span<const Event> miss_events() {
+  static constexpr std::array<Event, kCounterNames.size()> kEvents{
+      Event{PERF_TYPE_HW_CACHE,
+            cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_ACCESS)},
+      Event{PERF_TYPE_HW_CACHE,
+            cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_MISS)},
+      Event{PERF_TYPE_HW_CACHE,
+            cache_event(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_RESULT_MISS)},
+      Event{PERF_TYPE_HW_CACHE,
+            cache_event(PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_RESULT_MISS)}};
+  return kEvents;
+}
+
+std::vector<Counter> count_events(std::span<const Event> events,
+                                  const std::function<void()>& prepare,
+                                  const std::function<void()>& work) {
+  std::vector<TeamCounter> team(events.size());
+  // An event counts the thread that opens it; the team outlives this region.
+#pragma omp parallel
+  for (std::size_t i = 0; i < events.size(); ++i) team[i].open(events[i]);
+
+  if (std::any_of(team.begin(), team.end(), [](const auto& each) { return each.is_open(); })) {
+    prepare();  // meanwhile the other threads of the team go to sleep
+    for (TeamCounter& each : team) each.enable(true);
+    work();
+    for (TeamCounter& each : team) each.enable(false);
+  }
+  std::vector<Counter> counters;
+  for (const TeamCounter& each : team) counters.push_back(each.read());
+  return counters;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,439 @@
+// The `cuda` backend: memory, checked calls, and the samples of the three timing modes.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "common/error.hpp"
+#include "common/mix.hpp"
+#include "devices/device.hpp"
+#include "kernels/platform/cuda.hpp"
+
+static_assert(__cplusplus >= 202002L, "nvcc must compile C++20: pass -std=c++20");
+
+namespace reduce_bench {
+namespace {
+
+using cuda::check;
+using cuda::CudaError;
+
+/// Spins until the host sets *flag, so that what follows on the stream is queued before it starts
+/// and launch overhead stays outside the timed span. Gives up after ten seconds: a library that
+/// waits for the stream while it is blocked must not hang the run.
+__global__ void block_stream_kernel(volatile const unsigned* flag, unsigned awaited) {
+  unsigned long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  while (*flag != awaited) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (now - start > 10'000'000'000ull) return;
+  }
+}
+
+/// Counts SM cycles against the global timer for about 10 microseconds.
+__global__ void sm_clock_kernel(float* mhz) {
+  unsigned long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  do {  // start on a tick of the timer
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now == start);
+  start = now;
+  const long long first = clock64();
+  while (now - start < 10'000) asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  const long long last = clock64();
+  *mhz = static_cast<float>(last - first) / static_cast<float>(now - start) * 1e3f;
+}
+
+template <class Word>
+__global__ void checksum_kernel(const Word* data, std::size_t n, unsigned long long* total) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  unsigned long long sum = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
+    sum += mix(static_cast<std::uint64_t>(data[i]) + (i + 1) * kGoldenGamma);
+  atomicAdd(total, sum);
+}
+
+/// Reads everything, writes nothing but in a case that random data does not reach.
+template <int kLoads, bool kAhead>
+__global__ void read_stream_kernel(const uint4* data, std::size_t count, unsigned* never) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  unsigned seen = 0;
+  for (; i + (kLoads - 1) * stride < count; i += kLoads * stride) {
+    uint4 v[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k)
+      v[k] = kAhead ? cuda::load_ahead(data + i + k * stride) : data[i + k * stride];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) seen |= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
+  }
+  for (; i < count; i += stride) seen |= data[i].x ^ data[i].y ^ data[i].z ^ data[i].w;
+  if (seen == 0x9e3779b9u) *never = seen;
+}
+
+__global__ void empty_kernel() {}
+
+std::optional<double> attribute_mhz(cudaDeviceAttr attribute, int ordinal) {
+  int khz = 0;
+  if (cudaDeviceGetAttribute(&khz, attribute, ordinal) != cudaSuccess || khz <= 0)
+    return std::nullopt;
+  return khz / 1e3;
+}
+
+GpuInfo gpu_info(int ordinal) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+  GpuInfo info;
+  info.ordinal = ordinal;
+  info.name = properties.name;
+  info.compute_capability =
+      std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  info.sm_count = static_cast<unsigned>(properties.multiProcessorCount);
+  info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+  info.memory_bytes = properties.totalGlobalMem;
+  info.sm_clock_mhz_max = attribute_mhz(cudaDevAttrClockRate, ordinal);
+  info.memory_clock_mhz_max = attribute_mhz(cudaDevAttrMemoryClockRate, ordinal);
+  if (properties.memoryBusWidth > 0)
+    info.memory_bus_bits = static_cast<unsigned>(properties.memoryBusWidth);
+  if (info.memory_clock_mhz_max && info.memory_bus_bits)
+    info.peak_gb_per_s = 2 * *info.memory_clock_mhz_max * *info.memory_bus_bits / 8 / 1e3;
+  return info;
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The kernel driver's version, such as 580.65.06; empty where /proc does not tell.
+std::string driver_version() {
+  std::ifstream stream("/proc/driver/nvidia/version");
+  std::string word;
+  while (stream >> word)
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
+      return word;
+  return {};
+}
+
+void free_device(void* data) { cudaFree(data); }
+void free_host(void* data) { cudaFreeHost(data); }
+
+/// What every device has that knows clusters at all (CUDA Programming Guide, thread block
+/// clusters).
+constexpr unsigned kPortableClusterBlocks = 8;
+/// The device, and the code: kernels compiled for an earlier architecture run on it, too.
+bool knows_clusters(const cudaDeviceProp& properties) {
+  cudaFuncAttributes compiled{};
+  check(cudaFuncGetAttributes(&compiled, empty_kernel), "cudaFuncGetAttributes");
+  return properties.major >= 9 && compiled.ptxVersion >= 90;
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+    check(cudaSetDevice(ordinal), "cudaSetDevice");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+    traits_ = {.sm_count = static_cast<unsigned>(properties.multiProcessorCount),
+               .max_threads_per_sm = static_cast<unsigned>(properties.maxThreadsPerMultiProcessor),
+               .max_blocks_per_sm = static_cast<unsigned>(properties.maxBlocksPerMultiProcessor),
+               .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin,
+               .max_blocks_per_cluster = knows_clusters(properties) ? kPortableClusterBlocks : 1};
+    max_sm_clock_mhz_ = attribute_mhz(cudaDevAttrClockRate, ordinal);
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaEventCreate(&start_), "cudaEventCreate");
+    check(cudaEventCreate(&stop_), "cudaEventCreate");
+    flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(properties.l2CacheSize),
+                                         std::size_t{1} << 20);
+    flush_ = allocate(flush_bytes_);
+    scalars_ = allocate(256);
+    mapped_ = allocate_host(sizeof(Mapped));
+    *mapped() = Mapped{};
+    // Left over from another program, lines set aside for persisting accesses would shrink the L2.
+    const cudaError_t reset = cudaCtxResetPersistingL2Cache();
+    if (reset != cudaSuccess && reset != cudaErrorNotSupported)
+      check(reset, "cudaCtxResetPersistingL2Cache");
+    if (reset != cudaSuccess) cudaGetLastError();
+  }
+  ~CudaDevice() override {
+    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+    cudaStreamDestroy(stream_);
+  }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  Backend backend() const override { return Backend::kCuda; }
+  const DeviceTraits& traits() const override { return traits_; }
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+  }
+
+  Memory allocate(std::size_t size_bytes) override {
+    void* data = nullptr;
+    const cudaError_t status = cudaMalloc(&data, std::max<std::size_t>(size_bytes, 1));
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw OutOfMemory("the GPU refused " + std::to_string(size_bytes) +
+                        " bytes: choose a smaller n or free memory on the device");
+    }
+    check(status, "cudaMalloc");
+    return {data, size_bytes, &free_device};
+  }
+  Memory allocate_host(std::size_t size_bytes) override {
+    void* data = nullptr;
+    const cudaError_t status = cudaMallocHost(&data, std::max<std::size_t>(size_bytes, 1));
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw OutOfMemory("the host refused " + std::to_string(size_bytes) + " page-locked bytes");
+    }
+    check(status, "cudaMallocHost");
+    return {data, size_bytes, &free_host};
+  }
+  void upload(void* to, const void* from, std::size_t size_bytes) override {
+    lost_on_error([&] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyHostToDevice, stream_), "upload");
+    });
+    synchronize();
+  }
+  void download(void* to, const void* from, std::size_t size_bytes) override {
+    // `from` may be page-locked host memory: the result of a variant that finishes there.
+    lost_on_error([&] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, stream_), "download");
+    });
+    synchronize();
+  }
+  void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
+    lost_on_error([&] { check(cudaMemsetAsync(to, byte, size_bytes, stream_), "fill"); });
+    synchronize();
+  }
+  std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) override {
+    auto* total = reinterpret_cast<unsigned long long*>(scalars_.data());
+    fill(total, 0, sizeof(*total));
+    const unsigned blocks = static_cast<unsigned>(std::clamp<std::size_t>(n / 4096, 1, 4096));
+    if (element_bytes == 1)
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint8_t*>(data), n,
+                                                   total);
+    else if (element_bytes == 4)
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint32_t*>(data), n,
+                                                   total);
+    else
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint64_t*>(data), n,
+                                                   total);
+    check(cudaGetLastError(), "checksum kernel");
+    std::uint64_t result = 0;
+    download(&result, total, sizeof(result));
+    return result;
+  }
+
+  Stream stream() override { return {.handle = stream_, .log = nullptr}; }
+  void synchronize() override {
+    lost_on_error([&] { check(cudaStreamSynchronize(stream_), "waiting for the stream"); });
+  }
+
+  bool has_mode(Mode mode, const Work& work) const override {
+    return mode != Mode::kGraph || !work.synchronous;
+  }
+
+  Sample sample(Mode mode, const Work& work, unsigned batch) override {
+    try {
+      return queue_sample(mode, work, batch);
+    } catch (...) {
+      // Whatever was queued must not wait for ever.
+      std::atomic_ref<unsigned>(mapped()->flag).store(blocks_, std::memory_order_seq_cst);
+      throw;
+    }
+  }
+
+  void end_of_work() override {
+    if (graph_ == nullptr) return;
+    check(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
+    graph_ = nullptr;
+  }
+
+  std::optional<double> max_sm_clock_mhz() const override { return max_sm_clock_mhz_; }
+
+  std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
+    std::vector<StreamShape> shapes;
+    const auto* from = reinterpret_cast<const uint4*>(data);
+    const std::size_t count = size_bytes / sizeof(uint4);
+    auto* never = reinterpret_cast<unsigned*>(scalars_.data());
+    for (const unsigned threads : {256u, 512u, 1024u}) {
+      for (const unsigned waves : {1u, 2u, 8u, 32u}) {
+        // No more blocks than there is work for at eight loads a thread.
+        const std::size_t useful =
+            std::max<std::size_t>(1, ceil_div(count, std::size_t{threads} * 4));
+        const std::size_t resident =
+            std::size_t{traits_.sm_count} * (traits_.max_threads_per_sm / threads) * waves;
+        const auto blocks = static_cast<unsigned>(std::min(useful, resident));
+        const auto add = [&](const char* loads, auto kernel) {
+          shapes.push_back({std::string(loads) + " per thread, " + std::to_string(threads) +
+                                " threads, " + std::to_string(blocks) + " blocks",
+                            [=, this] {
+                              kernel<<<blocks, threads, 0, stream_>>>(from, count, never);
+                              check(cudaGetLastError(), "read stream kernel");
+                            }});
+        };
+        add("4 x 16 B", &read_stream_kernel<4, false>);
+        add("8 x 16 B", &read_stream_kernel<8, false>);
+        add("4 x 16 B (256 B ahead)", &read_stream_kernel<4, true>);
+        add("8 x 16 B (256 B ahead)", &read_stream_kernel<8, true>);
+      }
+    }
+    return shapes;
+  }
+  std::function<void()> copy(std::byte* to, const std::byte* from,
+                             std::size_t size_bytes) override {
+    return [=, this] {
+      check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDeviceToDevice, stream_),
+            "device copy");
+    };
+  }
+  std::function<void()> empty_launch() override {
+    return [this] {
+      empty_kernel<<<1, 1, 0, stream_>>>();
+      check(cudaGetLastError(), "empty kernel");
+    };
+  }
+
+ private:
+  struct Mapped {
+    unsigned flag = 0;
+    float sm_clock_mhz = 0;
+  };
+  Mapped* mapped() const { return reinterpret_cast<Mapped*>(mapped_.data()); }
+
+  Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
+    Sample result;
+    lost_on_error([&] {
+      if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
+      if (mode == Mode::kCold)
+        check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
+      unsigned awaited = 0;
+      if (!work.synchronous) {
+        awaited = ++blocks_;
+        block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, awaited);
+        check(cudaGetLastError(), "blocking kernel");
+      } else {
+        check(cudaStreamSynchronize(stream_), "waiting before a synchronous call");
+      }
+      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      if (mode == Mode::kGraph) {
+        check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch");
+      } else {
+        for (unsigned i = 0; i < batch; ++i) work.enqueue();
+      }
+      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      sm_clock_kernel<<<1, 1, 0, stream_>>>(&mapped()->sm_clock_mhz);
+      check(cudaGetLastError(), "SM clock kernel");
+      if (!work.synchronous)
+        std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
+      check(cudaStreamSynchronize(stream_), "waiting for a sample");
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+      // An event pair around nothing can read zero; a time of zero is no time.
+      result.ns = std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
+      result.sm_clock_mhz = mapped()->sm_clock_mhz;
+    });
+    return result;
+  }
+
+  void capture(const Work& work, unsigned batch) {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "graph capture");
+    cudaGraph_t graph = nullptr;
+    try {
+      for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
+    check(cudaStreamEndCapture(stream_, &graph), "graph capture");
+    const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
+    check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    check(status, "cudaGraphInstantiate");
+  }
+
+  /// A fault inside a kernel surfaces at any later call and poisons the context for good.
+  template <class F>
+  void lost_on_error(F&& f) {
+    try {
+      f();
+    } catch (const CudaError& error) {
+      switch (error.code) {
+        case cudaErrorInvalidValue:
+        case cudaErrorInvalidConfiguration:
+        case cudaErrorLaunchOutOfResources:
+        case cudaErrorCooperativeLaunchTooLarge:
+        case cudaErrorStreamCaptureUnsupported:
+        case cudaErrorStreamCaptureInvalidated: throw;
+        default: throw DeviceLost(error.what());
+      }
+    }
+  }
+
+  int ordinal_;
+  DeviceTraits traits_;
+  std::optional<double> max_sm_clock_mhz_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cudaGraphExec_t graph_ = nullptr;
+  std::size_t flush_bytes_ = 0;
+  Memory flush_, scalars_, mapped_;
+  unsigned blocks_ = 0;
+};
+
+}  // namespace
+
+CudaStatus cuda_status() {
+  CudaStatus status;
+  int version = 0;
+  if (cudaRuntimeGetVersion(&version) == cudaSuccess)
+    status.runtime_version = version_text(version);
+  if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0)
+    status.driver_api_version = version_text(version);
+  status.driver_version = driver_version();
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    status.unavailable = status.driver_api_version.empty() ? "no NVIDIA driver is loaded"
+                         : found == cudaSuccess            ? "no CUDA device is visible"
+                                                           : cudaGetErrorString(found);
+    return status;
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    try {
+      status.devices.push_back(gpu_info(ordinal));
+    } catch (const CudaError& error) {
+      status.unavailable = error.what();
+      return status;
+    }
+  }
+  return status;
+}
+
+std::unique_ptr<Device> make_cuda_device(int ordinal) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || ordinal < 0 || ordinal >= count) {
+    cudaGetLastError();
+    throw UsageError("CUDA device " + std::to_string(ordinal) + " does not exist (" +
+                     (found == cudaSuccess ? std::to_string(count) + " visible"
+                                           : std::string(cudaGetErrorString(found))) +
+                     "): choose another with --device, or --backend cpu");
+  }
+  try {
+    return std::make_unique<CudaDevice>(ordinal);
+  } catch (const CudaError& error) {
+    throw DeviceLost(std::string("CUDA device ") + std::to_string(ordinal) +
+                     " cannot be used: " + error.what());
+  }
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,126 @@
+// What the harness needs of a backend: memory, a stream, and samples of elapsed time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/counters.hpp"
+#include "kernels/api/variant.hpp"
+#include "plan/mode.hpp"
+
+namespace reduce_bench {
+
+/// Memory of a backend, released when it goes.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(void* data, std::size_t size_bytes, std::function<void(void*)> release)
+      : data_(data, std::move(release)), size_bytes_(size_bytes) {}
+  std::byte* data() const { return static_cast<std::byte*>(data_.get()); }
+  std::size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::unique_ptr<void, std::function<void(void*)>> data_{nullptr, [](void*) {}};
+  std::size_t size_bytes_ = 0;
+};
+
+/// Thrown where an allocation is refused: the point is recorded as failed, the run goes on.
+struct OutOfMemory : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// The backend cannot go on: every later call would fail too (a CUDA fault poisons the context).
+struct DeviceLost : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The operation to time.
+struct Work {
+  std::function<void()> enqueue;
+  bool synchronous = false;  ///< cannot be queued behind a blocked stream (see Variant)
+  unsigned kernels = 1;      ///< launches per call, so that a batch fits the launch queue
+};
+
+struct Sample {
+  double ns = 0;                       ///< per call
+  std::optional<double> sm_clock_mhz;  ///< GPU only, right after the work
+};
+
+/// One shape of the read-only stream or copy that sets a ceiling.
+struct StreamShape {
+  std::string name;  ///< a clause: loads, threads, blocks
+  std::function<void()> enqueue;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual Backend backend() const = 0;
+  virtual const DeviceTraits& traits() const = 0;
+  virtual std::size_t free_bytes() const = 0;
+
+  /// Device memory, aligned to 256 bytes. Throws OutOfMemory.
+  virtual Memory allocate(std::size_t size_bytes) = 0;
+  /// Host memory that the device can copy to. Throws OutOfMemory.
+  virtual Memory allocate_host(std::size_t size_bytes) = 0;
+  virtual void upload(void* to, const void* from, std::size_t size_bytes) = 0;
+  virtual void download(void* to, const void* from, std::size_t size_bytes) = 0;
+  virtual void fill(void* to, unsigned char byte, std::size_t size_bytes) = 0;
+  /// As the host's `checksum` (inputs.hpp), where the data is.
+  virtual std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) = 0;
+
+  virtual Stream stream() = 0;
+  /// Waits for the stream. Throws DeviceLost where a kernel failed.
+  virtual void synchronize() = 0;
+
+  /// Whether the mode exists here (graph: CUDA only, not for synchronous work).
+  virtual bool has_mode(Mode mode, const Work& work) const = 0;
+  /// One sample. `batch` calls are averaged in the hot and graph modes; cold always times one.
+  virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
+  /// What the processor counts in one more call, in the state of the caches that a sample of the
+  /// mode begins with. Empty where the backend counts nothing.
+  virtual std::vector<Counter> count(Mode, const Work&) { return {}; }
+  /// Frees what `sample` keeps for the work timed last (a captured graph).
+  virtual void end_of_work() {}
+  /// The largest SM clock, where the backend knows it.
+  virtual std::optional<double> max_sm_clock_mhz() const { return std::nullopt; }
+
+  /// Read-only streams over `size_bytes` of existing memory.
+  virtual std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) = 0;
+  virtual std::function<void()> copy(std::byte* to, const std::byte* from,
+                                     std::size_t size_bytes) = 0;
+  /// The smallest thing that can be launched.
+  virtual std::function<void()> empty_launch() = 0;
+};
+
+std::unique_ptr<Device> make_cpu_device();
+std::unique_ptr<Device> make_emu_device();
+
+/// What `info` tells about a CUDA device and results record.
+struct GpuInfo {
+  int ordinal = 0;
+  std::string name, compute_capability, uuid;
+  unsigned sm_count = 0;
+  std::size_t l2_bytes = 0, memory_bytes = 0, free_bytes = 0;
+  std::optional<double> sm_clock_mhz_max, memory_clock_mhz_max;
+  std::optional<unsigned> memory_bus_bits;
+  std::optional<double> peak_gb_per_s;  ///< 2 transfers per clock over the bus, as datasheets count
+};
+struct CudaStatus {
+  std::vector<GpuInfo> devices;
+  std::string unavailable;  ///< why there is no usable device; empty where there is
+  std::string runtime_version, driver_api_version, driver_version;
+};
+/// Looks for CUDA devices; never throws.
+CudaStatus cuda_status();
+/// Throws UsageError where the ordinal does not exist, DeviceLost where the device cannot be used.
+std::unique_ptr<Device> make_cuda_device(int ordinal);
+
+}  // namespace reduce_bench

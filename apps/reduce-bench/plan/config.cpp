@@ -1,0 +1,365 @@
+#include "plan/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "kernels/api/variant.hpp"
+
+namespace reduce_bench {
+namespace {
+
+template <class Enum, std::size_t N>
+std::vector<Enum> read_enums(const Node& node, const std::array<std::string_view, N>& names,
+                             std::size_t count = N) {
+  return node.list([&](const Node& element) {
+    return static_cast<Enum>(element.name(Names{names}.first(count)));
+  });
+}
+
+constexpr double kNoLimit = 1e18;
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
+
+void read_measurement(const Node& node, MeasurementSettings& out) {
+  static constexpr std::array kKeys{
+      std::string_view{"modes"},       std::string_view{"min_samples"},
+      std::string_view{"max_samples"}, std::string_view{"max_time_ms"},
+      std::string_view{"relative_ci"}, std::string_view{"interleave"},
+      std::string_view{"clock_floor"}, std::string_view{"point_timeout_s"}};
+  node.check_keys(kKeys);
+  if (node.has("modes")) out.modes = read_enums<Mode>(node.at("modes"), kModeNames);
+  if (node.has("min_samples"))
+    out.min_samples = static_cast<unsigned>(node.at("min_samples").integer(10, 1000000));
+  if (node.has("max_samples"))
+    out.max_samples = static_cast<unsigned>(node.at("max_samples").integer(10, 1000000));
+  if (node.has("max_time_ms")) out.max_time_ms = node.at("max_time_ms").number(0, 1e9, true);
+  if (node.has("relative_ci")) out.relative_ci = node.at("relative_ci").number(0, 1, true);
+  if (node.has("interleave"))
+    out.interleave = static_cast<unsigned>(node.at("interleave").integer(1, 1000));
+  if (node.has("clock_floor")) out.clock_floor = node.at("clock_floor").number(0, 1, false);
+  if (node.has("point_timeout_s"))
+    out.point_timeout_s = node.at("point_timeout_s").number(0, 1e6, true);
+  if (out.max_samples < out.min_samples)
+    node.fail(fmt::format("max_samples ({}) is below min_samples ({})", out.max_samples,
+                          out.min_samples));
+}
+
+Distribution read_distribution(const Node& node) {
+  Distribution out;
+  const Names names{Distribution::kNames};
+  if (node.is_string()) {
+    out.kind = static_cast<Distribution::Kind>(node.name(names));
+    return out;
+  }
+  if (!node.is_object()) node.expected("a distribution's name, or an object with its name");
+  out.kind = static_cast<Distribution::Kind>(node.at("name").name(names));
+  if (out.kind == Distribution::Kind::kCancelling) {
+    static constexpr std::array kKeys{std::string_view{"name"}, std::string_view{"condition"}};
+    node.check_keys(kKeys);
+    if (node.has("condition")) out.condition = node.at("condition").number(1, kNoLimit, false);
+  } else {
+    static constexpr std::array kKeys{std::string_view{"name"}};
+    node.check_keys(kKeys);
+  }
+  return out;
+}
+
+constexpr std::size_t kDefaultBuckets = 256;
+constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 32;
+
+LabelDistribution read_label_distribution(const Node& node) {
+  using Kind = LabelDistribution::Kind;
+  LabelDistribution out;
+  const Names names{LabelDistribution::kNames};
+  if (node.is_string()) {
+    out.kind = static_cast<Kind>(node.name(names));
+    if (out.kind == Kind::kImage)
+      node.fail(R"(an image needs its file: {"name": "image", "file": "picture.pgm"})");
+    return out;
+  }
+  if (!node.is_object()) node.expected("a label distribution's name, or an object with its name");
+  out.kind = static_cast<Kind>(node.at("name").name(names));
+  std::vector<std::string_view> keys{"name"};
+  if (out.kind == Kind::kZipf) keys.push_back("exponent");
+  if (out.kind == Kind::kRuns) keys.push_back("length");
+  if (out.kind == Kind::kImage) keys.push_back("file");
+  node.check_keys(keys);
+  if (out.kind == Kind::kZipf && node.has("exponent"))
+    out.exponent = node.at("exponent").number(0, 10, true);
+  if (out.kind == Kind::kRuns && node.has("length"))
+    out.length = node.at("length").integer(1, kMostElements);
+  if (out.kind == Kind::kImage) {
+    out.file = node.at("file").string();
+    out.image = std::make_shared<const Image>(read_image(out.file));
+  }
+  return out;
+}
+
+void read_size(const Node& node, std::uint64_t least, std::uint64_t most,
+               std::vector<std::size_t>& out) {
+  if (!node.is_object()) {
+    out.push_back(node.integer(least, most));
+    return;
+  }
+  static constexpr std::array kKeys{std::string_view{"pow2"}};
+  node.check_keys(kKeys);
+  const Node range = node.at("pow2");
+  const std::vector<Node> ends = range.elements(2);
+  if (ends.size() > 3) range.expected("[first, last] or [first, last, step]");
+  const std::uint64_t first = ends[0].integer(0, log2_ceil(most)),
+                      last = ends[1].integer(0, log2_ceil(most));
+  const std::uint64_t step = ends.size() == 3 ? ends[2].integer(1, 40) : 1;
+  if (first > last)
+    range.fail(fmt::format("the first exponent {} is above the last {}", first, last));
+  for (std::uint64_t e = first; e <= last; e += step) out.push_back(std::size_t{1} << e);
+}
+
+void read_params(const Node& node, const Node* zip, Sweep& out) {
+  for (const auto& [name, values] : node.members())
+    out.params[name] = values.list([](const Node& value) { return value.scalar_text(); });
+  if (zip == nullptr) return;
+  std::set<std::string> zipped;
+  for (const Node& group : zip->elements()) {
+    std::vector<std::string> names;
+    for (const Node& element : group.elements(2)) {
+      const std::string name = element.string();
+      if (!out.params.contains(name))
+        element.fail(fmt::format("'{}' is not a key of 'params'", name));
+      if (!zipped.insert(name).second) element.fail(fmt::format("'{}' is zipped twice", name));
+      if (!names.empty() && out.params[name].size() != out.params[names[0]].size())
+        element.fail(
+            fmt::format("'{}' has {} values but '{}' has {}; parameters that vary together "
+                        "need lists of one length",
+                        name, out.params[name].size(), names[0], out.params[names[0]].size()));
+      names.push_back(name);
+    }
+    out.zip.push_back(std::move(names));
+  }
+}
+
+Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
+  static constexpr std::array kKeys{
+      std::string_view{"variants"},     std::string_view{"operation"},
+      std::string_view{"backends"},     std::string_view{"n"},
+      std::string_view{"type"},         std::string_view{"op"},
+      std::string_view{"distribution"}, std::string_view{"params"},
+      std::string_view{"zip"},          std::string_view{"measurement"},
+      std::string_view{"buckets"},      std::string_view{"labels"}};
+  node.check_keys(kKeys);
+  Sweep out;
+  out.where = node.where();
+  out.measurement = defaults;
+  out.variants = node.at("variants").list([](const Node& glob) { return glob.string(); });
+  if (node.has("operation"))
+    out.operation = static_cast<Operation>(node.at("operation").name(kOperationNames));
+  // emu verifies and is never timed.
+  if (node.has("backends")) {
+    for (const Node& element : node.at("backends").elements())
+      if (element.is_string() && element.string() == "emu")
+        element.fail("the emu backend verifies and is never timed; use 'reduce-bench verify'");
+    out.backends = read_enums<Backend>(node.at("backends"), kBackendNames, 2);
+  }
+  for (const Node& size : node.at("n").elements()) read_size(size, 0, kMostElements, out.n);
+  for (const char* key : {"buckets", "labels"})
+    if (node.has(key) && !has_labels(out.operation))
+      node.at(key).fail(
+          fmt::format("the operation '{}' has no labels: leave it out, or name a keyed operation "
+                      "with 'operation'",
+                      name_of(out.operation)));
+  if (node.has("distribution") && !has_values(out.operation))
+    node.at("distribution")
+        .fail(fmt::format("the operation '{}' reads labels alone: leave it out, 'labels' says how "
+                          "they are distributed",
+                          name_of(out.operation)));
+  if (has_labels(out.operation)) out.buckets = {kDefaultBuckets};
+  if (node.has("buckets")) {
+    out.buckets.clear();
+    for (const Node& size : node.at("buckets").elements())
+      read_size(size, 1, kMostBuckets, out.buckets);
+  }
+  if (node.has("labels")) out.labels = node.at("labels").list(read_label_distribution);
+  out.types = {default_type(out.operation)};
+  out.ops = {default_op(out.operation)};
+  if (node.has("type")) out.types = read_enums<Type>(node.at("type"), kTypeNames);
+  if (node.has("op")) out.ops = read_enums<Op>(node.at("op"), kOpNames);
+  if (node.has("distribution")) out.distributions = node.at("distribution").list(read_distribution);
+  if (node.has("zip") && !node.has("params"))
+    node.fail("'zip' names parameters, but there is no 'params'");
+  if (node.has("params")) {
+    if (node.has("zip")) {
+      const Node zip = node.at("zip");
+      read_params(node.at("params"), &zip, out);
+    } else {
+      read_params(node.at("params"), nullptr, out);
+    }
+  }
+  if (node.has("measurement")) read_measurement(node.at("measurement"), out.measurement);
+  return out;
+}
+
+/// `text` as JSON where it is JSON, else as a string.
+Json value_of(const std::string& text) {
+  const Json::parser_callback_t shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMostNesting)
+      throw UsageError(fmt::format("--set: nests deeper than {} levels", kMostNesting));
+    return true;
+  };
+  try {
+    return Json::parse(text, shallow);
+  } catch (const Json::exception&) {
+    return text;
+  }
+}
+
+void apply_override(Json& document, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UsageError(
+        fmt::format("--set {}: expected key=value, such as n=1024,4096, "
+                    "params.block=256 or measurement.max_time_ms=50",
+                    setting));
+  try {
+    (void)Json(setting).dump();
+  } catch (const Json::exception&) {
+    throw UsageError(fmt::format("--set {}: this is not UTF-8; write it in UTF-8", setting));
+  }
+  const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
+  const std::size_t dot = key.find('.');
+  const std::string section = key.substr(0, dot);
+  static constexpr std::array kKeys{std::string_view{"backends"}, std::string_view{"n"},
+                                    std::string_view{"type"},     std::string_view{"op"},
+                                    std::string_view{"variants"}, std::string_view{"distribution"},
+                                    std::string_view{"params"},   std::string_view{"measurement"},
+                                    std::string_view{"buckets"},  std::string_view{"labels"}};
+  const bool sectioned = section == "params" || section == "measurement";
+  if (!find_name(kKeys, section) || sectioned != (dot != std::string::npos)) {
+    const std::string hint = suggestion(section, kKeys);
+    throw UsageError(fmt::format(
+        "--set {}: unknown key '{}'{}", setting, key,
+        hint.empty() || sectioned ? "; allowed are n, buckets, type, op, distribution, "
+                                    "labels, variants, backends, params.NAME and measurement.NAME"
+                                  : hint));
+  }
+  Json value;
+  if (section != "measurement" || key == "measurement.modes") {
+    value = value_of(text);
+    if (value.is_object()) {
+      value = Json::array({value});
+    } else if (!value.is_array()) {
+      value = Json::array();
+      for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        value.push_back(value_of(text.substr(start, comma - start)));
+        start = comma + 1;
+      }
+    }
+  } else {
+    value = value_of(text);
+  }
+  if (!document.is_object() || !document.contains("sweeps") || !document["sweeps"].is_array())
+    return;  // reading the document will complain
+  for (Json& sweep : document["sweeps"]) {
+    if (!sweep.is_object()) continue;
+    if (sectioned) sweep[section][key.substr(dot + 1)] = value;
+    else sweep[section] = value;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+Config read_root(const Json& document, const std::string& name) {
+  const Node root{document, "", name};
+  static constexpr std::array kKeys{std::string_view{"$schema"}, std::string_view{"schema"},
+                                    std::string_view{"description"},
+                                    std::string_view{"measurement"}, std::string_view{"sweeps"}};
+  root.check_keys(kKeys);
+  root.at("schema").integer(1, 1);
+  Config config;
+  if (root.has("$schema")) root.at("$schema").string();
+  if (root.has("description")) config.description = root.at("description").string();
+  MeasurementSettings defaults;
+  if (root.has("measurement")) read_measurement(root.at("measurement"), defaults);
+  for (const Node& sweep : root.at("sweeps").elements())
+    config.sweeps.push_back(read_sweep(sweep, defaults));
+  return config;
+}
+
+}  // namespace
+
+Config parse_config(Json document, const std::string& name,
+                    const std::vector<std::string>& overrides) {
+  Config config = read_root(document, name);
+  if (overrides.empty()) return config;
+  // The file is good: what fails from here on is the command line's fault.
+  for (const std::string& setting : overrides) apply_override(document, setting);
+  Config overridden = read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")));
+  // Variants and parameters are checked later: they are the file's unless they were replaced.
+  if (std::none_of(overrides.begin(), overrides.end(), [](const std::string& setting) {
+        return setting.starts_with("variants=") || setting.starts_with("params.");
+      }))
+    for (std::size_t i = 0; i < config.sweeps.size(); ++i)
+      overridden.sweeps[i].where = config.sweeps[i].where;
+  return overridden;
+}
+
+Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  return parse_config(read_document(file, "the configuration", "name a file with --config"),
+                      file.string(), overrides);
+}
+
+Json to_json(const Distribution& distribution) {
+  Json json{{"name", distribution.name()}};
+  if (distribution.kind == Distribution::Kind::kCancelling)
+    json["condition"] = distribution.condition;
+  return json;
+}
+
+Json to_json(const LabelDistribution& distribution) {
+  Json json{{"name", distribution.name()}};
+  if (distribution.kind == LabelDistribution::Kind::kZipf) json["exponent"] = distribution.exponent;
+  if (distribution.kind == LabelDistribution::Kind::kRuns) json["length"] = distribution.length;
+  if (distribution.kind == LabelDistribution::Kind::kImage) json["file"] = distribution.file;
+  return json;
+}
+
+Json to_json(const Config& config) {
+  Json json{{"schema", 1}};
+  if (!config.description.empty()) json["description"] = config.description;
+  json["sweeps"] = Json::array();
+  for (const Sweep& sweep : config.sweeps) {
+    Json out{{"variants", sweep.variants}, {"operation", name_of(sweep.operation)}};
+    const auto names = [](const auto& enumerators) {
+      Json list = Json::array();
+      for (const auto e : enumerators) list.push_back(name_of(e));
+      return list;
+    };
+    if (!sweep.backends.empty()) out["backends"] = names(sweep.backends);
+    out["n"] = sweep.n;
+    out["type"] = names(sweep.types);
+    out["op"] = names(sweep.ops);
+    if (has_values(sweep.operation))
+      for (const Distribution& d : sweep.distributions) out["distribution"].push_back(to_json(d));
+    if (has_labels(sweep.operation)) {
+      out["buckets"] = sweep.buckets;
+      for (const LabelDistribution& d : sweep.labels) out["labels"].push_back(to_json(d));
+    }
+    if (!sweep.params.empty()) out["params"] = sweep.params;
+    if (!sweep.zip.empty()) out["zip"] = sweep.zip;
+    const MeasurementSettings& m = sweep.measurement;
+    out["measurement"] = {{"modes", names(m.modes)},      {"min_samples", m.min_samples},
+                          {"max_samples", m.max_samples}, {"max_time_ms", m.max_time_ms},
+                          {"relative_ci", m.relative_ci}, {"interleave", m.interleave},
+                          {"clock_floor", m.clock_floor}};
+    if (m.point_timeout_s) out["measurement"]["point_timeout_s"] = *m.point_timeout_s;
+    json["sweeps"].push_back(std::move(out));
+  }
+  return json;
+}
+
+}  // namespace reduce_bench

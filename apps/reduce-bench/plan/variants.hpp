@@ -1,0 +1,19 @@
+// Finding variants by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/api/catalog.hpp"
+
+namespace reduce_bench {
+
+/// The catalog entries that match any of the globs, in catalog order. Throws UsageError for a glob
+/// that matches nothing.
+std::vector<const CatalogEntry*> select_variants(std::span<const std::string> globs);
+
+/// The entry of an id. Throws UsageError, suggesting the nearest id.
+const CatalogEntry& find_variant(const std::string& id);
+
+}  // namespace reduce_bench

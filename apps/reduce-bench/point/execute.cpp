@@ -1,0 +1,494 @@
+#include "point/execute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/inputs.hpp"
+#include "common/labels.hpp"
+#include "common/pages.hpp"
+#include "kernels/api/pages.hpp"
+#include "kernels/platform/emu_device.hpp"
+#include "point/guarded.hpp"
+#include "point/nvtx.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Memory of the host on pages of a size.
+Memory allocate_on(PageSize pages, std::size_t size_bytes) {
+  auto memory = std::make_shared<PagedMemory>(size_bytes, pages);
+  std::byte* const data = memory->data();
+  return {data, size_bytes, [kept = std::move(memory)](void*) mutable { kept.reset(); }};
+}
+
+}  // namespace
+
+/// One input array, where the variants read it.
+struct InputArray {
+  HostArray host;
+  Memory on_device;  ///< empty where the backend reads the host's array as it is
+  const std::byte* data = nullptr;
+  std::uint64_t sum = 0;  ///< checksum
+
+  void upload(Device& device, std::optional<PageSize> pages, HostArray array, Extent extent) {
+    host = std::move(array);
+    sum = checksum(host.data(), extent.count, size_bytes(extent.type));
+    data = host.data();
+    if (device.backend() != Backend::kCuda && !pages) return;
+    on_device = pages ? allocate_on(*pages, host.size_bytes) : device.allocate(host.size_bytes);
+    device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
+    data = on_device.data() + host.data_offset_bytes;
+  }
+  /// Once the reference is computed the host needs no copy of what the device has.
+  void release_copy() {
+    if (on_device.data() != nullptr) host.bytes.reset();
+  }
+  std::size_t host_bytes() const { return host.bytes ? host.size_bytes : 0; }
+};
+
+struct Session::Input {
+  Operation operation = Operation::kReduce;
+  InputKey values_key;
+  std::optional<LabelKey> labels_key;
+  std::size_t lead = 0, overread = 0;
+  bool inclusive = false, any_wins = false;
+  std::optional<PageSize> pages;
+  Arrays arrays;
+  InputArray values, labels;
+  Expected expected;
+
+  std::size_t device_bytes() const {
+    return values.on_device.size_bytes() + labels.on_device.size_bytes();
+  }
+  std::size_t host_bytes() const {
+    return values.host_bytes() + labels.host_bytes() + expected.results.held_bytes() +
+           expected.result_labels.held_bytes() + expected.result_count.held_bytes();
+  }
+  std::uint64_t sum() const { return values.sum + labels.sum; }
+  bool is_unharmed(Device& device) const {
+    return device.checksum(values.data, arrays.values.count, size_bytes(arrays.values.type)) ==
+               values.sum &&
+           device.checksum(labels.data, arrays.labels.count, size_bytes(arrays.labels.type)) ==
+               labels.sum;
+  }
+};
+
+/// The output arrays of one point, and how they compare to what is expected.
+struct Session::Output {
+  struct Array {
+    const char* name;
+    Extent extent;
+    const ExpectedArray& expected;
+    GuardedMemory memory;
+  };
+  Device& device;
+  Memory& downloaded;
+  std::vector<Array> arrays;  ///< the count first: a wrong one explains the rest
+  unsigned char poison;
+
+  Output(Session& session, const Arrays& of, const Expected& expected, unsigned char poison_byte,
+         const Allocate& allocate)
+      : device(*session.device_), downloaded(session.downloaded_), poison(poison_byte) {
+    const auto add = [&](const char* name, Extent extent, const ExpectedArray& wanted) {
+      arrays.push_back({name, extent, wanted, GuardedMemory(device, allocate, extent.bytes())});
+    };
+    if (of.result_count.count > 0) add("count", of.result_count, expected.result_count);
+    if (of.result_labels.count > 0) add("labels", of.result_labels, expected.result_labels);
+    add("results", of.results, expected.results);
+    std::size_t largest_bytes = 0;
+    for (const Array& array : arrays)
+      largest_bytes = std::max(largest_bytes, array.expected.extent.bytes());
+    if (downloaded.size_bytes() >= largest_bytes) return;
+    downloaded = {};  // frees the old one first
+    downloaded = device.allocate_host(largest_bytes);
+  }
+
+  void* data(std::string_view name) const {
+    for (const Array& array : arrays)
+      if (array.name == name) return array.memory.data();
+    return nullptr;
+  }
+  void fill_with_poison() {
+    for (const Array& array : arrays)
+      device.fill(array.memory.data(), poison, array.extent.bytes());
+  }
+  /// Fills in what the check says of the outputs; returns a checksum of all results.
+  std::uint64_t compare_to_expected(Verification& check, std::uint64_t depth) const {
+    std::uint64_t sum = 0;
+    bool failed = false;
+    std::size_t elements = 0;
+    for (const Array& array : arrays) {
+      const Extent extent = array.expected.extent;
+      const std::byte* const actual = downloaded.data();
+      device.download(downloaded.data(), array.memory.data(), extent.bytes());
+      sum += checksum(actual, extent.count, size_bytes(extent.type));
+      elements += extent.count;
+      if (failed) continue;
+      const ArrayComparison found = compare(array.expected, actual, depth);
+      failed = found.mismatches > 0;
+      check.array = array.name;
+      check.index = found.index;
+      check.mismatches = found.mismatches;
+      check.expected = found.expected;
+      check.actual = found.actual;
+      check.comparison = found.comparison;
+      check.bound_abs = found.bound_abs;
+    }
+    check.elements = elements;
+    return sum;
+  }
+};
+
+namespace {
+
+std::string megabytes(std::size_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+GrantedPages granted_pages(const std::vector<const Memory*>& arrays) {
+  GrantedPages granted;
+  std::vector<std::span<const std::byte>> parts;
+  for (const Memory* memory : arrays) {
+    if (memory->data() == nullptr) continue;
+    parts.emplace_back(memory->data(), memory->size_bytes());
+    granted.bytes += whole_huge_pages(memory->size_bytes());
+  }
+  granted.huge_bytes = huge_page_bytes(parts);
+  return granted;
+}
+
+/// Why the combination cannot run at all; empty where it can.
+std::string unsupported(const Variant& variant, const Problem& problem, const Point& point) {
+  if (!variant.supports(problem.type, problem.op))
+    return fmt::format(
+        "{} does not provide {} on {}", variant.id,
+        has_operator(problem.operation) ? name_of(problem.op) : name_of(problem.operation),
+        name_of(problem.type));
+  for (const ParamSpec& spec : variant.params) {
+    const std::string& value = problem.params.text(spec.name);
+    if (std::find(spec.allowed.begin(), spec.allowed.end(), value) == spec.allowed.end())
+      return fmt::format("{} does not provide {}={}: allowed are {}", variant.id, spec.name, value,
+                         fmt::join(spec.allowed, ", "));
+  }
+  if (std::string why = unsuited(point.distribution, problem.op, problem.type); !why.empty())
+    return why;
+  if (has_labels(problem.operation))
+    if (std::string why = unsuited(point.label_key()); !why.empty()) return why;
+  return variant.restriction != nullptr ? variant.restriction(problem) : std::string{};
+}
+
+/// A pattern that the expected result is not; one for all where there are many results, and where
+/// those that are left alone show it.
+unsigned char poison_for(Operation operation, const ExpectedArray& results) {
+  if (operation != Operation::kReduce) return kUntouched;
+  const auto pattern =
+      std::uint64_t{0xa5a5a5a5a5a5a5a5u} >> (64 - 8 * size_bytes(results.extent.type));
+  return results.at(0).bits == pattern ? 0x5a : kUntouched;
+}
+
+/// What the algorithm must move: inputs read once, results written. Of what labels point at, no
+/// more than there are labels.
+Traffic least_traffic(const Problem& problem, const Expected& expected) {
+  Traffic traffic{problem.input_bytes(), expected.bytes()};
+  const std::size_t spared = problem.buckets - std::min(problem.n, problem.buckets);
+  if (problem.operation == Operation::kGather)
+    traffic.read_bytes -= spared * problem.element_bytes();
+  if (problem.operation == Operation::kScatter)
+    traffic.written_bytes -= spared * problem.element_bytes();
+  return traffic;
+}
+
+}  // namespace
+
+void Record::merge(const Record& round) {
+  for (const auto& [mode, measurement] : round.timing) timing[mode].merge(measurement);
+  const bool excused = status == Status::kOk || (known_wrong && !round.known_wrong);
+  if (excused && round.status != Status::kOk) {
+    status = round.status;
+    known_wrong = round.known_wrong;
+    reason = round.reason;
+    verification = round.verification;
+  }
+  if (!may_have_timing()) timing.clear();
+}
+
+Session::Session(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+Session::~Session() = default;
+
+const Session::Input& Session::prepare_input(const Point& point, std::size_t lead,
+                                             std::size_t overread) {
+  const Arrays arrays = point.arrays();
+  const InputKey values_key = point.input_key();
+  const auto labels_key =
+      has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
+  if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
+      input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
+      input_->inclusive == is_inclusive(point.params) &&
+      input_->any_wins == any_wins(point.params) && input_->pages == pages_of(point.params))
+    return *input_;
+  input_.reset();  // frees the old one first: two large inputs may not fit
+  auto input = std::make_unique<Input>();
+  input->operation = point.operation();
+  input->values_key = values_key;
+  input->labels_key = labels_key;
+  input->lead = lead;
+  input->overread = overread;
+  input->inclusive = is_inclusive(point.params);
+  input->any_wins = any_wins(point.params);
+  input->pages = pages_of(point.params);
+  input->arrays = arrays;
+  if (has_values(point.operation()))
+    input->values.upload(*device_, input->pages, generate(values_key, lead, overread),
+                         arrays.values);
+  if (labels_key)
+    input->labels.upload(*device_, input->pages, generate(*labels_key, lead, overread),
+                         arrays.labels);
+  input->expected = expected_of({.operation = point.operation(),
+                                 .type = point.type,
+                                 .op = point.op,
+                                 .n = point.n,
+                                 .buckets = point.buckets,
+                                 .inclusive = input->inclusive,
+                                 .any_wins = input->any_wins,
+                                 .values = input->values.host.data(),
+                                 .labels = input->labels.host.data()});
+  input->values.release_copy();
+  input->labels.release_copy();
+  input_ = std::move(input);
+  return *input_;
+}
+
+Record Session::execute(const Point& point, const ExecuteOptions& options) {
+  const NvtxRange range(describe(point));
+  Record record{.point = point};
+  const Variant* variant = point.entry->on(point.backend);
+  if (variant == nullptr) {
+    record.reason = fmt::format("{} needs the {} backend, which this build lacks",
+                                point.entry->variant.id, name_of(point.backend));
+    return record;
+  }
+  const Problem problem = record.point.problem(device_->traits());
+  if (options.emu_seed) emu::reseed(*options.emu_seed);
+  try {
+    run(record, *variant, problem, options);
+  } catch (const OutOfMemory& error) {
+    record.status = Status::kFailed;
+    record.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    record.status = Status::kFailed;
+    record.reason = fmt::format("asked for more host memory than there is ({} are available now)",
+                                megabytes(available_memory_bytes()));
+  } catch (const std::exception& error) {
+    // A fault of a kernel may surface at any later CUDA call, whoever makes it.
+    lost_ = point.backend == Backend::kCuda || dynamic_cast<const DeviceLost*>(&error) != nullptr;
+    // A kernel that faults as its errata say has shown its defect.
+    const auto defect = variant->defect != nullptr ? variant->defect(problem) : std::nullopt;
+    record.status = Status::kFailed;
+    record.known_wrong = defect.has_value();
+    record.reason = defect ? fmt::format("{}: {}", defect->reason, error.what()) : error.what();
+  }
+  if (record.status == Status::kFailed) input_.reset();  // half-done work may have written to it
+  if (!record.may_have_timing()) record.timing.clear();
+  return record;
+}
+
+void Session::run(Record& record, const Variant& variant, const Problem& problem,
+                  const ExecuteOptions& options) {
+  const Point& point = record.point;
+  if (record.reason = unsupported(variant, problem, point); !record.reason.empty()) return;
+  const auto defect = variant.defect != nullptr ? variant.defect(problem) : std::nullopt;
+  const Workspace workspace =
+      variant.workspace != nullptr ? variant.workspace(problem) : Workspace{};
+  const std::size_t overread = variant.overread != nullptr ? variant.overread(problem) : 0;
+  const Arrays arrays = problem.arrays();
+
+  // The cached input is replaced, so its memory counts as free.
+  const std::size_t around_bytes =
+      (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
+  const std::size_t needed =
+      arrays.input_bytes() + arrays.output_bytes() + workspace.device_bytes + around_bytes;
+  const std::size_t available = device_->free_bytes() + (input_ ? input_->device_bytes() : 0);
+  if (needed > available) {
+    record.reason = fmt::format("needs {} of memory, {} are available on {}", megabytes(needed),
+                                megabytes(available), name_of(point.backend));
+    return;
+  }
+
+  const std::optional<PageSize> pages = pages_of(point.params);
+  const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // to those pages
+  const std::size_t host_needed =
+      arrays.input_bytes() + copied_bytes +
+      verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params));
+  const std::size_t host_available =
+      available_memory_bytes() + downloaded_.size_bytes() + (input_ ? input_->host_bytes() : 0);
+  if (host_needed > host_available) {
+    record.reason =
+        fmt::format("needs {} of host memory to make and verify the input, {} are available",
+                    megabytes(host_needed), megabytes(host_available));
+    return;
+  }
+
+  const Input& input = prepare_input(point, options.lead, overread);
+  record.input_checksum = input.sum();
+  record.traffic = variant.traffic != nullptr ? variant.traffic(problem)
+                                              : least_traffic(problem, input.expected);
+  const std::uint64_t depth =
+      variant.depth != nullptr ? variant.depth(problem) : std::max<std::size_t>(problem.n, 1);
+  const auto bound = input.expected.total_bound(depth);
+  const bool is_exact = bound && *bound == 0;
+  const double expected = is_exact ? 0 : input.expected.total_magnitude();
+  if (!is_exact && (!bound || *bound >= expected)) {
+    record.reason = fmt::format(
+        "{} through {} roundings of {} values cannot be verified: the derived error bound {} "
+        "the result{} {}",
+        arrays.results.count == 1 ? "a sum" : "sums", depth, name_of(problem.type),
+        bound ? fmt::format("{:.3g} exceeds", *bound) : "is beyond",
+        arrays.results.count == 1 ? "" : "s' magnitude",
+        arrays.results.count == 1 ? input.expected.results.at(0).to_text()
+                                  : fmt::format("{:.3g}", expected));
+    return;
+  }
+
+  const Allocate on_device = [&](std::size_t bytes) {
+    return pages ? allocate_on(*pages, bytes) : device_->allocate(bytes);
+  };
+  const Allocate on_host = [&](std::size_t bytes) { return device_->allocate_host(bytes); };
+  Output output(*this, arrays, input.expected,
+                poison_for(problem.operation, input.expected.results),
+                variant.finish == Finish::kHost ? on_host : on_device);
+  const GuardedMemory scratch(*device_, on_device, workspace.device_bytes);
+  const GuardedMemory host_scratch(*device_, on_host, workspace.host_bytes);
+  device_->fill(scratch.data(), 0xa5, workspace.device_bytes);
+  device_->fill(scratch.data(), 0, workspace.zeroed_bytes);
+
+  LaunchLog log;
+  Call call{.values = input.values.data,
+            .labels = input.labels.data,
+            .results = output.data("results"),
+            .result_labels = output.data("labels"),
+            .result_count = output.data("count"),
+            .workspace = scratch.data(),
+            .host_workspace = host_scratch.data(),
+            .stream = device_->stream(),
+            .problem = problem};
+  const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
+  const auto call_afresh = [&] {
+    output.fill_with_poison();
+    enqueue(call);
+    device_->synchronize();
+  };
+
+  Verification& check = record.verification.emplace();
+  check.condition = input.expected.condition;
+  call.stream.log = &log;
+  call_afresh();
+  call.stream.log = nullptr;
+  if (log.kernels > 0) record.launch = log;
+  const std::uint64_t first_sum = output.compare_to_expected(check, depth);
+  check.passed_before = check.mismatches == 0;
+  bool repeats = true;
+  if (options.check_determinism) {
+    call_afresh();
+    // Scratch that a call leaves in another state than it found shows in the call after it.
+    Verification second = check;
+    check.deterministic = output.compare_to_expected(second, depth) == first_sum;
+    if (check.passed_before && second.mismatches > 0) {
+      repeats = false;
+      second.deterministic = check.deterministic;
+      second.passed_before = false;
+      check = second;
+    }
+  }
+
+  const auto describe_mismatch = [&] {
+    const std::size_t choices =
+        check.array == "results" ? input.expected.results.choice_count(check.index) : 0;
+    const std::string what = fmt::format(
+        "{}got {}, expected {}{} within {:.3g}",
+        repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
+        check.expected.to_text(),
+        choices > 1 ? fmt::format(" or the value of another of {} inputs", choices) : "",
+        check.bound_abs);
+    if (problem.operation == Operation::kReduce) return what;
+    return fmt::format("{}[{}]: {}; {} of {} elements are wrong", check.array, check.index, what,
+                       check.mismatches, check.elements);
+  };
+  record.status = check.passed_before ? Status::kOk : Status::kWrong;
+  if (defect) {
+    record.status = Status::kWrong;
+    const bool must_show =
+        defect->certain && point.distribution.kind == Distribution::Kind::kUniform;
+    record.known_wrong = !check.passed_before || !must_show;
+    record.reason = !check.passed_before
+                        ? fmt::format("{} ({})", defect->reason, describe_mismatch())
+                    : must_show ? fmt::format(
+                                      "expected to be wrong as published ({}), but the "
+                                      "result verified: correct the declaration",
+                                      defect->reason)
+                                : fmt::format("{} (this run happened to be right)", defect->reason);
+  } else if (!check.passed_before) {
+    record.reason = describe_mismatch();
+  }
+  const auto check_memory = [&] {
+    const auto damaged = [&](std::string what) {
+      record.status = Status::kWrong;
+      record.known_wrong = false;
+      record.reason = std::move(what);
+    };
+    if (!input.is_unharmed(*device_)) {
+      input_.reset();  // the next point must not inherit the damage
+      damaged("the input was modified");
+    }
+    std::vector<std::pair<const GuardedMemory*, std::string>> guarded{
+        {&scratch, "scratch memory"}, {&host_scratch, "host scratch memory"}};
+    for (const Output::Array& array : output.arrays) guarded.emplace_back(&array.memory, "output");
+    for (const auto& [memory, name] : guarded) {
+      if (!memory->damaged()) continue;
+      lost_ = true;
+      damaged(fmt::format("wrote out of the bounds of its {}", name));
+    }
+  };
+  if (pages) {
+    std::vector<const Memory*> memories{&input.values.on_device, &input.labels.on_device,
+                                        &scratch.whole()};
+    for (const Output::Array& array : output.arrays) memories.push_back(&array.memory.whole());
+    record.pages = granted_pages(memories);
+  }
+  if (!options.timed || record.unexpected_wrong()) return check_memory();
+
+  const Work work{.enqueue = [&] { enqueue(call); },
+                  .synchronous = variant.synchronous,
+                  .kernels = std::max(1u, log.kernels)};
+  check.passed_after = true;
+  for (const Mode mode : point.measurement.modes) {
+    if (!device_->has_mode(mode, work)) continue;
+    output.fill_with_poison();
+    record.timing.emplace(mode,
+                          measure(*device_, mode, work, point.measurement, options.budget_share));
+    // The output is what the timed calls left there.
+    Verification timed = check;
+    output.compare_to_expected(timed, depth);
+    const bool passed = timed.mismatches == 0;
+    check.passed_after = *check.passed_after && passed;
+    if (!passed && !defect) {
+      timed.passed_after = false;
+      check = timed;
+      record.status = Status::kWrong;
+      record.reason = fmt::format("right before timing, wrong after {} timing: {}", name_of(mode),
+                                  describe_mismatch());
+      return check_memory();
+    }
+  }
+  if (!record.timing.empty())
+    record.counters = device_->count(point.measurement.modes.front(), work);
+  check_memory();
+  if (record.timing.empty() && record.status == Status::kOk) {
+    record.status = Status::kSkipped;
+    record.reason =
+        fmt::format("{} has none of the modes asked for on {}", variant.id, name_of(point.backend));
+  }
+}
+
+}  // namespace reduce_bench

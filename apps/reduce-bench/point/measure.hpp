@@ -1,0 +1,46 @@
+// Taking samples until the median is known well enough, and summarising them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "plan/config.hpp"
+
+namespace reduce_bench {
+
+enum class StoppedBy { kCi, kTime, kSamples };
+inline constexpr std::array kStoppedByNames{std::string_view{"ci"}, std::string_view{"time"},
+                                            std::string_view{"samples"}};
+
+/// Order statistics of samples in nanoseconds.
+struct Summary {
+  double median_ns = 0, min_ns = 0, max_ns = 0, p25_ns = 0, p75_ns = 0, p95_ns = 0;
+  double mean_ns = 0, stddev_ns = 0;
+  double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median, from order statistics
+};
+/// Throws std::logic_error for no samples.
+Summary summarise(std::span<const double> samples_ns);
+
+/// All samples of one mode of one point, in the order taken.
+struct Measurement {
+  std::vector<double> samples_ns;
+  std::vector<double> sm_clocks_mhz;
+  unsigned discarded = 0;  ///< samples dropped because the SM clock was under the floor
+  bool throttled = false;  ///< the clock stayed under the floor, so samples were kept all the same
+  StoppedBy stopped_by = StoppedBy::kSamples;
+
+  /// Appends another round's samples.
+  void merge(const Measurement& other);
+};
+
+/// Whether the median's confidence interval is narrow enough.
+bool converged(std::span<const double> samples_ns, double relative_ci);
+
+/// Measures `work`, warmed up before, in one mode. `share` (0, 1] of the time budget is used.
+Measurement measure(Device& device, Mode mode, const Work& work,
+                    const MeasurementSettings& settings, double share = 1);
+
+}  // namespace reduce_bench

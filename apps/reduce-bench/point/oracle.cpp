@@ -1,0 +1,697 @@
+#include "point/oracle.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace reduce_bench {
+namespace {
+
+template <class T>
+T value_of(const Scalar& scalar) {
+  T value;
+  std::memcpy(&value, &scalar.bits, sizeof(T));
+  return value;
+}
+
+template <class T>
+Scalar scalar_of(T value) {
+  return Scalar::load(kTypeOf<T>, &value);
+}
+
+/// A sum kept as an unevaluated pair, |low| <= ulp(high) / 2 (Dekker 1971, Knuth's TwoSum).
+struct DoubleDouble {
+  double high = 0, low = 0;
+
+  void add(double x) {
+    const double sum = high + x;
+    const double virtual_x = sum - high;
+    low += (high - (sum - virtual_x)) + (x - virtual_x);
+    high = sum;
+  }
+  void add(const DoubleDouble& other) {
+    add(other.high);
+    add(other.low);
+  }
+  template <class T>
+  T rounded() const {
+    // For double one addition rounds; for float the pair is first rounded to odd so that rounding
+    // twice gives the nearest float.
+    const double sum = high + low;
+    if constexpr (std::is_same_v<T, double>) {
+      return sum;
+    } else {
+      const double rest = low - (sum - high);
+      double sticky = sum;
+      if (rest != 0 && std::isfinite(sum) && (std::bit_cast<std::uint64_t>(sum) & 1) == 0) {
+        sticky = std::nextafter(sum, rest > 0 ? std::numeric_limits<double>::infinity()
+                                              : -std::numeric_limits<double>::infinity());
+      }
+      return static_cast<T>(sticky);
+    }
+  }
+};
+
+/// The exponent of the lowest set bit of x: x is a multiple of 2^that.
+int quantum_exponent(double x) {
+  if (x == 0 || !std::isfinite(x)) return std::numeric_limits<int>::max();
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  const auto digits = static_cast<std::uint64_t>(std::ldexp(std::fabs(fraction), 53));
+  return exponent - 53 + std::countr_zero(digits);
+}
+
+constexpr std::size_t kChunk = std::size_t{1} << 16;
+
+/// Splits [0, n) into chunks, computes `chunk(first, last)` on all cores and returns the results in
+/// order.
+template <class Result, class F>
+std::vector<Result> in_chunks(std::size_t n, F&& chunk) {
+  std::vector<Result> results((n + kChunk - 1) / kChunk);
+#pragma omp parallel for schedule(static) if (results.size() > 1)
+  for (std::size_t c = 0; c < results.size(); ++c)
+    results[c] = chunk(c * kChunk, std::min(n, (c + 1) * kChunk));
+  return results;
+}
+
+// An accumulator takes elements one by one with `add`, and gives the `Reference` of what it took.
+// Those with `merge` can take the parts of an input side by side.
+
+template <class T>
+class FloatSum {
+ public:
+  void add(T x) {
+    const double value = static_cast<double>(x);
+    sum_.add(value);
+    magnitude_.add(std::fabs(value));
+    quantum_ = std::min(quantum_, quantum_exponent(value));
+  }
+  void merge(const FloatSum& part) {
+    sum_.add(part.sum_);
+    magnitude_.add(part.magnitude_);
+    quantum_ = std::min(quantum_, part.quantum_);
+  }
+  Reference result() const {
+    const double magnitude = magnitude_.template rounded<double>();
+    Reference result{.expected = scalar_of(sum_.template rounded<T>()), .magnitude = magnitude};
+    // All partial sums are multiples of the quantum and at most the sum of magnitudes.
+    result.exact =
+        magnitude == 0 || magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
+    // A GPU's f32 atomics on global memory flush subnormal operands and sums to zero (PTX ISA,
+    // red.add.f32): every addition may lose three times the smallest normal number, as if it had
+    // rounded values this much larger.
+    if (std::is_same_v<T, float> && quantum_ < -126) {
+      result.exact = false;
+      result.magnitude += 3 * 0x1p-126 / 0x1p-24;
+    }
+    return result;
+  }
+
+ private:
+  DoubleDouble sum_, magnitude_;
+  int quantum_ = std::numeric_limits<int>::max();
+};
+
+template <class T>
+class FloatProduct {
+ public:
+  void add(T x) {
+    const double value = static_cast<double>(x);
+    product_ *= value;
+    zero_ = zero_ || value == 0;
+    if (value != 0) magnitude_ *= std::fabs(value);
+    integers_ = integers_ && std::trunc(value) == value;
+  }
+  Reference result() const {
+    return {.expected = scalar_of(static_cast<T>(product_)),
+            .magnitude = std::fabs(product_),
+            .exact = zero_ ||
+                     (integers_ && magnitude_ <= std::ldexp(1.0, std::numeric_limits<T>::digits))};
+  }
+
+ private:
+  double product_ = 1, magnitude_ = 1;
+  bool integers_ = true, zero_ = false;
+};
+
+/// Exact, commutative operators. `F` combines two elements, unsigned ones where it may wrap.
+template <class T, class F>
+class Fold {
+ public:
+  void add(T x) { total_ = F::combine(total_, x); }
+  void merge(const Fold& part) { add(part.total_); }
+  Reference result() const { return {.expected = scalar_of(total_)}; }
+
+ private:
+  T total_ = F::template neutral<T>();
+};
+
+struct Least {
+  template <class T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return std::min(a, b);
+  }
+};
+struct Greatest {
+  template <class T>
+  static T neutral() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return std::max(a, b);
+  }
+};
+/// `kNeutral` and the operator on unsigned numbers, which wrap.
+template <int kNeutral, class F>
+struct Wrapping {
+  template <class T>
+  static T neutral() {
+    return T{kNeutral};
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(F{}(static_cast<U>(a), static_cast<U>(b)));
+  }
+};
+
+class LastNotNeutral {
+ public:
+  void add(std::int32_t x) {
+    if (x != kNeutral) last_ = x;
+  }
+  Reference result() const { return {.expected = scalar_of(last_)}; }
+
+ private:
+  static constexpr std::int32_t kNeutral = std::numeric_limits<std::int32_t>::min();
+  std::int32_t last_ = kNeutral;
+};
+
+/// Follows the composed map by where it sends 0 and 1, instead of composing coefficients.
+class AffineComposition {
+ public:
+  void add(std::int64_t x) {
+    const auto bits = static_cast<std::uint64_t>(x);
+    const auto slope = static_cast<std::uint32_t>(bits >> 32);
+    const auto offset = static_cast<std::uint32_t>(bits);
+    image_of_zero_ = slope * image_of_zero_ + offset;
+    image_of_one_ = slope * image_of_one_ + offset;
+  }
+  Reference result() const {
+    const std::uint64_t slope = image_of_one_ - image_of_zero_;
+    return {.expected =
+                scalar_of(static_cast<std::int64_t>((slope & 0xffffffffu) << 32 | image_of_zero_))};
+  }
+
+ private:
+  std::uint32_t image_of_zero_ = 0, image_of_one_ = 1;
+};
+
+/// Calls `f.template operator()<Accumulator>()` for the operator on elements of type T.
+template <class T, class F>
+decltype(auto) with_accumulator(Op op, F&& f) {
+  if (op == Op::kMin) return f.template operator()<Fold<T, Least>>();
+  if (op == Op::kMax) return f.template operator()<Fold<T, Greatest>>();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == Op::kSum) return f.template operator()<FloatSum<T>>();
+    return f.template operator()<FloatProduct<T>>();
+  } else {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      if (op == Op::kRight) return f.template operator()<LastNotNeutral>();
+    } else {
+      if (op == Op::kAffine) return f.template operator()<AffineComposition>();
+    }
+    switch (op) {
+      case Op::kSum: return f.template operator()<Fold<T, Wrapping<0, std::plus<>>>>();
+      case Op::kProd: return f.template operator()<Fold<T, Wrapping<1, std::multiplies<>>>>();
+      case Op::kAnd: return f.template operator()<Fold<T, Wrapping<-1, std::bit_and<>>>>();
+      case Op::kOr: return f.template operator()<Fold<T, Wrapping<0, std::bit_or<>>>>();
+      default: return f.template operator()<Fold<T, Wrapping<0, std::bit_xor<>>>>();
+    }
+  }
+}
+
+template <class T>
+Reference reference_of(Op op, const T* x, std::size_t n) {
+  return with_accumulator<T>(op, [&]<class Accumulator>() {
+    const auto take = [&](std::size_t first, std::size_t last) {
+      Accumulator taken;
+      for (std::size_t i = first; i < last; ++i) taken.add(x[i]);
+      return taken;
+    };
+    if constexpr (requires(Accumulator& a) { a.merge(a); }) {
+      Accumulator total;
+      for (const Accumulator& part : in_chunks<Accumulator>(n, take)) total.merge(part);
+      return total.result();
+    } else {
+      return take(0, n).result();
+    }
+  });
+}
+
+// ---- whole arrays -----------------------------------------------------------------------------
+
+ExpectedArray make_expected(Extent extent) {
+  ExpectedArray array{.extent = extent};
+  array.elements = std::make_unique_for_overwrite<std::byte[]>(extent.bytes());
+  return array;
+}
+template <class T>
+T* elements_of(const ExpectedArray& array) {
+  return reinterpret_cast<T*>(array.elements.get());
+}
+
+/// Calls `body(first, last)` on every thread with its share of [0, n). Where a bucket belongs to
+/// one thread, and that thread sees all labels in their order, nothing has to be merged.
+template <class F>
+void share_out(std::size_t n, std::size_t work, F&& body) {
+#pragma omp parallel if (work > kChunk)
+  {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    body(n * thread / threads, n * (thread + 1) / threads);
+  }
+}
+
+/// Results of an operator, with room for what is known of their rounding where they round.
+template <class T>
+ExpectedArray make_results(Op op, std::size_t count) {
+  ExpectedArray array = make_expected({kTypeOf<T>, count});
+  if (is_float(kTypeOf<T>) && op != Op::kMin && op != Op::kMax) {
+    array.magnitudes.resize(count);
+    array.terms.resize(count);
+  }
+  return array;
+}
+
+/// An accumulator and how many elements it took.
+template <class Accumulator>
+struct Bucket {
+  Accumulator accumulator;
+  Count terms = 0;
+
+  template <class T>
+  void add(T x) {
+    accumulator.add(x);
+    ++terms;
+  }
+  /// Makes what it took element i of the results.
+  void put(ExpectedArray& array, std::size_t i) const {
+    const Reference result = accumulator.result();
+    const std::size_t element_bytes = size_bytes(array.extent.type);
+    std::memcpy(array.elements.get() + i * element_bytes, &result.expected.bits, element_bytes);
+    if (array.magnitudes.empty()) return;
+    array.magnitudes[i] = result.exact ? 0 : result.magnitude;
+    array.terms[i] = terms;
+  }
+  /// Takes x, and makes what it holds before or after that element i of the results.
+  template <class T>
+  void scan(ExpectedArray& array, std::size_t i, T x, bool inclusive) {
+    if (!inclusive) put(array, i);
+    add(x);
+    if (inclusive) put(array, i);
+  }
+};
+
+template <class T>
+ExpectedArray fold_by_label(Op op, const T* values, const Label* labels, std::size_t n,
+                            std::size_t buckets) {
+  ExpectedArray array = make_results<T>(op, buckets);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    std::vector<Bucket<Accumulator>> held(buckets);
+    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (labels[i] >= first && labels[i] < last) held[labels[i]].add(values[i]);
+      for (std::size_t bucket = first; bucket < last; ++bucket) held[bucket].put(array, bucket);
+    });
+  });
+  return array;
+}
+
+template <class T>
+ExpectedArray scan_by_label(Op op, bool inclusive, const T* values, const Label* labels,
+                            std::size_t n, std::size_t buckets) {
+  ExpectedArray array = make_results<T>(op, n);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    std::vector<Bucket<Accumulator>> held(buckets);
+    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (labels[i] >= first && labels[i] < last)
+          held[labels[i]].scan(array, i, values[i], inclusive);
+    });
+  });
+  return array;
+}
+
+template <class T>
+ExpectedArray scan_runs(Op op, bool inclusive, const T* values, const Label* labels,
+                        std::size_t n) {
+  ExpectedArray array = make_results<T>(op, n);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    const auto begins_run = [&](std::size_t i) { return i == 0 || labels[i] != labels[i - 1]; };
+    // A run belongs to the thread in whose share it begins.
+    share_out(n, n, [&](std::size_t first, std::size_t last) {
+      std::size_t i = first;
+      while (i < last && !begins_run(i)) ++i;
+      if (i == last) return;
+      Bucket<Accumulator> held;
+      for (; i < n && (i < last || !begins_run(i)); ++i) {
+        if (begins_run(i)) held = {};
+        held.scan(array, i, values[i], inclusive);
+      }
+    });
+  });
+  return array;
+}
+
+/// The number of the run of equal labels that each element lies in; how many runs there are.
+std::size_t number_runs(const Label* labels, std::size_t n, std::vector<Label>& runs) {
+  runs.resize(n);
+  Label run = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i > 0 && labels[i] != labels[i - 1]) ++run;
+    runs[i] = run;
+  }
+  return n == 0 ? 0 : std::size_t{run} + 1;
+}
+
+template <class T>
+Expected reduce_by_key(Op op, const T* values, const Label* labels, std::size_t n) {
+  std::vector<Label> run_of;
+  const std::size_t runs = number_runs(labels, n, run_of);
+  Expected expected{.results = fold_by_label(op, values, run_of.data(), n, runs),
+                    .result_labels = make_expected({kTypeOf<Label>, runs}),
+                    .result_count = make_expected({kTypeOf<Count>, 1})};
+  for (std::size_t i = 0; i < n; ++i)
+    elements_of<Label>(expected.result_labels)[run_of[i]] = labels[i];
+  *elements_of<Count>(expected.result_count) = static_cast<Count>(runs);
+  return expected;
+}
+
+template <class L>
+Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
+  Expected expected{.results = make_expected({kTypeOf<Count>, buckets})};
+  Count* counts = elements_of<Count>(expected.results);
+  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+    std::fill(counts + first, counts + last, 0);
+    for (std::size_t i = 0; i < n; ++i)
+      if (labels[i] >= first && labels[i] < last) ++counts[labels[i]];
+  });
+  return expected;
+}
+
+/// Counts every label, then puts each value behind those of its label that came before. Returns
+/// where the values of each label begin, and the end behind the last.
+template <class T>
+std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::size_t n,
+                                     std::size_t buckets, T* sorted) {
+  // While values are put, begins[label + 1] is where the label's next one goes: one element late,
+  // so that it ends as where the next label begins.
+  std::vector<std::size_t> begins(buckets + 2);
+  for (std::size_t i = 0; i < n; ++i) ++begins[labels[i] + std::size_t{2}];
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) begins[bucket + 2] += begins[bucket + 1];
+  for (std::size_t i = 0; i < n; ++i) sorted[begins[labels[i] + std::size_t{1}]++] = values[i];
+  begins.pop_back();
+  return begins;
+}
+
+template <class T>
+Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_t buckets,
+                 bool any_wins) {
+  Expected expected{.results = make_expected({kTypeOf<T>, buckets})};
+  T* results = elements_of<T>(expected.results);
+  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+    std::memset(results + first, kUntouched, (last - first) * sizeof(T));
+    for (std::size_t i = 0; i < n; ++i)
+      if (labels[i] >= first && labels[i] < last) results[labels[i]] = values[i];
+  });
+  if (any_wins) {
+    ExpectedArray::Choices& choices = expected.results.choices;
+    choices.values = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+    choices.begins =
+        sort_values(values, labels, n, buckets, reinterpret_cast<T*>(choices.values.get()));
+  }
+  return expected;
+}
+
+template <class T>
+Expected gather(const T* values, const Label* labels, std::size_t n) {
+  Expected expected{.results = make_expected({kTypeOf<T>, n})};
+  T* results = elements_of<T>(expected.results);
+#pragma omp parallel for schedule(static) if (n > kChunk)
+  for (std::size_t i = 0; i < n; ++i) results[i] = values[labels[i]];
+  return expected;
+}
+
+template <class T>
+Expected sort_by_label(const T* values, const Label* labels, std::size_t n, std::size_t buckets) {
+  Expected expected{.results = make_expected({kTypeOf<T>, n}),
+                    .result_labels = make_expected({kTypeOf<Label>, n})};
+  const std::vector<std::size_t> begins =
+      sort_values(values, labels, n, buckets, elements_of<T>(expected.results));
+  Label* const sorted = elements_of<Label>(expected.result_labels);
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket)
+    std::fill(sorted + begins[bucket], sorted + begins[bucket + 1], static_cast<Label>(bucket));
+  return expected;
+}
+
+template <class T>
+Expected expected_of_values(const OperationInput& in) {
+  const T* values = reinterpret_cast<const T*>(in.values);
+  const Label* labels = reinterpret_cast<const Label*>(in.labels);
+  switch (in.operation) {
+    case Operation::kMultireduce:
+      return {.results = fold_by_label(in.op, values, labels, in.n, in.buckets)};
+    case Operation::kReduceByKey: return reduce_by_key(in.op, values, labels, in.n);
+    case Operation::kScatter: return scatter(values, labels, in.n, in.buckets, in.any_wins);
+    case Operation::kGather: return gather(values, labels, in.n);
+    case Operation::kSort: return sort_by_label(values, labels, in.n, in.buckets);
+    case Operation::kMultiscan:
+      return {.results = scan_by_label(in.op, in.inclusive, values, labels, in.n, in.buckets)};
+    case Operation::kScanByKey:
+      return {.results = scan_runs(in.op, in.inclusive, values, labels, in.n)};
+    case Operation::kReduce:
+    case Operation::kHistogram: break;
+  }
+  const Reference one = reference_of(in.op, values, in.n);
+  Expected expected{.results = make_expected({kTypeOf<T>, 1}), .condition = one.condition()};
+  std::memcpy(expected.results.elements.get(), &one.expected.bits, sizeof(T));
+  if (is_float(kTypeOf<T>)) expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
+  return expected;
+}
+
+double unit_roundoff(Type type) { return type == Type::kF32 ? 0x1p-24 : 0x1p-53; }
+
+}  // namespace
+
+Scalar Scalar::load(Type type, const void* element) {
+  Scalar scalar{.type = type};
+  std::memcpy(&scalar.bits, element, size_bytes(type));
+  return scalar;
+}
+
+double Scalar::as_double() const {
+  return with_type(type, [&]<class T>() { return static_cast<double>(value_of<T>(*this)); });
+}
+
+std::string Scalar::to_text() const {
+  return with_type(type, [&]<class T>() { return fmt::format("{}", value_of<T>(*this)); });
+}
+
+std::optional<double> Reference::condition() const {
+  const double sum = std::fabs(expected.as_double());
+  if (!is_float(expected.type) || magnitude == 0 || sum == 0 || !std::isfinite(magnitude))
+    return std::nullopt;
+  return magnitude / sum;
+}
+
+Reference reference(Type type, Op op, const std::byte* data, std::size_t n) {
+  if (!defined_on(Operation::kReduce, op, type))
+    throw std::logic_error("reference: operator undefined on this type");
+  return with_value_type(
+      type, [&]<class T>() { return reference_of<T>(op, reinterpret_cast<const T*>(data), n); });
+}
+
+std::optional<double> error_bound(const Reference& reference, std::uint64_t depth) {
+  if (!is_float(reference.expected.type) || reference.exact) return 0.0;
+  const double u = unit_roundoff(reference.expected.type);
+  const double du = static_cast<double>(depth) * u;
+  if (du >= 0.5) return std::nullopt;
+  return du / (1 - du) * reference.magnitude + u * std::fabs(reference.expected.as_double());
+}
+
+Comparison compare(const Reference& reference, const Scalar& actual, double bound_abs) {
+  const Type type = reference.expected.type;
+  Comparison result;
+  if (!is_float(type)) {
+    result.passed = actual.bits == reference.expected.bits;
+    result.error_abs = std::fabs(actual.as_double() - reference.expected.as_double());
+    if (!result.passed && result.error_abs == 0) result.error_abs = 1;
+  } else {
+    const double expected = reference.expected.as_double(), value = actual.as_double();
+    // Infinities agree only with themselves; NaN never agrees.
+    result.error_abs = expected == value ? 0 : std::fabs(value - expected);
+    result.passed = result.error_abs <= bound_abs;
+    if (std::isfinite(expected)) {
+      const double ulp =
+          type == Type::kF32
+              ? std::ldexp(1.0,
+                           std::max(std::ilogb(expected == 0 ? 0x1p-126 : expected), -126) - 23)
+              : std::ldexp(1.0,
+                           std::max(std::ilogb(expected == 0 ? 0x1p-1022 : expected), -1022) - 52);
+      result.error_ulp = result.error_abs / ulp;
+    }
+  }
+  const double expected = std::fabs(reference.expected.as_double());
+  if (expected != 0 && std::isfinite(expected)) result.error_relative = result.error_abs / expected;
+  return result;
+}
+
+Scalar ExpectedArray::at(std::size_t i) const {
+  return Scalar::load(extent.type, elements.get() + i * size_bytes(extent.type));
+}
+
+std::size_t ExpectedArray::choice_count(std::size_t i) const {
+  return choices.begins.empty() ? 0 : choices.begins[i + 1] - choices.begins[i];
+}
+
+bool ExpectedArray::is_choice(std::size_t i, const Scalar& value) const {
+  if (choice_count(i) == 0) return false;
+  return with_type(extent.type, [&]<class T>() {
+    const T* const all = reinterpret_cast<const T*>(choices.values.get());
+    const T* const end = all + choices.begins[i + 1];
+    return std::find(all + choices.begins[i], end, value_of<T>(value)) != end;
+  });
+}
+
+std::size_t ExpectedArray::held_bytes() const {
+  const std::size_t choice_bytes =
+      choices.begins.empty() ? 0 : choices.begins.back() * size_bytes(extent.type);
+  return extent.bytes() + magnitudes.size() * sizeof(double) + terms.size() * sizeof(Count) +
+         choice_bytes + choices.begins.size() * sizeof(std::size_t);
+}
+
+Reference ExpectedArray::reference_at(std::size_t i) const {
+  Reference reference{.expected = at(i)};
+  if (!magnitudes.empty()) {
+    reference.magnitude = magnitudes[i];
+    reference.exact = magnitudes[i] == 0;
+  }
+  return reference;
+}
+
+std::optional<double> ExpectedArray::bound_at(std::size_t i, std::uint64_t depth) const {
+  return error_bound(reference_at(i),
+                     terms.empty() ? depth : std::min<std::uint64_t>(depth, terms[i]));
+}
+
+std::size_t Expected::bytes() const {
+  return results.extent.bytes() + result_labels.extent.bytes() + result_count.extent.bytes();
+}
+
+std::optional<double> Expected::total_bound(std::uint64_t depth) const {
+  double total = 0;
+  for (std::size_t i = 0; i < results.magnitudes.size(); ++i) {
+    const auto bound = results.bound_at(i, depth);
+    if (!bound) return std::nullopt;
+    total += *bound;
+  }
+  return total;
+}
+
+double Expected::total_magnitude() const {
+  double total = 0;
+  for (std::size_t i = 0; i < results.extent.count; ++i)
+    total += std::fabs(results.at(i).as_double());
+  return total;
+}
+
+Expected expected_of(const OperationInput& input) {
+  if (!defined_on(input.operation, input.op, input.type))
+    throw std::logic_error("expected_of: operator undefined on this type");
+  if (input.operation == Operation::kHistogram)
+    return with_label_type(input.type, [&]<class L>() {
+      return histogram(reinterpret_cast<const L*>(input.labels), input.n, input.buckets);
+    });
+  return with_value_type(input.type, [&]<class T>() { return expected_of_values<T>(input); });
+}
+
+std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::size_t buckets,
+                               bool any_wins) {
+  std::size_t bytes = 2 * arrays.output_bytes();
+  if (has_operator(operation) && has_labels(operation)) {
+    const std::size_t held = operation == Operation::kMultiscan   ? buckets
+                             : operation == Operation::kScanByKey ? 0
+                                                                  : arrays.results.count;
+    bytes += held * sizeof(Bucket<FloatSum<float>>) +
+             arrays.results.count * (sizeof(double) + sizeof(Count));
+  }
+  if (operation == Operation::kReduceByKey) bytes += arrays.labels.bytes();
+  if (any_wins) bytes += arrays.values.bytes();
+  if (operation == Operation::kSort || any_wins) bytes += buckets * sizeof(std::size_t);
+  return bytes;
+}
+
+ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
+                        std::uint64_t depth) {
+  const Type type = expected.extent.type;
+  const std::size_t element_bytes = size_bytes(type), n = expected.extent.count;
+  const auto compare_one = [&](std::size_t i) {
+    Reference reference = expected.reference_at(i);
+    const Scalar value = Scalar::load(type, actual + i * element_bytes);
+    if (expected.is_choice(i, value)) reference.expected = value;
+    ArrayComparison one{.index = i,
+                        .expected = reference.expected,
+                        .actual = value,
+                        .bound_abs = expected.bound_at(i, depth).value_or(0)};
+    one.comparison = compare(reference, one.actual, one.bound_abs);
+    one.mismatches = one.comparison.passed ? 0 : 1;
+    return one;
+  };
+  // How near to failing: 1 is the bound.
+  const auto share_of_bound = [](const ArrayComparison& one) {
+    return one.bound_abs > 0 ? one.comparison.error_abs / one.bound_abs : 0;
+  };
+  const auto take = [&](ArrayComparison& total, const ArrayComparison& next) {
+    const std::size_t mismatches = total.mismatches + next.mismatches;
+    const bool worse = next.mismatches > 0
+                           ? total.mismatches == 0
+                           : total.mismatches == 0 && share_of_bound(next) > share_of_bound(total);
+    if (worse) total = next;
+    total.mismatches = mismatches;
+  };
+  if (n == 0) return {.comparison = {.passed = true}};
+  const auto parts = in_chunks<ArrayComparison>(n, [&](std::size_t first, std::size_t last) {
+    ArrayComparison total = compare_one(first);
+    const auto is_exactly = [&](std::size_t from, std::size_t to) {
+      return !is_float(type) && std::memcmp(actual + from * element_bytes,
+                                            expected.elements.get() + from * element_bytes,
+                                            (to - from) * element_bytes) == 0;
+    };
+    if (is_exactly(first, last)) return total;
+    for (std::size_t i = first + 1; i < last; ++i)
+      if (!is_exactly(i, i + 1)) take(total, compare_one(i));
+    return total;
+  });
+  ArrayComparison total = parts.front();
+  for (std::size_t c = 1; c < parts.size(); ++c) take(total, parts[c]);
+  return total;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,136 @@
+#include "results/environment.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "common/inputs.hpp"
+#include "common/revision.hpp"
+#include "kernels/api/catalog.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// The value of the first line `key : value` of a /proc file.
+std::optional<std::string> proc_value(const char* path, const std::string& key) {
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.compare(0, key.size(), key) != 0) continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return std::nullopt;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+}  // namespace
+
+unsigned logical_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::optional<std::size_t> last_level_cache_bytes() {
+  std::optional<std::size_t> largest;
+  for (int level = 0; level < 8; ++level) {
+    std::ifstream stream(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
+    std::size_t size = 0;
+    char unit = ' ';
+    if (!(stream >> size)) break;
+    stream >> unit;
+    size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
+    if (!largest || size > *largest) largest = size;
+  }
+  return largest;
+}
+
+std::string host_name() {
+  utsname name{};
+  return uname(&name) == 0 ? name.nodename : "unknown";
+}
+
+std::string cpu_model() { return proc_value("/proc/cpuinfo", "model name").value_or("unknown"); }
+
+std::string build_id() {
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(program), {}};
+  bytes.resize((bytes.size() + 7) / 8 * 8);
+  return fmt::format(
+      "{:016x}", checksum(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size() / 8, 8));
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+Json to_json(const GpuInfo& gpu, const CudaStatus& cuda) {
+  return {{"name", gpu.name},
+          {"compute_capability", gpu.compute_capability},
+          {"sm_count", gpu.sm_count},
+          {"l2_bytes", gpu.l2_bytes},
+          {"memory_bytes", gpu.memory_bytes},
+          {"sm_clock_mhz_max", or_null(gpu.sm_clock_mhz_max)},
+          {"memory_clock_mhz_max", or_null(gpu.memory_clock_mhz_max)},
+          {"memory_bus_bits", or_null(gpu.memory_bus_bits)},
+          {"peak_gb_per_s", or_null(gpu.peak_gb_per_s)},
+          {"driver", or_null(cuda.driver_version)},
+          {"index", gpu.ordinal}};
+}
+
+Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
+                      const std::vector<std::string>& command_line, std::uint64_t seed,
+                      const std::string& backend_choice) {
+  utsname system{};
+  const bool named = uname(&system) == 0;
+  return {{"host", host_name()},
+          {"cpu",
+           {{"model", cpu_model()},
+            {"logical_cores", logical_cores()},
+            {"llc_bytes", or_null(last_level_cache_bytes())}}},
+          {"gpu", gpu == nullptr ? Json(nullptr) : to_json(*gpu, cuda)},
+          {"cuda_runtime", or_null(cuda.runtime_version)},
+          {"cuda_driver", or_null(cuda.driver_api_version)},
+          {"os", named ? fmt::format("{} {} {}", system.sysname, system.release, system.machine)
+                       : "unknown"},
+          {"compiler", fmt::format("g++ {}", __VERSION__)},
+          {"cuda_compiler",
+           cuda_is_built() ? Json(CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT) : Json(nullptr)},
+          {"flags", BUILD_FLAGS},
+          {"build_type", BUILD_TYPE},
+          {"git", git_json()},
+          {"build_id", build_id()},
+          {"date_utc", utc_now()},
+          {"command_line", command_line},
+          {"seed", seed},
+          {"backend_choice", backend_choice}};
+}
+
+Json identity_json(const Json& environment) {
+  Json identity;
+  for (const char* key : {"host", "cpu", "gpu", "cuda_driver", "compiler", "cuda_compiler", "flags",
+                          "build_type", "build_id", "git", "seed"})
+    identity[key] = environment.at(key);
+  return identity;
+}
+
+}  // namespace reduce_bench

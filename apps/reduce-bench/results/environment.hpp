@@ -1,0 +1,35 @@
+// What this machine, build and run are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "plan/config.hpp"
+
+namespace reduce_bench {
+
+unsigned logical_cores();
+/// The largest cache level of the first CPU, where the system tells.
+std::optional<std::size_t> last_level_cache_bytes();
+std::string host_name();
+std::string cpu_model();
+/// A checksum of this program's file: tells builds of one revision apart.
+std::string build_id();
+
+/// `2026-01-31T12:00:00Z`.
+std::string utc_now();
+
+/// The results document's `environment` block. `gpu` is the device used, if any.
+Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
+                      const std::vector<std::string>& command_line, std::uint64_t seed,
+                      const std::string& backend_choice);
+Json to_json(const GpuInfo& gpu, const CudaStatus& cuda);
+
+/// The part of the environment that a resumed run must share: build, host, device.
+Json identity_json(const Json& environment);
+
+}  // namespace reduce_bench

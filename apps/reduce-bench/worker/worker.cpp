@@ -1,0 +1,392 @@
+#include "worker/worker.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "common/error.hpp"
+#include "common/pages.hpp"
+#include "worker/interrupt.hpp"
+#include "worker/wire.hpp"
+
+namespace reduce_bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWorkerDescriptor = 3;
+constexpr double kStartLimitS = 120;  // creating a context on a machine of many GPUs takes seconds
+constexpr int kStartAttempts = 3;
+/// What a variant may print in one point before it counts as flooding.
+constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
+constexpr std::size_t kLastWordsBytes = 2048;
+constexpr const char* kAdvice = "end other processes, or raise the limits (ulimit -a)";
+
+std::runtime_error system_failure(const char* what, int error = errno) {
+  return std::runtime_error(fmt::format("{}: {}", what, reason_and_advice(error, kAdvice)));
+}
+
+/// A descriptor that is closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+/// The last line with something on it.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  text = text.substr(text.rfind('\n') + 1).substr(0, 200);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  return text;
+}
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    const char* name = sigabbrev_np(number);
+    return fmt::format(
+        "was killed by {}{} ({})", name != nullptr ? "SIG" : "signal ",
+        name != nullptr ? name : std::to_string(number),
+        number == SIGKILL ? "the system was out of memory, or somebody's kill" : strsignal(number));
+  }
+  return fmt::format("exited with status {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+double point_limit_s(const Point& point) {
+  const MeasurementSettings& m = point.measurement;
+  if (m.point_timeout_s) return *m.point_timeout_s;
+  const auto n = static_cast<double>(point.n);
+  // The slowest chains of additions take some 5 ns per element, cold samples flush caches for up to
+  // 0.1 s, and machines are busy: a few times that, and a minute for inputs and references.
+  const double mode_s = 10 * m.max_time_ms / 1e3 + m.min_samples * (0.2 + 30e-9 * n);
+  const double emulated_s = point.backend == Backend::kEmu ? 1e-3 * n : 0;
+  return 60 + static_cast<double>(m.modes.size()) * mode_s + emulated_s;
+}
+
+struct Worker::Process {
+  pid_t id;
+  Channel channel;
+  Descriptor output;  ///< standard output and error of the worker
+  bool output_ended = false;
+  std::size_t output_bytes = 0;
+  std::string last_words;
+
+  /// Passes on what the worker printed so far.
+  void drain_output() {
+    std::array<char, 1 << 16> bytes;
+    for (;;) {
+      const ssize_t got = ::read(output.number(), bytes.data(), bytes.size());
+      if (got < 0 && errno == EINTR) continue;
+      output_ended = got == 0;
+      if (got <= 0) return;
+      const auto size = static_cast<std::size_t>(got);
+      if (output_bytes <= kOutputLimitBytes) std::fwrite(bytes.data(), 1, size, stderr);
+      output_bytes += size;
+      last_words.append(bytes.data(), size);
+      if (last_words.size() > kLastWordsBytes)
+        last_words.erase(0, last_words.size() - kLastWordsBytes);
+      if (output_bytes > kOutputLimitBytes) return;  // a flood has no end
+    }
+  }
+};
+
+Worker::Worker(Backend backend, int ordinal, std::filesystem::path program)
+    : backend_(backend), ordinal_(ordinal), program_(std::move(program)) {}
+
+Worker::~Worker() {
+  if (process_) end_process();
+}
+
+int Worker::process_id() const { return process_ ? process_->id : 0; }
+
+void Worker::start() {
+  int pair[2], pipe[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    throw system_failure("cannot make a socket for the worker process");
+  Descriptor own(pair[0]), other(pair[1]);
+  if (::pipe2(pipe, O_CLOEXEC) != 0)
+    throw system_failure("cannot make a pipe for the worker process");
+  Descriptor output(pipe[0]), printed(pipe[1]);
+  if (::fcntl(output.number(), F_SETFL, O_NONBLOCK) != 0)
+    throw system_failure("cannot make a pipe for the worker process");
+
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  const auto check = [](int error) {
+    if (error != 0) throw system_failure("cannot prepare the worker process", error);
+  };
+  check(posix_spawn_file_actions_init(&files));
+  check(posix_spawnattr_init(&attributes));
+  check(posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+  check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDOUT_FILENO));
+  check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDERR_FILENO));
+  check(posix_spawn_file_actions_adddup2(&files, other.number(), kWorkerDescriptor));
+  // A group of its own: Ctrl-C is for the driver to judge.
+  sigset_t none, defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
+  check(posix_spawnattr_setsigmask(&attributes, &none));
+  check(posix_spawnattr_setsigdefault(&attributes, &defaults));
+  check(posix_spawnattr_setpgroup(&attributes, 0));
+  check(posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+  std::array<std::string, 8> words{"reduce-bench", "worker",
+                                   "--backend",    std::string(name_of(backend_)),
+                                   "--device",     std::to_string(ordinal_),
+                                   "--parent",     std::to_string(::getpid())};
+  std::array<char*, words.size() + 1> arguments{};
+  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  pid_t id = 0;
+  const int failed =
+      ::posix_spawn(&id, program_.c_str(), &files, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0)
+    throw DeviceLost(fmt::format("the worker process cannot be started from '{}': {}",
+                                 program_.string(), reason_and_advice(failed, kAdvice)));
+  process_.reset(new Process{
+      .id = id, .channel = Channel(own.release()), .output = Descriptor(output.release())});
+}
+
+void Worker::need_process() {
+  if (process_) {
+    // One that died while idle, say of a kill, is no point's fault.
+    pollfd socket{.fd = process_->channel.descriptor(), .events = POLLIN, .revents = 0};
+    if (::poll(&socket, 1, 0) == 0) return;
+    end_process();
+  }
+  std::string how;
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    start();
+    Json answer;
+    const Wait wait = wait_for_answer(answer, kStartLimitS, 1);
+    if (wait == Wait::kAnswered && answer.contains("traits")) {
+      traits_ = traits_from_wire(answer["traits"]);
+      return;
+    }
+    if (wait == Wait::kAnswered) {
+      end_process();
+      throw DeviceLost(answer.at("unavailable").get<std::string>());
+    }
+    how = ending(wait, kStartLimitS);
+    if (wait == Wait::kAbandoned) throw DeviceLost("interrupted while its worker started");
+  }
+  throw DeviceLost(fmt::format("no worker process for {} came up in {} attempts: the last {}",
+                               name_of(backend_), kStartAttempts, how));
+}
+
+const DeviceTraits& Worker::traits() {
+  need_process();
+  return traits_;
+}
+
+Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience) {
+  process_->output_bytes = 0;
+  process_->last_words.clear();
+  const auto start = Clock::now();
+  for (;;) {
+    if (interrupts() >= patience) return Wait::kAbandoned;
+    const double left_s = limit_s - std::chrono::duration<double>(Clock::now() - start).count();
+    if (left_s <= 0) return Wait::kTimedOut;
+    std::array<pollfd, 3> watched{
+        pollfd{.fd = process_->channel.descriptor(), .events = POLLIN, .revents = 0},
+        pollfd{.fd = process_->output_ended ? -1 : process_->output.number(),
+               .events = POLLIN,
+               .revents = 0},
+        pollfd{.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0}};
+    const int wait_ms = static_cast<int>(std::min(left_s * 1e3 + 1, 1e9));
+    if (::poll(watched.data(), watched.size(), wait_ms) < 0 && errno != EINTR)
+      throw system_failure("cannot wait for the worker process");
+    if (watched[1].revents != 0) process_->drain_output();
+    if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
+    if (watched[0].revents == 0) continue;
+    if (!process_->channel.receive_some()) return Wait::kDied;
+    if (auto message = process_->channel.next()) {
+      process_->drain_output();
+      if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
+      answer = std::move(*message);
+      return Wait::kAnswered;
+    }
+  }
+}
+
+std::string Worker::end_process() {
+  // One that is already ending keeps the status that it ends with.
+  ::kill(process_->id, SIGKILL);
+  int status = 0;
+  while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_->drain_output();
+  std::string text = describe_status(status);
+  if (const std::string words = last_line(process_->last_words); !words.empty())
+    text += fmt::format("; its last output was \"{}\"", words);
+  process_.reset();
+  return text;
+}
+
+std::string Worker::ending(Wait wait, double limit_s) {
+  const std::string how = end_process();
+  switch (wait) {
+    case Wait::kTimedOut: return fmt::format("did not answer within {:g} s", limit_s);
+    case Wait::kFlooded:
+      return fmt::format("printed more than {} bytes to standard output or error",
+                         kOutputLimitBytes);
+    case Wait::kAbandoned: return "was interrupted";
+    case Wait::kAnswered:
+    case Wait::kDied: break;
+  }
+  return how;
+}
+
+std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& options,
+                                      int patience) {
+  need_process();
+  const double limit_s = point_limit_s(point);
+  Json answer;
+  const bool sent =
+      process_->channel.send({{"execute", to_wire(point)}, {"options", to_wire(options)}});
+  Wait wait = sent ? wait_for_answer(answer, limit_s, patience) : Wait::kDied;
+  Record record{.point = point};
+  if (wait == Wait::kAnswered) {
+    record = record_from_wire(answer.at("record"), point);
+    if (answer.at("lost").get<bool>()) end_process();
+    return record;
+  }
+  const std::string how = ending(wait, limit_s);
+  if (wait == Wait::kAbandoned) return std::nullopt;
+  record.status = wait == Wait::kTimedOut ? Status::kTimeout : Status::kFailed;
+  record.reason =
+      wait == Wait::kTimedOut
+          ? fmt::format("did not end within {:g} s (measurement.point_timeout_s sets the limit)",
+                        limit_s)
+          : "the worker process " + how;
+  // A kernel that faults as its errata say has shown its defect.
+  const Variant* variant = point.entry->on(point.backend);
+  const Problem problem = point.problem(traits_);
+  if (record.status == Status::kFailed && variant->defect != nullptr) {
+    if (const auto defect = variant->defect(problem)) {
+      record.known_wrong = true;
+      record.reason = fmt::format("{}: {}", defect->reason, record.reason);
+    }
+  }
+  return record;
+}
+
+std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>& sizes_bytes) {
+  double limit_s = 60;
+  for (const std::size_t size : sizes_bytes) limit_s += 30 + 30e-9 * static_cast<double>(size);
+  std::string how;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    need_process();
+    Json answer;
+    const bool sent = process_->channel.send({{"ceilings", sizes_bytes}});
+    const Wait wait = sent ? wait_for_answer(answer, limit_s, 1) : Wait::kDied;
+    if (wait == Wait::kAnswered && answer.contains("ceilings"))
+      return ceilings_from_json(answer["ceilings"]);
+    if (wait == Wait::kAnswered) {
+      end_process();
+      how = answer.at("failed").get<std::string>();
+      continue;
+    }
+    how = "the worker process " + ending(wait, limit_s);
+    if (wait == Wait::kAbandoned) return std::nullopt;
+  }
+  throw DeviceLost(how);
+}
+
+// ---- in the worker process --------------------------------------------------------------------
+
+namespace {
+
+std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
+  switch (backend) {
+    case Backend::kCuda: return make_cuda_device(ordinal);
+    case Backend::kCpu: return make_cpu_device();
+    case Backend::kEmu: break;
+  }
+  return make_emu_device();
+}
+
+/// Lets a variant that takes all memory fail by itself, before the system ends something else. The
+/// limit counts from what the process holds now: sanitizers and CUDA reserve address space.
+void limit_memory() {
+  // Where the system does run out, this process is the one to end. It may refuse; nothing is lost.
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  std::ifstream status("/proc/self/status");
+  std::size_t held_kib = 0;
+  for (std::string word; status >> word;)
+    if (word == "VmData:") status >> held_kib;
+  const rlim_t most = held_kib * 1024 + available_memory_bytes();
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot read the memory limit");
+  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most) return;
+  limit.rlim_cur = std::min(most, limit.rlim_max);
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot limit the memory");
+}
+
+}  // namespace
+
+int serve_as_worker(Backend backend, int ordinal, int parent) {
+  // The driver may be gone before this asks to be told.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return kExitUsage;
+  if (::fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC) != 0)
+    throw UsageError("'worker' is started by the other commands and serves nobody else");
+  Channel driver(kWorkerDescriptor);
+  std::unique_ptr<Session> session;
+  try {
+    session = std::make_unique<Session>(make_device(backend, ordinal));
+    limit_memory();
+  } catch (const std::exception& error) {
+    driver.send({{"unavailable", error.what()}});
+    return kExitGood;
+  }
+  driver.send({{"traits", to_wire(session->device().traits())}});
+  for (;;) {
+    std::optional<Json> request;
+    while (!(request = driver.next()))
+      if (!driver.receive_some()) return kExitGood;
+    Json answer;
+    if (request->contains("ceilings")) {
+      try {
+        answer["ceilings"] = to_json(measure_ceilings(session->device(), request->at("ceilings")));
+      } catch (const std::exception& error) {
+        answer["failed"] = error.what();
+      }
+    } else {
+      const Record record = session->execute(point_from_wire(request->at("execute")),
+                                             options_from_wire(request->at("options")));
+      answer = {{"record", to_wire(record)}, {"lost", session->lost()}};
+    }
+    std::fflush(stdout);  // before the answer, so that the driver knows whose output it was
+    if (!driver.send(answer)) return kExitGood;
+  }
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,67 @@
+// A backend in a process of its own, so that whatever a variant does there costs one point.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "point/execute.hpp"
+#include "results/results.hpp"
+
+namespace reduce_bench {
+
+inline constexpr std::string_view kWorkerCommand = "worker";
+
+/// Seconds after which a point counts as hanging: the configured limit, else one derived from how
+/// long its samples may take (README.md, The commands).
+double point_limit_s(const Point& point);
+
+/// Driver and worker share this process's program: the worker is its hidden subcommand `worker`.
+/// The process starts at the first need, and anew after one that ended.
+class Worker {
+ public:
+  explicit Worker(Backend backend, int ordinal = 0,
+                  std::filesystem::path program = "/proc/self/exe");
+  ~Worker();
+
+  /// The device's. Throws DeviceLost where no process can be started.
+  const DeviceTraits& traits();
+
+  /// Runs one point. A crash, a hang, a flood of output or a lost device is recorded as the
+  /// point's, by name. Nothing where `patience` interrupts came first: the point was given up.
+  /// Throws DeviceLost where no process can be started.
+  std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
+                                int patience = 2);
+
+  /// Nothing where an interrupt came first. Throws DeviceLost where two processes died of it.
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes);
+
+  /// The process id, for tests; 0 while none runs.
+  int process_id() const;
+
+ private:
+  struct Process;
+  enum class Wait { kAnswered, kDied, kTimedOut, kFlooded, kAbandoned };
+
+  void start();
+  /// Starts a process unless one is there and alive.
+  void need_process();
+  Wait wait_for_answer(Json& answer, double limit_s, int patience);
+  /// Kills the process and says in a clause how it ended.
+  std::string end_process();
+  std::string ending(Wait wait, double limit_s);
+
+  Backend backend_;
+  int ordinal_;
+  std::filesystem::path program_;
+  std::unique_ptr<Process> process_;
+  DeviceTraits traits_;
+};
+
+/// The worker process's side: serves the driver `parent` at descriptor 3 until it hangs up.
+int serve_as_worker(Backend backend, int ordinal, int parent);
+
+}  // namespace reduce_bench

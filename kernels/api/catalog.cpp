@@ -1,0 +1,124 @@
+#include "kernels/api/catalog.hpp"
+
+#include <deque>
+#include <utility>
+
+// The tests build a driver with variants of their own in the table (tests/faults/catalog.def).
+#ifndef CATALOG_TABLE
+#define CATALOG_TABLE "kernels/catalog.def"
+#endif
+
+namespace reduce_bench {
+
+// Every variant is declared once per backend that compiles it, in the namespace that its id names.
+#define DECLARED(name) \
+  namespace name {     \
+  Variant variant();   \
+  }
+#ifdef REDUCE_BENCH_HAS_CUDA
+namespace cuda {
+#define GPU(name) DECLARED(name)
+#define CUDA(name) DECLARED(name)
+#define CPU(name)
+#define EVERYWHERE(name) DECLARED(name)
+#include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+}  // namespace cuda
+#endif
+namespace emu {
+#define GPU(name) DECLARED(name)
+#define CUDA(name) DECLARED(name)
+#define CPU(name)
+#define EVERYWHERE(name) DECLARED(name)
+#include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+}  // namespace emu
+namespace cpu {
+#define GPU(name)
+#define CUDA(name)
+#define CPU(name) DECLARED(name)
+#define EVERYWHERE(name) DECLARED(name)
+#include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+}  // namespace cpu
+
+bool cuda_is_built() {
+#ifdef REDUCE_BENCH_HAS_CUDA
+  return true;
+#else
+  return false;
+#endif
+}
+
+namespace {
+
+const Variant* keep(Variant variant) {
+  static std::deque<Variant> variants;  // addresses stay valid
+  return &variants.emplace_back(std::move(variant));
+}
+
+CatalogEntry entry_of(Variant variant) {
+  CatalogEntry entry{.variant = std::move(variant)};
+  if (const auto found = descriptions().find(entry.variant.id); found != descriptions().end())
+    entry.description = found->second;
+  return entry;
+}
+
+void add_cuda(CatalogEntry& entry, [[maybe_unused]] Variant (*declare)()) {
+  entry.declared[index_of(Backend::kCuda)] = true;
+  if (declare != nullptr) entry.built[index_of(Backend::kCuda)] = keep(declare());
+}
+
+void add_host(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
+  entry.declared[index_of(backend)] = true;
+  entry.built[index_of(backend)] = keep(declare());
+}
+
+#ifdef REDUCE_BENCH_HAS_CUDA
+#define CUDA_DECLARATION(name) &cuda::name::variant
+#else
+#define CUDA_DECLARATION(name) nullptr
+#endif
+
+std::vector<CatalogEntry> build_catalog() {
+  std::vector<CatalogEntry> entries;
+#define GPU(name)                                    \
+  entries.push_back(entry_of(emu::name::variant())); \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));  \
+  add_host(entries.back(), Backend::kEmu, &emu::name::variant);
+#define CUDA(name)                                   \
+  entries.push_back(entry_of(emu::name::variant())); \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));
+#define CPU(name)                                    \
+  entries.push_back(entry_of(cpu::name::variant())); \
+  add_host(entries.back(), Backend::kCpu, &cpu::name::variant);
+#define EVERYWHERE(name)                                        \
+  entries.push_back(entry_of(cpu::name::variant()));            \
+  add_cuda(entries.back(), CUDA_DECLARATION(name));             \
+  add_host(entries.back(), Backend::kCpu, &cpu::name::variant); \
+  add_host(entries.back(), Backend::kEmu, &emu::name::variant);
+#include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<CatalogEntry>& catalog() {
+  static const std::vector<CatalogEntry> entries = build_catalog();
+  return entries;
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,41 @@
+// CUB's scans by key, as they stand and behind a sort.
+#pragma once
+
+#include "kernels/shared/library.hpp"
+
+#ifdef __CUDACC__
+#include <cub/device/device_scan.cuh>
+
+#include <algorithm>
+#endif
+
+namespace reduce_bench::BACKEND {
+
+#ifdef __CUDACC__
+template <class T, class Values, class Operator>
+void run_cub_scan_by_key(void* temporary, std::size_t& temporary_bytes, const Label* keys,
+                         Values values, T* results, Operator op, T neutral, bool inclusive,
+                         std::size_t n, cudaStream_t stream) {
+  const auto count = static_cast<std::int64_t>(n);
+  if (inclusive)
+    check(cub::DeviceScan::InclusiveScanByKey(temporary, temporary_bytes, keys, values, results, op,
+                                              count, ::cuda::std::equal_to<>{}, stream),
+          "cub::DeviceScan::InclusiveScanByKey");
+  else
+    check(cub::DeviceScan::ExclusiveScanByKey(temporary, temporary_bytes, keys, values, results, op,
+                                              neutral, count, ::cuda::std::equal_to<>{}, stream),
+          "cub::DeviceScan::ExclusiveScanByKey");
+}
+
+template <class T, class Values>
+std::size_t cub_scan_by_key_bytes(Values values, bool inclusive, std::size_t n) {
+  return most_library_bytes<T, sizeof(T) == 4>([&](auto op) {
+    std::size_t bytes = 0;
+    run_cub_scan_by_key<T>(nullptr, bytes, nullptr, values, nullptr, op, T{}, inclusive, n,
+                           nullptr);
+    return bytes;
+  });
+}
+#endif
+
+}  // namespace reduce_bench::BACKEND

@@ -1,0 +1,176 @@
+// From a variant's templates to its enqueue table: the typed call, the operator sets, and the
+// instantiation of compile-time axes.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "kernels/api/variant.hpp"
+#include "kernels/platform/platform.hpp"
+#include "kernels/shared/ops.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// `Call` with the element type filled in: of the values, or of the labels where there are none.
+template <class T>
+struct TypedCall : Call {
+  const T* values() const { return static_cast<const T*>(Call::values); }
+  const Label* labels() const { return static_cast<const Label*>(Call::labels); }
+  T* results() const { return static_cast<T*>(Call::results); }
+  Label* result_labels() const { return static_cast<Label*>(Call::result_labels); }
+  /// reduce-by-key: how many results there are.
+  Count* result_count() const { return static_cast<Count*>(Call::result_count); }
+  /// histogram: labels of either type, and the counts.
+  const T* histogram_labels() const { return static_cast<const T*>(Call::labels); }
+  Count* counts() const { return static_cast<Count*>(Call::results); }
+  std::size_t n() const { return problem.n; }
+  std::size_t buckets() const { return problem.buckets; }
+  const Params& params() const { return problem.params; }
+  /// Of a scan.
+  bool inclusive() const { return is_inclusive(problem.params); }
+  const DeviceTraits& device() const { return problem.device; }
+  /// The workspace from `offset_bytes` on as an array.
+  template <class U = T>
+  U* scratch(std::size_t offset_bytes = 0) const {
+    return reinterpret_cast<U*>(workspace + offset_bytes);
+  }
+};
+
+template <class... Ops>
+struct OpList {};
+template <class... A, class... B>
+OpList<A..., B...> operator+(OpList<A...>, OpList<B...>);
+
+/// Every variant: sum, min, max.
+using BasicOps = OpList<Sum, Min, Max>;
+/// The representatives of each family (jradi 1.1 names these operators).
+using AllOps = OpList<Sum, Min, Max, Prod, And, Or, Xor>;
+/// Variants that preserve order add these.
+using OrderedOps = OpList<Right, Affine>;
+using BasicAndOrderedOps = decltype(BasicOps{} + OrderedOps{});
+using AllAndOrderedOps = decltype(AllOps{} + OrderedOps{});
+/// Operations without an operator.
+using NoOps = OpList<None>;
+
+namespace detail {
+template <class Launch, class T, class Operator>
+void enqueue_erased(const Call& call) {
+  Launch::template enqueue<T, Operator>(TypedCall<T>{call});
+}
+
+/// Whether T is the first of `Types` of its size.
+template <class T, class... Types>
+constexpr bool first_of_size() {
+  constexpr std::size_t sizes[] = {sizeof(Types)...};
+  constexpr bool same[] = {std::is_same_v<T, Types>...};
+  for (std::size_t i = 0; i < sizeof...(Types); ++i)
+    if (sizes[i] == sizeof(T)) return same[i];
+  return false;
+}
+/// Whether Operator is the first of `Ops` that commutes, or of those that do not.
+template <class Operator, class... Ops>
+constexpr bool first_of_kind() {
+  constexpr bool kinds[] = {commutes(Ops::kOp)...};
+  constexpr bool same[] = {std::is_same_v<Operator, Ops>...};
+  for (std::size_t i = 0; i < sizeof...(Ops); ++i)
+    if (kinds[i] == commutes(Operator::kOp)) return same[i];
+  return false;
+}
+
+template <class Launch, class T, bool kFew, class... Ops>
+void fill_row(EnqueueTable& table, OpList<Ops...>) {
+  auto fill_one = [&]<class Operator>() {
+    if constexpr (defined_on(Operator::kOp, kTypeOf<T>) &&
+                  (!kFew || first_of_kind<Operator, Ops...>())) {
+      table[index_of(kTypeOf<T>)][index_of(Operator::kOp)] = &enqueue_erased<Launch, T, Operator>;
+    }
+  };
+  (fill_one.template operator()<Ops>(), ...);
+}
+}  // namespace detail
+
+/// Whether an access is in bounds depends on the size of the type, hardly on the operator: emulated
+/// under sanitizers, one of each will do.
+#if defined(REDUCE_BENCH_EMU) && defined(REDUCE_BENCH_SANITIZE)
+inline constexpr bool kFewInstances = true;
+#else
+inline constexpr bool kFewInstances = false;
+#endif
+
+/// Instantiates `Launch::enqueue<T, Op>` for the operators of `Ops` on every type given.
+template <class Launch, class Ops, class... Types>
+EnqueueTable instantiate_for() {
+  EnqueueTable table{};
+  const auto fill = [&]<class T>() {
+    if constexpr (!kFewInstances || detail::first_of_size<T, Types...>())
+      detail::fill_row<Launch, T, kFewInstances>(table, Ops{});
+  };
+  (fill.template operator()<Types>(), ...);
+  return table;
+}
+template <class Launch, class Ops>
+EnqueueTable instantiate() {
+  return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
+}
+/// For variants that preserve order: the types of 4 bytes, and those of 8 for the order-sensitive
+/// operator on them alone.
+template <class Launch>
+EnqueueTable instantiate_ordered() {
+  EnqueueTable table = instantiate_for<Launch, BasicAndOrderedOps, std::int32_t, float>();
+  detail::fill_row<Launch, std::int64_t, kFewInstances>(table, OrderedOps{});
+  return table;
+}
+/// Instantiates a histogram, `Launch::enqueue<L, None>`, for both types of labels.
+template <class Launch>
+EnqueueTable instantiate_histogram() {
+  return instantiate_for<Launch, NoOps, std::uint8_t, std::uint32_t>();
+}
+
+/// Calls `f.template operator()<value>()` for a compile-time axis with the values `kValues`.
+template <unsigned... kValues, class F>
+void with_value(unsigned value, F&& f) {
+  const bool found = ((value == kValues && (f.template operator()<kValues>(), true)) || ...);
+  if (!found) throw std::logic_error("value " + std::to_string(value) + " is not instantiated");
+}
+
+#if defined(__CUDACC__) || defined(REDUCE_BENCH_EMU)
+/// Runs `f` on the host when the stream gets there. `room` (host workspace, sizeof(F) bytes) keeps
+/// it alive for replays of a captured graph.
+template <class F>
+  requires(std::is_trivially_copyable_v<F>)
+void run_on_host(const Stream& stream, std::byte* room, F f) {
+  enqueue_host_function(stream, [](void* kept) { (*static_cast<F*>(kept))(); }, new (room) F(f));
+}
+
+inline constexpr unsigned kFillItems = 16;
+/// The launch for `n` stores.
+inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
+  const unsigned block = n < 256 ? 32 : 256;
+  return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream};
+}
+/// The block's part of `n` stores or fewer than the launch is for: from the end, so that what a
+/// next kernel begins with is in the L2 cache still. On an H200 64 MB take 17 us, a thread for
+/// every element 41.
+template <class T>
+__device__ void fill_tile(T* values, std::size_t n, std::type_identity_t<T> value) {
+  const std::size_t block = gridDim.x - 1 - blockIdx.x;
+  const std::size_t first = block * kFillItems * blockDim.x + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < kFillItems; ++k)
+    if (first + k * blockDim.x < n) values[first + k * blockDim.x] = value;
+}
+template <class T>
+__global__ void fill_kernel(T* values, std::size_t n, T value) {
+  fill_tile(values, n, value);
+}
+/// Stores `value` n times, as a kernel of its own: part of the timed operation.
+template <class T>
+void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
+  launch(fill_kernel<T>, fill_shape(n, stream), values, n, value);
+}
+#endif
+
+}  // namespace reduce_bench::BACKEND
