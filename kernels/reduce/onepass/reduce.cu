@@ -28,277 +28,206 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
+#include "kernels/reduce/onepass/block_fold.hpp"
+#include "kernels/reduce/onepass/slots.hpp"
 #include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce {
 
 /// 16-byte loads in flight per thread. Eight gained nothing on an H200.
 inline constexpr unsigned kLoads = 4;
 
-template <class T>
-struct alignas(16) Vector {
-  static constexpr unsigned kLanes = 16 / sizeof(T);
-  T lane[kLanes];
-};
+/// The input as 16-byte vectors from the first 16-byte boundary on, cut into chunks of kLoads
+/// vectors per thread of a block, and what this thread has folded of it. `kAhead`: whether loads
+/// have the L2 cache fetch ahead.
+template <class T, class Op, unsigned kBlock, bool kAhead>
+struct Tile {
+  using Vec = Vector16<T>;
+  using Loads = Vec[kLoads];
+  static constexpr unsigned kChunk = kBlock * kLoads;  ///< vectors
 
-/// Half value, half flag: eight bytes that one store makes visible together.
-struct alignas(8) Word {
-  unsigned bits;
-  unsigned ready;
-};
+  const T* values;
+  std::size_t n, head;
+  const Vec* vectors;
+  std::size_t count;  ///< vectors
+  unsigned chunks;    ///< whole ones
+  T sum[Vec::kCount];
 
-template <class T>
-inline constexpr unsigned kWords = sizeof(T) / 4;
-
-/// A value as words: one access each way, so f64 partials cost no more round trips than i32's.
-template <class T>
-struct alignas(8 * kWords<T>) Slot {
-  Word word[kWords<T>];
-};
-
-template <class T>
-__device__ void publish(Slot<T>* slot, T value) {
-  unsigned bits[kWords<T>];
-  memcpy(bits, &value, sizeof(T));
-  Slot<T> full;
-  for (unsigned w = 0; w < kWords<T>; ++w) full.word[w] = {bits[w], 1};
-  store_volatile(slot, full);
-}
-
-/// Waits for a published value, and empties the slot.
-template <class T>
-__device__ T take(Slot<T>* slot) {
-  Slot<T> seen;
-  for (bool ready = false; !ready;) {
-    seen = load_volatile(slot);
-    ready = true;
+  /// `head`: the elements before the first 16-byte boundary.
+  __device__ Tile(const T* values_, std::size_t n_, std::size_t head_)
+      : values(values_),
+        n(n_),
+        head(head_),
+        vectors(reinterpret_cast<const Vec*>(values_ + head_)),
+        count((n_ - head_) / Vec::kCount),
+        chunks(static_cast<unsigned>(count / kChunk)) {
 #pragma unroll
-    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && seen.word[w].ready != 0;
-    if (!ready) wait_hint();
+    for (T& element : sum) element = Op::template identity<T>();
   }
-  store_volatile(slot, Slot<T>{});
-  unsigned bits[kWords<T>];
-#pragma unroll
-  for (unsigned w = 0; w < kWords<T>; ++w) bits[w] = seen.word[w].bits;
-  T value;
-  memcpy(&value, bits, sizeof(T));
-  return value;
-}
 
-/// One instruction folds a warp: 32-bit integers since sm_80.
-template <class Op, class T>
-inline constexpr bool kOneInstruction =
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    std::is_same_v<T, std::int32_t> &&
-    (std::is_same_v<Op, Sum> || std::is_same_v<Op, Min> || std::is_same_v<Op, Max>);
-#else
-    false;
-#endif
-
-template <class Op>
-__device__ std::int32_t fold_by_instruction(std::int32_t value) {
-  if constexpr (std::is_same_v<Op, Sum>) return __reduce_add_sync(kAllLanes, value);
-  else if constexpr (std::is_same_v<Op, Min>) return __reduce_min_sync(kAllLanes, value);
-  else return __reduce_max_sync(kAllLanes, value);
-}
-
-/// First half of a block's fold: puts what its threads hold, with the instruction what its warps
-/// hold, into `memory`.
-template <class Op, class T>
-__device__ void share(T value, T* memory) {
-  if constexpr (kOneInstruction<Op, T>) {
-    value = fold_by_instruction<Op>(value);
-    if (threadIdx.x % kWarpSize == 0) memory[threadIdx.x / kWarpSize] = value;
-  } else {
-    memory[threadIdx.x] = value;
-  }
-  __syncthreads();
-}
-
-/// Second half, for the first warp alone: folds what `warps` warps, a multiple of four, have
-/// shared. Without the instruction, columns come first (on an H200, 0.2 us less for f64 sums of
-/// 2^14 elements than shuffles in every warp), and of their 32 values each lane reads eight, where
-/// three shuffles more took 30 ns longer. `kSteps`: steps of four rows to unroll.
-template <class Op, unsigned kSteps, class T>
-__device__ T fold_shared(T* memory, unsigned warps) {
-  const unsigned lane = threadIdx.x;
-  if constexpr (kOneInstruction<Op, T>) {
-    return fold_by_instruction<Op>(lane < warps ? memory[lane] : Op::template identity<T>());
-  } else {
-    T column[4];
-#pragma unroll
-    for (unsigned c = 0; c < 4; ++c) column[c] = memory[c * 32 + lane];
-#pragma unroll kSteps
-    for (unsigned row = 4; row < warps; row += 4) {
-#pragma unroll
-      for (unsigned c = 0; c < 4; ++c)
-        column[c] = Op::combine(column[c], memory[(row + c) * 32 + lane]);
-    }
-    memory[lane] =
-        Op::combine(Op::combine(column[0], column[1]), Op::combine(column[2], column[3]));
-    __syncwarp();
-    using Vec = Vector<T>;
-    T eight[8];
-#pragma unroll
-    for (unsigned k = 0; k < 8 / Vec::kLanes; ++k) {
-      const Vec v = reinterpret_cast<const Vec*>(memory)[k * 4 + lane % 4];
-#pragma unroll
-      for (unsigned l = 0; l < Vec::kLanes; ++l) eight[k * Vec::kLanes + l] = v.lane[l];
-    }
-#pragma unroll
-    for (unsigned half = 4; half > 0; half /= 2) {
-#pragma unroll
-      for (unsigned k = 0; k < half; ++k) eight[k] = Op::combine(eight[k], eight[k + half]);
-    }
-    T value = eight[0];
-#pragma unroll
-    for (int offset = 1; offset < 4; offset *= 2)
-      value = Op::combine(value, __shfl_xor_sync(kAllLanes, value, offset));
-    return value;
-  }
-}
-
-/// Block 0's end: waits for the words of all others, of which there is one at least, and writes the
-/// result. `value` is what a thread has of its own, neutral from thread max(own, 128) on.
-template <class Op, unsigned kBlock, class T>
-__device__ void finish(T value, unsigned own, Slot<T>* slots, T* output, T* memory) {
-  const unsigned words = gridDim.x - 1;
-  for (unsigned w = threadIdx.x; w < words; w += kBlock)
-    value = Op::combine(value, take(slots + 1 + w));
-  share<Op>(value, memory);
-  if (threadIdx.x >= kWarpSize) return;
-  unsigned warps = ((own > words ? own : words) + 127) / 128 * 4;
-  if (warps > kBlock / kWarpSize) warps = kBlock / kWarpSize;
-  value = fold_shared<Op, 1>(memory, warps);
-  if (threadIdx.x == 0) *output = value;
-}
-
-/// What the launch shape leaves to wait for.
-enum class Regime : unsigned {
-  /// One block folds everything. It folds neutral elements while its first loads are in flight:
-  /// with cold caches the instructions come from device memory too, and would be waited for after
-  /// the data.
-  kOneBlock,
-  /// A few rounds of loads, which have L2 fetch ahead. Block 0 streams nothing: it reads what whole
-  /// chunks leave over, then waits for the others' words. So the others' code is short, and only
-  /// the first warp of a block outlives its barrier.
-  kLatency,
-  /// Many rounds. Block 0 streams like the others, then waits for their words.
-  kBandwidth,
-};
-
-template <class T, class Op, unsigned kBlock, Regime kRegime>
-__global__ void __launch_bounds__(kBlock)
-    kernel(const T* input, std::size_t n, std::size_t head, T* output, Slot<T>* slots) {
-  using Vec = Vector<T>;
-  constexpr unsigned kWarps = kBlock / kWarpSize;
-  constexpr unsigned kChunk = kBlock * kLoads;  // 16-byte loads that a block has in flight
-  const auto* vectors = reinterpret_cast<const Vec*>(input + head);
-  const std::size_t count = (n - head) / Vec::kLanes;
-  const auto chunks = static_cast<unsigned>(count / kChunk);
-  T* memory = dynamic_shared<T>();
-
-  T sum[Vec::kLanes];
-#pragma unroll
-  for (T& lane : sum) lane = Op::template identity<T>();
-  const auto add = [&](const Vec(&v)[kLoads]) {
-#pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
-#pragma unroll
-      for (unsigned l = 0; l < Vec::kLanes; ++l) sum[l] = Op::combine(sum[l], v[k].lane[l]);
-    }
-  };
-  const auto load = [&](const Vec* from) -> Vec {
-    if constexpr (kRegime == Regime::kLatency) return load_ahead(from);
-    else return *from;
-  };
-  const auto load_chunk = [&](unsigned chunk, Vec(&v)[kLoads]) {
+  /// This thread's vectors of a whole chunk.
+  __device__ void load(unsigned chunk, Loads& loads) const {
     const Vec* from = vectors + std::size_t{chunk} * kChunk + threadIdx.x;
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) v[k] = load(from + k * kBlock);
-  };
-  const auto load_inside = [&](unsigned chunk, Vec(&v)[kLoads]) {
+    for (unsigned k = 0; k < kLoads; ++k) loads[k] = load_vector(from + k * kBlock);
+  }
+  /// The same of a chunk that may be cut short: neutral elements stand for what is missing.
+  __device__ void load_partial(unsigned chunk, Loads& loads) const {
     const std::size_t i = std::size_t{chunk} * kChunk + threadIdx.x;
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
       if (i + k * kBlock < count) {
-        v[k] = load(vectors + i + k * kBlock);
+        loads[k] = load_vector(vectors + i + k * kBlock);
       } else {
 #pragma unroll
-        for (T& lane : v[k].lane) lane = Op::template identity<T>();
+        for (T& element : loads[k].at) element = Op::template identity<T>();
       }
     }
-  };
-  const auto add_rest = [&](unsigned chunk) {
-    Vec v[kLoads];
-    load_inside(chunk, v);
-    add(v);
-  };
-  const auto add_edges = [&] {
-    const std::size_t tail = head + count * Vec::kLanes;
-    if (threadIdx.x < head) sum[0] = Op::combine(sum[0], input[threadIdx.x]);
-    if (threadIdx.x < n - tail) sum[1] = Op::combine(sum[1], input[tail + threadIdx.x]);
-  };
-  const auto fold_lanes = [&] {
+  }
+  __device__ void add(const Loads& loads) {
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) {
+#pragma unroll
+      for (unsigned e = 0; e < Vec::kCount; ++e) sum[e] = Op::combine(sum[e], loads[k].at[e]);
+    }
+  }
+  __device__ void add_chunk(unsigned chunk) {
+    Loads loads;
+    load(chunk, loads);
+    add(loads);
+  }
+  __device__ void add_partial(unsigned chunk) {
+    Loads loads;
+    load_partial(chunk, loads);
+    add(loads);
+  }
+  /// The elements before the first vector and behind the last, one per thread.
+  __device__ void add_edges() {
+    const std::size_t tail = head + count * Vec::kCount;
+    if (threadIdx.x < head) sum[0] = Op::combine(sum[0], values[threadIdx.x]);
+    if (threadIdx.x < n - tail) sum[1] = Op::combine(sum[1], values[tail + threadIdx.x]);
+  }
+  /// All that this thread has added.
+  __device__ T fold() const {
     T value = sum[0];
 #pragma unroll
-    for (unsigned l = 1; l < Vec::kLanes; ++l) value = Op::combine(value, sum[l]);
+    for (unsigned e = 1; e < Vec::kCount; ++e) value = Op::combine(value, sum[e]);
     return value;
-  };
-
-  if constexpr (kRegime == Regime::kOneBlock) {
-    Vec first[kLoads];
-    load_inside(0, first);
-    add_edges();
-    T total = Op::template identity<T>();
-    // One piece of code for both folds, so that the neutral one fetches it for the other.
-#pragma unroll 1
-    for (unsigned pass = 0; pass < 2; ++pass) {
-      T value = Op::template identity<T>();
-      if (pass != 0) {
-        add(first);
-        for (unsigned chunk = 1; std::size_t{chunk} * kChunk < count; ++chunk) add_rest(chunk);
-        value = fold_lanes();
-      }
-      __syncthreads();  // the fold before has read the memory
-      share<Op>(value, memory);
-      if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
-    }
-    if (threadIdx.x == 0) *output = total;
-  } else {
-    constexpr bool kAside = kRegime == Regime::kLatency;  // block 0 streams nothing
-    if (kAside && blockIdx.x == 0) {
-      add_rest(chunks);
-      add_edges();
-      const auto own = static_cast<unsigned>(count - std::size_t{chunks} * kChunk);
-      finish<Op, kBlock>(fold_lanes(), own, slots, output, memory);
-      return;
-    }
-    unsigned chunk = blockIdx.x - kAside;
-    for (; chunk < chunks; chunk += gridDim.x - kAside) {
-      Vec v[kLoads];
-      load_chunk(chunk, v);
-      add(v);
-    }
-    if (!kAside && chunk == chunks) add_rest(chunk);
-    if (!kAside && blockIdx.x == 0) add_edges();
-    share<Op>(fold_lanes(), memory);
-    if (kAside && threadIdx.x >= kWarpSize) return;
-    T total = Op::template identity<T>();
-    if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / 4>(memory, kWarps);
-    if (kAside || blockIdx.x != 0) {
-      if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
-      return;
-    }
-    __syncthreads();  // the first warp has read the memory
-    finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 0, slots, output,
-                       memory);
   }
+
+ private:
+  __device__ static Vec load_vector(const Vec* from) {
+    if constexpr (kAhead) return load_ahead(from);
+    else return *from;
+  }
+};
+
+/// One block folds everything. It folds neutral elements while its first loads are in flight: with
+/// cold caches the instructions come from device memory too, and would be waited for after the
+/// data.
+template <class T, class Op, unsigned kBlock>
+__global__ void __launch_bounds__(kBlock)
+    one_block_kernel(const T* values, std::size_t n, std::size_t head, T* results) {
+  constexpr unsigned kWarps = kBlock / kWarpSize;
+  using Input = Tile<T, Op, kBlock, false>;
+  T* memory = dynamic_shared<T>();
+  Input tile(values, n, head);
+  typename Input::Loads first;
+  tile.load_partial(0, first);
+  tile.add_edges();
+  T total = Op::template identity<T>();
+  // Not unrolled: both folds are one piece of code, so that the neutral one fetches it for the
+  // other.
+#pragma unroll 1
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    T value = Op::template identity<T>();
+    if (pass != 0) {
+      tile.add(first);
+      for (unsigned chunk = 1; std::size_t{chunk} * Input::kChunk < tile.count; ++chunk)
+        tile.add_partial(chunk);
+      value = tile.fold();
+    }
+    __syncthreads();  // the fold before has read the memory
+    share<Op>(value, memory);
+    if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
+  }
+  if (threadIdx.x == 0) *results = total;
 }
 
-struct Grid {
+/// How block 0 ends: it takes the partial results of all other blocks, of which there is one at
+/// least, and writes the result. `value` is the thread's own part, neutral from thread
+/// max(own, kRowsAtOnce * kWarpSize) on.
+template <class Op, unsigned kBlock, class T>
+__device__ void finish(T value, unsigned own, Slot<T>* slots, T* results, T* memory) {
+  const unsigned others = gridDim.x - 1;
+  for (unsigned i = threadIdx.x; i < others; i += kBlock)
+    value = Op::combine(value, take(slots + 1 + i));
+  share<Op>(value, memory);
+  if (threadIdx.x >= kWarpSize) return;
+  // Rows of neutral elements alone need not be read.
+  constexpr unsigned kThreadsAtOnce = kRowsAtOnce * kWarpSize;
+  unsigned warps =
+      ((own > others ? own : others) + kThreadsAtOnce - 1) / kThreadsAtOnce * kRowsAtOnce;
+  if (warps > kBlock / kWarpSize) warps = kBlock / kWarpSize;
+  value = fold_shared<Op, 1>(memory, warps);
+  if (threadIdx.x == 0) *results = value;
+}
+
+/// For a few rounds of loads, where latency counts. Block 0 stands aside: it reads only what whole
+/// chunks leave over, then waits for the others' partial results. So the others' code is short, and
+/// only the first warp of a block outlives its barrier.
+template <class T, class Op, unsigned kBlock>
+__global__ void __launch_bounds__(kBlock)
+    latency_kernel(const T* values, std::size_t n, std::size_t head, T* results, Slot<T>* slots) {
+  constexpr unsigned kWarps = kBlock / kWarpSize;
+  using Input = Tile<T, Op, kBlock, true>;
+  T* memory = dynamic_shared<T>();
+  Input tile(values, n, head);
+  if (blockIdx.x == 0) {
+    tile.add_partial(tile.chunks);
+    tile.add_edges();
+    const auto own = static_cast<unsigned>(tile.count - std::size_t{tile.chunks} * Input::kChunk);
+    finish<Op, kBlock>(tile.fold(), own, slots, results, memory);
+    return;
+  }
+  for (unsigned chunk = blockIdx.x - 1; chunk < tile.chunks; chunk += gridDim.x - 1)
+    tile.add_chunk(chunk);
+  share<Op>(tile.fold(), memory);
+  if (threadIdx.x >= kWarpSize) return;
+  const T total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
+  if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
+}
+
+/// For many rounds of loads, where bandwidth counts: block 0 streams like the others, then waits
+/// for their partial results.
+template <class T, class Op, unsigned kBlock>
+__global__ void __launch_bounds__(kBlock)
+    bandwidth_kernel(const T* values, std::size_t n, std::size_t head, T* results, Slot<T>* slots) {
+  constexpr unsigned kWarps = kBlock / kWarpSize;
+  T* memory = dynamic_shared<T>();
+  Tile<T, Op, kBlock, false> tile(values, n, head);
+  unsigned chunk = blockIdx.x;
+  for (; chunk < tile.chunks; chunk += gridDim.x) tile.add_chunk(chunk);
+  if (chunk == tile.chunks) tile.add_partial(chunk);
+  if (blockIdx.x == 0) tile.add_edges();
+  share<Op>(tile.fold(), memory);
+  T total = Op::template identity<T>();
+  if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
+  if (blockIdx.x != 0) {
+    if (threadIdx.x == 0) publish(slots + blockIdx.x, total);
+    return;
+  }
+  __syncthreads();  // the first warp has read the memory
+  finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 0, slots, results,
+                     memory);
+}
+
+/// Which of the kernels.
+enum class Regime { kOneBlock, kLatency, kBandwidth };
+
+struct LaunchPlan {
   unsigned block, blocks;
   Regime regime;
 
@@ -316,7 +245,7 @@ std::size_t small_blocks_loads_per_sm(const Problem& p) {
   return p.element_bytes() == 8 ? kSmallBlocksLoadsPerSm8 : kSmallBlocksLoadsPerSm;
 }
 
-Grid grid_of(const Problem& p) {
+LaunchPlan plan_of(const Problem& p) {
   const std::size_t loads = ceil_div(p.input_bytes(), 16);
   const std::size_t loads_per_sm = ceil_div(loads, p.device.sm_count);
   unsigned block = 0;
@@ -343,15 +272,18 @@ Grid grid_of(const Problem& p) {
 struct OnepassReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const Grid grid = grid_of(call.problem);
+    const LaunchPlan plan = plan_of(call.problem);
     const auto address = reinterpret_cast<std::uintptr_t>(call.values());
     const std::size_t head = std::min<std::size_t>(call.n(), (16 - address % 16) % 16 / sizeof(T));
-    with_value<256, 512, 1024>(grid.block, [&]<unsigned kBlock>() {
-      with_value<0, 1, 2>(static_cast<unsigned>(grid.regime), [&]<unsigned kRegime>() {
-        launch(kernel<T, Op, kBlock, Regime{kRegime}>,
-               {grid.blocks, kBlock, kBlock * sizeof(T), call.stream}, call.values(), call.n(),
-               head, call.results(), call.template scratch<Slot<T>>());
-      });
+    with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
+      const LaunchShape shape{plan.blocks, kBlock, kBlock * sizeof(T), call.stream};
+      if (plan.regime == Regime::kOneBlock)
+        return launch(one_block_kernel<T, Op, kBlock>, shape, call.values(), call.n(), head,
+                      call.results());
+      launch(plan.regime == Regime::kLatency ? latency_kernel<T, Op, kBlock>
+                                             : bandwidth_kernel<T, Op, kBlock>,
+             shape, call.values(), call.n(), head, call.results(),
+             call.template scratch<Slot<T>>());
     });
   }
 };
@@ -374,19 +306,19 @@ Variant variant() {
                 kLatencyLoadsPerSm * sms * lanes};
       },
       .depth = [](const Problem& p) -> std::uint64_t {
-        const Grid grid = grid_of(p);
+        const LaunchPlan plan = plan_of(p);
         const std::size_t lanes = 16 / p.element_bytes();
         const std::size_t per_lane =
-            ceil_div(p.n, std::size_t{grid.block} * grid.streaming() * lanes) + 4;
+            ceil_div(p.n, std::size_t{plan.block} * plan.streaming() * lanes) + 4;
         // A row for every 128 threads but the first, 2 for 4 columns, 3 for 8 values, 2 shuffles.
-        const std::size_t fold = grid.block / 128 + 6;
+        const std::size_t fold = plan.block / 128 + 6;
         // Edges and lanes; a block's fold; the others' partials and block 0's fold.
         return per_lane + lanes + fold +
-               (grid.blocks > 1 ? ceil_div(grid.blocks - 1, grid.block) + fold : 0);
+               (plan.blocks > 1 ? ceil_div(plan.blocks - 1, plan.block) + fold : 0);
       },
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
       .workspace = [](const Problem& p) -> Workspace {
-        const std::size_t bytes = grid_of(p).blocks * p.element_bytes() * 2;
+        const std::size_t bytes = plan_of(p).blocks * p.element_bytes() * 2;
         return {.device_bytes = bytes, .zeroed_bytes = bytes};
       },
       .enqueue = instantiate<OnepassReduce, AllOps>(),
