@@ -5,6 +5,7 @@
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -112,13 +113,6 @@ class Run {
   Table table_;
   unsigned bucket_ = 0;
   T total_ = Op::template identity<T>();
-};
-
-/// Sixteen bytes of elements, loaded at once.
-template <class T>
-struct alignas(16) Sixteen {
-  static constexpr unsigned kCount = 16 / sizeof(T);
-  T at[kCount];
 };
 
 /// One block per SM, or several, and the copies that fit beside each other.

@@ -7,47 +7,41 @@
 #include <string>
 
 #include "kernels/shared/label_sets.hpp"
-#include "kernels/shared/private_table.hpp"
-#include "kernels/shared/radix_sort.hpp"
+#include "kernels/shared/partitioning.hpp"
 
 namespace reduce_bench::BACKEND {
 
-inline constexpr unsigned kThreads = 512;
+/// What was chosen by measuring on an H200, for both variants (docs/kernels/partition-multiscan.md).
+struct StableTilesPolicy {
+  /// Threads of a block. With TilePolicy::kItems they make the tile: longer pieces of a partition
+  /// against shared memory for the counts of its warps.
+  static constexpr unsigned kThreads = 512;
+  /// A partition has 2^kLeastBits buckets or more: fewer cost partition/multiscan more partitions
+  /// than their states save (2^26 inputs, 2^18 uniform labels: 1.87 ms with 2^8, 1.79 with 2^9,
+  /// 1.88 with 2^10).
+  static constexpr unsigned kLeastBits = 9;
+  /// Beyond 2^kLog2MostPartitions the width of a partition grows instead.
+  static constexpr unsigned kLog2MostPartitions = 11;
+  /// Tiles whose partitions are counted together: parallel cuts against totals to add up.
+  static constexpr unsigned kSliceTiles = 128;
+};
+
+inline constexpr unsigned kThreads = StableTilesPolicy::kThreads;
 inline constexpr unsigned kWarps = kThreads / kWarpSize;
 inline constexpr unsigned kTile = kThreads * kItems;
 
-/// A label within its partition; a place within a tile.
-using Short = std::uint16_t;
 /// Two counts up to a tile's size, added at once.
 using Pair = std::uint32_t;
 static_assert(kTile < 1u << 16);
 
-/// A partition has 2^kLeastBits buckets or more: on an H200 fewer cost partition/multiscan more
-/// partitions than their states save (2^26 inputs, 2^18 uniform labels: 1.87 ms with 2^8, 1.79 with
-/// 2^9, 1.88 with 2^10).
-inline constexpr unsigned kLeastBits = 9;
-inline constexpr unsigned kLog2MostPartitions = 11;
-/// Tiles whose partitions are counted together.
-inline constexpr unsigned kSliceTiles = 128;
-
-/// How the buckets are divided, and where the ordered tiles lie.
-struct Partitioning {
-  unsigned shift = 0;  ///< partition p has the labels l with l >> shift == p
-  unsigned count = 0;
-  unsigned tiles = 0;
-
-  /// A place for every partition, and at least one more.
-  __host__ __device__ unsigned row() const { return count / 2 * 2 + 2; }
-  __host__ __device__ unsigned width() const { return 1u << shift; }
-  __host__ __device__ std::size_t offsets_at(unsigned tile) const {
-    return std::size_t{tile} * (count + 1);
-  }
-  __host__ __device__ unsigned slices() const {
-    return static_cast<unsigned>(ceil_div(tiles, kSliceTiles));
-  }
-  /// Every partition's last chunk may be cut short.
-  std::size_t most_chunks() const { return std::size_t{tiles} + count; }
-};
+/// Slices of the tiles, whose partitions are counted together.
+__host__ __device__ inline unsigned slices_of(const Partitioning& parts) {
+  return static_cast<unsigned>(ceil_div(parts.tiles, StableTilesPolicy::kSliceTiles));
+}
+/// Every partition's last chunk may be cut short.
+inline std::size_t most_chunks(const Partitioning& parts) {
+  return std::size_t{parts.tiles} + parts.count;
+}
 
 /// The inputs of a partition from number k * kTile on: those of tile `tile` from `skip` on, then
 /// those of the tiles behind it.
@@ -64,21 +58,14 @@ struct ChunkRange {
   __device__ bool last() const { return left <= kTile; }
 };
 
-/// The ordered tiles. `offsets` has for each tile the count + 1 bounds of its partitions, the last
-/// of them the number of its inputs.
-template <class T>
-struct Tiles {
-  T* values;
-  Short* labels;
-  Short* places;  ///< of the tile's inputs, in their own order; where asked for
-  Short* offsets;
+/// The chunks of all partitions, one partition's behind the other's.
+struct Chunks {
   Count* slice_totals;  ///< [slice][partition]: first how many inputs, then how many before
-  Count* totals;        ///< of every partition
-  Count* first_chunks;  ///< of every partition, and how many there are
+  Count* firsts;        ///< the number of every partition's first chunk, and of all chunks
   Chunk* chunks;
 
-  __device__ ChunkRange range_of(unsigned number, const Chunk& chunk) const {
-    const Count before = (number - first_chunks[chunk.partition]) * kTile;
+  __device__ ChunkRange range_of(unsigned number, const Chunk& chunk, const Count* totals) const {
+    const Count before = (number - firsts[chunk.partition]) * kTile;
     return {before, totals[chunk.partition] - before};
   }
 };
@@ -86,7 +73,7 @@ struct Tiles {
 /// Exclusive sum over the block's threads; `total` gets the sum of all. `sums` holds kWarps.
 __device__ inline unsigned block_exclusive_sum(unsigned own, unsigned* sums, unsigned& total) {
   const unsigned sum = warp_inclusive_sum(own);
-  if (threadIdx.x % kWarpSize == 31) sums[threadIdx.x / kWarpSize] = sum;
+  if (threadIdx.x % kWarpSize == kWarpSize - 1) sums[threadIdx.x / kWarpSize] = sum;
   __syncthreads();
   unsigned before = 0;
   total = 0;
@@ -97,30 +84,29 @@ __device__ inline unsigned block_exclusive_sum(unsigned own, unsigned* sums, uns
   return before + sum - own;
 }
 
+/// Counters of a warp, one for every partition and at least one for what is beyond the input, in
+/// pairs.
+__host__ __device__ inline unsigned counters_of(const Partitioning& parts) {
+  return parts.count / 2 * 2 + 2;
+}
+
 template <class T>
 std::size_t order_shared_bytes(const Partitioning& parts) {
   const std::size_t counts =
-      kWarps * sizeof(Count) + parts.row() * (kWarps * sizeof(Short) + sizeof(Count));
+      kWarps * sizeof(Count) + counters_of(parts) * (kWarps * sizeof(Short) + sizeof(Count));
   return std::max(counts, kTile * (sizeof(T) + sizeof(Short)));
 }
 
-/// A tile of shared memory to global memory, sixteen bytes at a time, what is behind the last input
-/// too.
-template <class U>
-__device__ void store_tile(const U* from, U* to) {
-  const auto* vectors = reinterpret_cast<const Sixteen<U>*>(from);
-  for (unsigned i = threadIdx.x; i < kTile / Sixteen<U>::kCount; i += kThreads)
-    reinterpret_cast<Sixteen<U>*>(to)[i] = vectors[i];
-}
-
+/// A block orders its tile by partition, stably, counts the slice's totals, and stores where its
+/// inputs went as `places` where these are asked for.
 template <class T, bool kPlaces>
 __global__ void __launch_bounds__(kThreads, 2)
     order_tiles_kernel(const T* values, const Label* labels, std::size_t n, Partitioning parts,
-                       Tiles<T> out) {
-  // First [partition] and [warp][partition], with a partition more for what is beyond the input.
+                       Tiles<T> out, Short* places, Count* slice_totals) {
+  // First [partition], then [warp][partition], with a partition more for what is beyond the input.
   auto* sums = dynamic_shared<Count>();
   Count* starts = sums + kWarps;
-  const unsigned row = parts.row();
+  const unsigned row = counters_of(parts);
   auto* counts = reinterpret_cast<Short*>(starts + row);
   const std::size_t first = std::size_t{blockIdx.x} * kTile;
   const unsigned count = n - first < kTile ? static_cast<unsigned>(n - first) : kTile;
@@ -160,7 +146,8 @@ __global__ void __launch_bounds__(kThreads, 2)
     starts[2 * q + 1] = total >> 16;
   }
   __syncthreads();
-  Count* totals = out.slice_totals + std::size_t{blockIdx.x / kSliceTiles} * parts.count;
+  Count* totals =
+      slice_totals + std::size_t{blockIdx.x / StableTilesPolicy::kSliceTiles} * parts.count;
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
   Count carry = 0;
   for (unsigned p = threadIdx.x; p - threadIdx.x < row; p += kThreads) {
@@ -192,22 +179,23 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (unsigned j = 0; j < kItems; ++j) {
     tile_values[place[j]] = value[j];
     tile_labels[place[j]] = static_cast<Short>(label[j] & (parts.width() - 1));
-    if constexpr (kPlaces) out.places[first + place_in_tile(j)] = static_cast<Short>(place[j]);
+    if constexpr (kPlaces) places[first + place_in_tile(j)] = static_cast<Short>(place[j]);
   }
   __syncthreads();
-  store_tile(tile_values, out.values + first);
-  store_tile(tile_labels, out.labels + first);
+  store_tile(tile_values, out.values + first, kTile, kThreads);
+  store_tile(tile_labels, out.labels + first, kTile, kThreads);
 }
 
-/// One block: from what the slices hold of every partition to what is before them, the partitions'
-/// totals, and their first chunks.
+/// One block turns the slices' totals of every partition into what is before each slice, and finds
+/// the partitions' totals and first chunks.
 template <class T>
-__global__ void __launch_bounds__(kThreads) sum_slices_kernel(Partitioning parts, Tiles<T> tiles) {
+__global__ void __launch_bounds__(kThreads)
+    sum_slices_kernel(Partitioning parts, Tiles<T> tiles, Chunks out) {
   Count* chunks = dynamic_shared<Count>();
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
     Count total = 0;
-    for (unsigned s = 0; s < parts.slices(); ++s) {
-      Count& of_slice = tiles.slice_totals[std::size_t{s} * parts.count + p];
+    for (unsigned s = 0; s < slices_of(parts); ++s) {
+      Count& of_slice = out.slice_totals[std::size_t{s} * parts.count + p];
       const Count own = of_slice;
       of_slice = total;
       total += own;
@@ -221,19 +209,19 @@ __global__ void __launch_bounds__(kThreads) sum_slices_kernel(Partitioning parts
     if (threadIdx.x == 0) chunks[parts.count] = all;
   }
   __syncthreads();
-  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x)
-    tiles.first_chunks[p] = chunks[p];
+  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) out.firsts[p] = chunks[p];
 }
 
 /// A block for 32 partitions, a lane each, and a slice of the tiles, divided among the warps: where
 /// a partition's inputs reach a multiple of kTile, a chunk begins.
 template <class T>
-__global__ void __launch_bounds__(kThreads) cut_chunks_kernel(Partitioning parts, Tiles<T> tiles) {
+__global__ void __launch_bounds__(kThreads)
+    cut_chunks_kernel(Partitioning parts, Tiles<T> tiles, Chunks out) {
   auto* sums = dynamic_shared<Count>();  // [warp][lane]
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
-  const unsigned p = blockIdx.x * 32 + lane;
-  constexpr unsigned per_warp = kSliceTiles / kWarps;
-  const unsigned first = blockIdx.y * kSliceTiles + warp * per_warp;
+  const unsigned p = blockIdx.x * kWarpSize + lane;
+  constexpr unsigned per_warp = StableTilesPolicy::kSliceTiles / kWarps;
+  const unsigned first = blockIdx.y * StableTilesPolicy::kSliceTiles + warp * per_warp;
   const auto length_at = [&](unsigned tile) -> Count {
     if (p >= parts.count || tile >= parts.tiles) return 0;
     const Short* bounds = tiles.offsets + parts.offsets_at(tile) + p;
@@ -244,13 +232,13 @@ __global__ void __launch_bounds__(kThreads) cut_chunks_kernel(Partitioning parts
   sums[threadIdx.x] = sum;
   __syncthreads();
   if (p >= parts.count) return;
-  Count before = tiles.slice_totals[std::size_t{blockIdx.y} * parts.count + p];
-  for (unsigned w = 0; w < warp; ++w) before += sums[w * 32 + lane];
+  Count before = out.slice_totals[std::size_t{blockIdx.y} * parts.count + p];
+  for (unsigned w = 0; w < warp; ++w) before += sums[w * kWarpSize + lane];
   for (unsigned t = 0; t < per_warp; ++t) {
     const Count length = length_at(first + t);
     const Count next = static_cast<Count>(ceil_div(before, kTile));
     const Count skip = next * kTile - before;
-    if (skip < length) tiles.chunks[tiles.first_chunks[p] + next] = {p, first + t, skip};
+    if (skip < length) out.chunks[out.firsts[p] + next] = {p, first + t, skip};
     before += length;
   }
 }
@@ -326,12 +314,11 @@ struct Pieces {
 // ---- host --------------------------------------------------------------------------------------
 
 inline Partitioning partitioning(const Problem& p) {
+  using Policy = StableTilesPolicy;
   const unsigned bits = log2_ceil(std::max<std::size_t>(p.buckets, 1));
-  Partitioning parts;
-  parts.shift = std::max(kLeastBits, bits > kLog2MostPartitions ? bits - kLog2MostPartitions : 0u);
-  parts.count = static_cast<unsigned>(ceil_div(p.buckets, parts.width()));
-  parts.tiles = static_cast<unsigned>(ceil_div(p.n, kTile));
-  return parts;
+  const unsigned wanted =
+      bits > Policy::kLog2MostPartitions ? bits - Policy::kLog2MostPartitions : 0u;
+  return divide(p, std::max(Policy::kLeastBits, wanted), kTile);
 }
 
 /// For a kernel that has a set of LabelSets for one partition at least, and `other_bytes`.
@@ -350,63 +337,52 @@ inline std::string partitions_restriction(const Problem& p, std::size_t other_by
          std::to_string(p.device.max_shared_bytes_per_block);
 }
 
-/// Where the arrays of `Tiles` begin in the workspace.
-struct TilesLayout {
-  std::size_t values, labels, places, offsets, slice_totals, totals, first_chunks, chunks, bytes;
+/// Where the ordered tiles and their chunks begin in the workspace.
+struct StableLayout {
+  TilesLayout tiles;
+  std::size_t places, slice_totals, firsts, chunks, bytes;
 
   template <class T>
-  Tiles<T> in(const TypedCall<T>& call) const {
-    return {.values = call.scratch(values),
-            .labels = call.template scratch<Short>(labels),
-            .places = call.template scratch<Short>(places),
-            .offsets = call.template scratch<Short>(offsets),
-            .slice_totals = call.template scratch<Count>(slice_totals),
-            .totals = call.template scratch<Count>(totals),
-            .first_chunks = call.template scratch<Count>(first_chunks),
+  Chunks chunks_in(const TypedCall<T>& call) const {
+    return {.slice_totals = call.template scratch<Count>(slice_totals),
+            .firsts = call.template scratch<Count>(firsts),
             .chunks = call.template scratch<Chunk>(chunks)};
   }
-  /// The ordered tiles written, and where their partitions begin.
-  std::size_t values_bytes() const { return labels - values; }
-  std::size_t labels_bytes() const { return places - labels; }
-  std::size_t places_bytes() const { return offsets - places; }
-  std::size_t offsets_bytes() const { return slice_totals - offsets; }
+  template <class T>
+  Short* places_in(const TypedCall<T>& call) const {
+    return call.template scratch<Short>(places);
+  }
 };
 /// Behind `end` bytes; room for places where asked for.
-inline TilesLayout tiles_layout(const Problem& p, std::size_t end, bool with_places) {
+inline StableLayout stable_layout(const Problem& p, std::size_t end, bool with_places) {
   const Partitioning parts = partitioning(p);
-  const std::size_t padded = std::size_t{parts.tiles} * kTile;
-  TilesLayout at{};
-  const auto place = [&](std::size_t bytes) {
-    const std::size_t begin = RadixSort::aligned(end);
-    end = begin + bytes;
-    return begin;
-  };
-  at.values = place(padded * p.element_bytes());
-  at.labels = place(padded * sizeof(Short));
-  at.places = place(with_places ? padded * sizeof(Short) : 0);
-  at.offsets = place(parts.offsets_at(parts.tiles) * sizeof(Short));
-  at.slice_totals = place(std::size_t{parts.slices()} * parts.count * sizeof(Count));
-  at.totals = place(parts.count * sizeof(Count));
-  at.first_chunks = place((parts.count + 1) * sizeof(Count));
-  at.chunks = place(parts.most_chunks() * sizeof(Chunk));
+  StableLayout at{};
+  at.tiles = place_tiles(p, parts, kTile, end);
+  at.places = place_array(end, with_places ? std::size_t{parts.tiles} * kTile * sizeof(Short) : 0);
+  at.slice_totals = place_array(end, std::size_t{slices_of(parts)} * parts.count * sizeof(Count));
+  at.firsts = place_array(end, (parts.count + 1) * sizeof(Count));
+  at.chunks = place_array(end, most_chunks(parts) * sizeof(Chunk));
   at.bytes = end;
   return at;
 }
 
-/// Orders the inputs' tiles and cuts what every partition has into chunks.
+/// Orders the inputs' tiles and cuts what every partition has into chunks. With kPlaces the places
+/// of the inputs are kept.
 template <bool kPlaces, class T>
 void enqueue_order_tiles(const TypedCall<T>& call, const Partitioning& parts,
-                         const Tiles<T>& tiles) {
-  enqueue_fill(call.stream, tiles.slice_totals, std::size_t{parts.slices()} * parts.count, 0);
+                         const StableLayout& at) {
+  const Tiles<T> tiles = at.tiles.in(call);
+  const Chunks chunks = at.chunks_in(call);
+  enqueue_fill(call.stream, chunks.slice_totals, std::size_t{slices_of(parts)} * parts.count, 0);
   launch(order_tiles_kernel<T, kPlaces>,
          {parts.tiles, kThreads, order_shared_bytes<T>(parts), call.stream}, call.values(),
-         call.labels(), call.n(), parts, tiles);
+         call.labels(), call.n(), parts, tiles, at.places_in(call), chunks.slice_totals);
   launch(sum_slices_kernel<T>, {1, kThreads, (parts.count + 1) * sizeof(Count), call.stream}, parts,
-         tiles);
+         tiles, chunks);
   launch(cut_chunks_kernel<T>,
-         {dim3(static_cast<unsigned>(ceil_div(parts.count, 32)), parts.slices()), kThreads,
+         {dim3(static_cast<unsigned>(ceil_div(parts.count, kWarpSize)), slices_of(parts)), kThreads,
           kThreads * sizeof(Count), call.stream},
-         parts, tiles);
+         parts, tiles, chunks);
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -1,6 +1,8 @@
 // Sixteen bytes of elements, the widest load of a thread.
 #pragma once
 
+#include "kernels/platform/platform.hpp"
+
 namespace reduce_bench::BACKEND {
 
 /// Elements that one 16-byte access loads or stores.

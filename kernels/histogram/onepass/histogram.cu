@@ -30,7 +30,7 @@ namespace reduce_bench::BACKEND::onepass_histogram {
 /// 16-byte loads of a tile per thread.
 inline constexpr unsigned kLoads = 4;
 template <class L>
-inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Sixteen<L>::kCount * kLoads;
+inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Vector16<L>::kCount * kLoads;
 /// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
 /// registers would not suffice.
 template <class L>
@@ -43,12 +43,12 @@ __global__ void __launch_bounds__(1024)
   const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile<L> : 0);
   auto [tile, end, step] = tiles_in_rounds(tiles);
-  const auto load = [&](Sixteen<L>(&l)[kLoads]) {
-    const auto* from = reinterpret_cast<const Sixteen<L>*>(labels + tile * kTile<L>);
+  const auto load = [&](Vector16<L>(&l)[kLoads]) {
+    const auto* from = reinterpret_cast<const Vector16<L>*>(labels + tile * kTile<L>);
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) l[k] = load_ahead(from + k * kWarpSize + lane);
   };
-  Sixteen<L> next[kLoads];
+  Vector16<L> next[kLoads];
   if (kAhead<L> && tile < end) load(next);
   using Table = PrivateTable<Count, Sum, kCopyPerLane>;
   const Table table{dynamic_shared<Count>(), buckets, log2_copies};
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(1024)
   // With a counter for each lane the lanes never meet, and a compare costs more than an update.
   Run<Table, !kCopyPerLane> run(table);
   while (tile < end) {
-    Sixteen<L> l[kLoads];
+    Vector16<L> l[kLoads];
     if constexpr (kAhead<L>) {
 #pragma unroll
       for (unsigned k = 0; k < kLoads; ++k) l[k] = next[k];
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
 #pragma unroll
-      for (unsigned e = 0; e < Sixteen<L>::kCount; ++e) run.add(l[k].at[e], 1);
+      for (unsigned e = 0; e < Vector16<L>::kCount; ++e) run.add(l[k].at[e], 1);
     }
   }
   for (std::size_t i = tiles * kTile<L> + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;

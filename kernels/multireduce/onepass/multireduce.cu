@@ -28,7 +28,7 @@ namespace reduce_bench::BACKEND::onepass_multireduce {
 /// 16-byte loads of labels in flight per thread, beside two of values: of 8-byte values, four would
 /// not fit into the registers (2^26 f64 sums into 1024 buckets took 236 us instead of 205).
 constexpr unsigned loads(std::size_t value_bytes) { return 8 / static_cast<unsigned>(value_bytes); }
-inline constexpr unsigned kPerLoad = Sixteen<Label>::kCount;
+inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 /// Inputs that a warp loads at once.
 constexpr std::size_t tile_inputs(std::size_t value_bytes) {
   return std::size_t{kWarpSize} * kPerLoad * loads(value_bytes);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(1024)
            bool aligned, unsigned buckets, unsigned log2_copies, Clearing* clearing, T* results) {
   constexpr unsigned kLoads = loads(sizeof(T));
   constexpr std::size_t kTile = tile_inputs(sizeof(T));
-  using Values = Sixteen<T>;
+  using Values = Vector16<T>;
   using Plain = PrivateTable<T, Op, kCopyPerLane>;
   using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
@@ -146,13 +146,13 @@ __global__ void __launch_bounds__(1024)
   auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
   // A tile is on its way while the one before is combined. Set, as g++ does not see that the loop
   // is entered only where they are loaded.
-  Sixteen<Label> next_labels[kLoads] = {};
+  Vector16<Label> next_labels[kLoads] = {};
   Values next_values[kLoads][kValueLoads] = {};
   const auto load_next = [&] {
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
       const std::size_t at = tile * kTile + (k * kWarpSize + lane) * kPerLoad;
-      next_labels[k] = *reinterpret_cast<const Sixteen<Label>*>(labels + at);
+      next_labels[k] = *reinterpret_cast<const Vector16<Label>*>(labels + at);
 #pragma unroll
       for (unsigned part = 0; part < kValueLoads; ++part)
         next_values[k][part] = reinterpret_cast<const Values*>(values + at)[part];
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(1024)
   while (tile < end) {
     // Loops of compare-and-swap leave a warp's threads apart: f32 maxima took 825 us without this.
     __syncwarp();
-    Sixteen<Label> l[kLoads];
+    Vector16<Label> l[kLoads];
     Values v[kLoads][kValueLoads];
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {

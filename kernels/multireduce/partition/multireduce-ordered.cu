@@ -52,7 +52,7 @@ struct Stretches {
 
   /// Room for tables: more than there can be.
   std::size_t tables(const Partitioning& parts) const {
-    return parts.most_chunks() / shortest + parts.count;
+    return most_chunks(parts) / shortest + parts.count;
   }
   /// Where `first_chunk` is the partition's.
   __device__ std::size_t first_table(unsigned partition, unsigned first_chunk) const {
@@ -116,13 +116,13 @@ __device__ void fold_tile(const LabelSets<T>& sets, const Label (&label)[kItems]
 template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     fold_chunks_kernel(Partitioning parts, unsigned turns, Stretches stretches, Tiles<T> tiles,
-                       T* tables) {
+                       Chunks chunks, T* tables) {
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
   const Pieces pieces(reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row()));
   const unsigned begin = blockIdx.x;  // of the stretch; other chunks are no block's
-  if (begin >= tiles.first_chunks[parts.count]) return;
-  const unsigned p = tiles.chunks[begin].partition;
-  const unsigned first = tiles.first_chunks[p], last = tiles.first_chunks[p + 1];
+  if (begin >= chunks.firsts[parts.count]) return;
+  const unsigned p = chunks.chunks[begin].partition;
+  const unsigned first = chunks.firsts[p], last = chunks.firsts[p + 1];
   const unsigned length = stretches.length(last - first);
   if ((begin - first) % length != 0) return;
   const unsigned end = last - begin < length ? last : begin + length;
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
   for (unsigned number = begin; number < end; ++number) {
     pieces.clear();
     __syncthreads();
-    const Chunk chunk = tiles.chunks[number];
-    const unsigned count = tiles.range_of(number, chunk).count();
+    const Chunk chunk = chunks.chunks[number];
+    const unsigned count = chunks.range_of(number, chunk, tiles.totals).count();
     pieces.find(chunk, count, parts, tiles.offsets);
     __syncthreads();
     Label label[kItems];
@@ -189,7 +189,7 @@ std::size_t tables_bytes(const Problem& p) {
   const Partitioning parts = partitioning(p);
   return stretches_of(p).tables(parts) * parts.width() * p.element_bytes();
 }
-TilesLayout layout(const Problem& p) { return tiles_layout(p, tables_bytes(p), false); }
+StableLayout layout(const Problem& p) { return stable_layout(p, tables_bytes(p), false); }
 
 /// Threads for a bucket.
 unsigned shares_of(const Problem& p) {
@@ -207,19 +207,19 @@ struct PartitionMultireduceOrdered {
     const Problem& p = call.problem;
     const Partitioning parts = partitioning(p);
     const Stretches stretches = stretches_of(p);
-    const Tiles<T> tiles = layout(p).in(call);
-    enqueue_order_tiles<false>(call, parts, tiles);
+    const StableLayout at = layout(p);
+    const Chunks chunks = at.chunks_in(call);
+    enqueue_order_tiles<false>(call, parts, at);
     const unsigned turns = turns_of(parts.width(), kThreads, sizeof(T), Pieces::kBytes, p.device);
     launch(turns > 1 ? fold_chunks_kernel<T, Op, true> : fold_chunks_kernel<T, Op, false>,
-           {static_cast<unsigned>(parts.most_chunks()), kThreads,
+           {static_cast<unsigned>(most_chunks(parts)), kThreads,
             sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + Pieces::kBytes, call.stream},
-           parts, turns, stretches, tiles, call.scratch());
+           parts, turns, stretches, at.tiles.in(call), chunks, call.scratch());
     const unsigned shares = shares_of(p);
     launch(combine_tables_kernel<T, Op>,
            {static_cast<unsigned>(ceil_div(call.buckets(), kThreads / shares)), kThreads,
             shares > 1 ? kThreads * sizeof(T) : 0, call.stream},
-           call.scratch(), tiles.first_chunks, parts, stretches, shares, call.buckets(),
-           call.results());
+           call.scratch(), chunks.firsts, parts, stretches, shares, call.buckets(), call.results());
   }
 };
 
@@ -234,13 +234,13 @@ Variant variant() {
       // The votes; for each chunk of a stretch the items of all warps and their sets; the tables.
       .depth = [](const Problem& p) -> std::uint64_t {
         const Stretches stretches = stretches_of(p);
-        const std::size_t longest = ceil_div(partitioning(p).most_chunks(), stretches.most);
+        const std::size_t longest = ceil_div(most_chunks(partitioning(p)), stretches.most);
         return 5 + std::max<std::size_t>(longest, stretches.shortest) * (kItems + 1) * kWarps +
                stretches.most + kInFlight + kWarps;
       },
       .traffic =
           [](const Problem& p) {
-            const TilesLayout at = layout(p);
+            const TilesLayout at = layout(p).tiles;
             const std::size_t moved = at.values_bytes() + at.labels_bytes() + tables_bytes(p);
             return Traffic{.read_bytes = p.input_bytes() + moved + 2 * at.offsets_bytes(),
                            .written_bytes = moved + at.offsets_bytes() + p.arrays().output_bytes()};

@@ -37,479 +37,74 @@
 // Deviations: none, there is no publication.
 
 #include <algorithm>
+#include <string>
 
-#include "kernels/shared/private_table.hpp"
-#include "kernels/shared/radix_sort.hpp"
-#include "kernels/shared/shuffle.hpp"
+#include "kernels/multireduce/partition/fold_partitions.hpp"
+#include "kernels/multireduce/partition/near_labels.hpp"
+#include "kernels/multireduce/partition/order_tile.hpp"
+#include "kernels/multireduce/partition/runs.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-/// Of a thread in a tile: values of 64 bytes. With 16 of 8 bytes the registers do not suffice.
-constexpr unsigned items_of(std::size_t value_bytes) {
-  return static_cast<unsigned>(64 / value_bytes);
-}
-inline constexpr unsigned kMostPartitions = 2048;
-/// As few as have room: the longer the pieces of a tile, the fewer sectors are read in part. On an
-/// H200 a prototype of the second kernel, which took inputs one by one, needed 133 us for 2^26
-/// inputs with 64 partitions, pieces of 128; 168 us with 128, 188 us with 256.
-inline constexpr unsigned kLog2WantedPartitions = 6;
-/// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
-inline constexpr unsigned kLeastBits = 6;
-inline constexpr unsigned kFoldBlock = 1024;  ///< at most
-
-/// A label within its partition; and which quad of its tile a partition begins with.
-using Short = std::uint16_t;
-
-/// Neighbours in an ordered tile. A partition fills whole quads, the last with neutral elements: so
-/// a lane of the second kernel takes four inputs by two loads, whose places it need not check one
-/// by one.
-inline constexpr unsigned kQuad = 4;
-template <class U>
-struct alignas(kQuad * sizeof(U)) Quad {
-  U at[kQuad];
-};
-/// Lanes of the second kernel that walk through a piece together, a quad each.
-inline constexpr unsigned kWalkers = 8;
-
-/// How the buckets are divided, and where the ordered tiles lie.
-struct Partitioning {
-  unsigned shift = 0;  ///< partition p has the labels l with l >> shift == p
-  unsigned count = 0;
-  unsigned tile = 0;  ///< inputs
-  unsigned tiles = 0;
-
-  __host__ __device__ std::size_t width() const { return std::size_t{1} << shift; }
-  __host__ __device__ std::size_t offsets_at(std::size_t t) const { return t * (count + 1); }
-  /// Places in an ordered tile: inputs and what may fill the last quad of every partition, in units
-  /// of 16 bytes.
-  __host__ __device__ unsigned places() const { return (tile + count * (kQuad - 1) + 7) / 8 * 8; }
-};
-
-/// The ordered tiles: `offsets` has for each tile the count + 1 bounds of its partitions, in quads.
-template <class T>
-struct Tiles {
-  T* values;
-  Short* labels;
-  Short* offsets;
-  Count* totals;  ///< of every partition over all tiles
-};
-
-/// Adds a quad for each lane that has one. A warp that agrees on one label combines its values
-/// first, and so does a lane: updates of one bucket would queue.
-template <class Op, class T, class SlotOf>
-__device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (&value)[kQuad],
-                         SlotOf&& slot_of) {
-  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
-  const T all_four = Op::combine(Op::combine(value[0], value[1]), Op::combine(value[2], value[3]));
-  const unsigned first = __shfl_sync(kAllLanes, label[0], 0);
-  if (__all_sync(kAllLanes, present && alike && label[0] == first)) {
-    const T total = fold_warp<Op>(all_four);
-    if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(slot_of(label[0]), total);
-  } else if (present && alike) {
-    atomic_combine<Op>(slot_of(label[0]), all_four);
-  } else if (present) {
-#pragma unroll
-    for (unsigned e = 0; e < kQuad; ++e) atomic_combine<Op>(slot_of(label[e]), value[e]);
-  }
-}
-
-/// A tile's inputs in registers: four neighbours, then the four that are blockDim.x * 4 behind.
-template <class T>
-struct Items {
-  static constexpr unsigned kCount = items_of(sizeof(T));
-  Label label[kCount];
-  T value[kCount];
-
-  __device__ static unsigned place(unsigned j) {
-    return (j / 4 * blockDim.x + threadIdx.x) * 4 + j % 4;
-  }
-  __device__ void load(const T* values, const Label* labels, unsigned count, bool whole) {
-    if (whole) {
-#pragma unroll
-      for (unsigned j = 0; j < kCount; j += 4) {
-        const auto four = load_ahead(reinterpret_cast<const Sixteen<Label>*>(labels + place(j)));
-        for (unsigned e = 0; e < 4; ++e) label[j + e] = four.at[e];
-      }
-      constexpr unsigned kPerLoad = Sixteen<T>::kCount;
-#pragma unroll
-      for (unsigned j = 0; j < kCount; j += kPerLoad) {
-        const auto some = load_ahead(reinterpret_cast<const Sixteen<T>*>(values + place(j)));
-        for (unsigned e = 0; e < kPerLoad; ++e) value[j + e] = some.at[e];
-      }
-      return;
-    }
-#pragma unroll
-    for (unsigned j = 0; j < kCount; ++j) {
-      const bool present = place(j) < count;
-      label[j] = present ? labels[place(j)] : labels[0];
-      if (present) value[j] = values[place(j)];
-    }
-  }
-};
-
-/// What is left of a tile of runs, where in kThreadsOfFour threads of four or more every quad has
-/// one label: combined values and their labels.
-template <class T, class Op>
-struct Runs {
-  T* values;
-  Label* labels;
-  Count* count;
-
-  static constexpr unsigned kThreadsOfFour = 3;
-  __device__ static bool are_in(int threads) {
-    return threads >= static_cast<int>(blockDim.x / 4 * kThreadsOfFour);
-  }
-  /// These threads have a run for a quad, the others up to four.
-  __device__ static unsigned most() {
-    constexpr unsigned kOfFour = kThreadsOfFour + (4 - kThreadsOfFour) * kQuad;
-    return blockDim.x * (Items<T>::kCount / kQuad) * kOfFour / 4;
-  }
-
-  /// Combines the neighbours of equal labels in the warp's quads. All lanes must call.
-  __device__ void take_quad(const Label* label, const T* value) const {
-    const unsigned lane = threadIdx.x % kWarpSize;
-    T head = value[0], tail = value[kQuad - 1];  // of the quad's first run and last
-    bool in_head[kQuad] = {true}, in_tail[kQuad] = {};
-    in_tail[kQuad - 1] = true;
-#pragma unroll
-    for (unsigned e = 1; e < kQuad; ++e) {
-      in_head[e] = in_head[e - 1] && label[e] == label[0];
-      if (in_head[e]) head = Op::combine(head, value[e]);
-    }
-#pragma unroll
-    for (unsigned e = kQuad - 1; e-- > 0;) {
-      in_tail[e] = in_tail[e + 1] && label[e] == label[kQuad - 1];
-      if (in_tail[e]) tail = Op::combine(value[e], tail);
-    }
-    const bool one = in_head[kQuad - 1];
-    const Label before = __shfl_up_sync(kAllLanes, label[kQuad - 1], 1);
-    const bool goes_on = lane > 0 && label[0] == before;
-    // All of the last run up to here.
-    T run = tail;
-    unsigned open = one && goes_on;
-#pragma unroll
-    for (unsigned offset = 1; offset < kWarpSize; offset *= 2) {
-      const T earlier = __shfl_up_sync(kAllLanes, run, offset);
-      const unsigned earlier_open = __shfl_up_sync(kAllLanes, open, offset);
-      if (!open) continue;
-      run = Op::combine(earlier, run);
-      open = earlier_open;
-    }
-    const T run_before = __shfl_up_sync(kAllLanes, run, 1);
-    const bool next_goes_on = __shfl_down_sync(kAllLanes, unsigned{goes_on}, 1);
-    push(lane == kWarpSize - 1 || !next_goes_on, label[kQuad - 1], run);
-    if (!__any_sync(kAllLanes, !one)) return;
-    push(!one, label[0], goes_on ? Op::combine(run_before, head) : head);
-#pragma unroll
-    for (unsigned e = 1; e + 1 < kQuad; ++e) push(!in_head[e] && !in_tail[e], label[e], value[e]);
-  }
-
- private:
-  __device__ void push(bool present, Label label, T value) const {
-    const unsigned all = __ballot_sync(kAllLanes, present);
-    if (all == 0) return;
-    const unsigned lane = threadIdx.x % kWarpSize;
-    Count first = 0;
-    if (lane == 0) first = atomicAdd(count, static_cast<Count>(__popc(all)));
-    first = __shfl_sync(kAllLanes, first, 0);
-    if (!present) return;
-    const unsigned at = first + static_cast<unsigned>(__popc(all & ((1u << lane) - 1)));
-    values[at] = value;
-    labels[at] = label;
-  }
-};
-
-std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
-  return parts.places() * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
-}
-
-/// The results, and the partitions' totals: there are no more of these.
+/// Clears the results, and the partitions' totals: there are no more of these than of buckets.
 template <class T>
 __global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals, unsigned count) {
   fill_tile(results, n, neutral);
   fill_tile(totals, count, Count{0});
 }
 
-/// A tile of shared memory to global memory, sixteen bytes at a time.
-template <class U>
-__device__ void store_tile(const U* from, U* to, unsigned count) {
-  const auto* vectors = reinterpret_cast<const Sixteen<U>*>(from);
-  for (unsigned i = threadIdx.x; i < count / Sixteen<U>::kCount; i += blockDim.x)
-    reinterpret_cast<Sixteen<U>*>(to)[i] = vectors[i];
-}
-
+/// A block for every tile: combines it at once where its labels allow that, and orders it else.
 template <class T, class Op>
-__global__ void __launch_bounds__(512, 2)
+__global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
                            Partitioning parts, Tiles<T> out, T* results) {
-  constexpr unsigned kItems = Items<T>::kCount;
-  T* tile_values = dynamic_shared<T>();
-  auto* tile_labels = reinterpret_cast<Short*>(tile_values + parts.places());
-  auto* starts = reinterpret_cast<Count*>(tile_labels + parts.places());
-  const std::size_t tile = std::size_t{blockIdx.x} * parts.tile;
-  const unsigned count = n - tile < parts.tile ? static_cast<unsigned>(n - tile) : parts.tile;
-  Items<T> items;
-  items.load(values + tile, labels + tile, count, aligned && count == parts.tile);
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) starts[p] = 0;
-
-  Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
-  const unsigned lane = threadIdx.x % kWarpSize;
+  const Tile<T> tile(values, labels, n, aligned, parts);
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) tile.starts[p] = 0;
   const auto leave_no_pieces = [&] {
+    Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   };
-  // Neighbours with neighbouring labels (sorted, few buckets) need no order: those from `least` on
-  // have a place in the tile's own table.
-  const unsigned reach = parts.tile / 4;
-  const Label one_end = labels[tile], other_end = labels[tile + count - 1];
-  const Label low = one_end < other_end ? one_end : other_end;
-  const Label least = low < reach / 2 ? 0 : low - reach / 2;
-  bool near = true;
-#pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) near = near && items.label[j] - least < 2 * reach;
-  if (__syncthreads_and(near)) {
-    for (unsigned i = threadIdx.x; i < 2 * reach; i += blockDim.x)
-      tile_values[i] = Op::template identity<T>();
+  const Window window = window_around_ends(tile, labels, parts);
+  if (labels_are_in(window, tile)) {
     leave_no_pieces();
-    __syncthreads();
-#pragma unroll
-    for (unsigned j = 0; j < kItems; j += kQuad) {
-      unsigned label[kQuad];
-      T value[kQuad];
-#pragma unroll
-      for (unsigned e = 0; e < kQuad; ++e) {
-        const bool present = Items<T>::place(j + e) < count;
-        label[e] = items.label[j + e] - least;
-        value[e] = present ? items.value[j + e] : Op::template identity<T>();
-      }
-      add_quad<Op>(true, label, value, [&](unsigned l) { return tile_values + l; });
-    }
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < 2 * reach; i += blockDim.x)
-      if (tile_values[i] != Op::template identity<T>())
-        atomic_combine<Op>(&results[least + i], tile_values[i]);
-    return;
-  }
-
-  // Nor do runs: what is left of them, when equal neighbours are combined, is added at once.
-  bool in_runs = count == parts.tile;
-#pragma unroll
-  for (unsigned j = 0; j < kItems; ++j)
-    in_runs = in_runs && items.label[j] == items.label[j / kQuad * kQuad];
-  if (Runs<T, Op>::are_in(__syncthreads_count(in_runs))) {
+    combine_in_window<Op>(window, tile, results);
+  } else if (is_in_runs(tile, parts)) {
     leave_no_pieces();
-    const Runs<T, Op> runs{tile_values, reinterpret_cast<Label*>(tile_values + Runs<T, Op>::most()),
-                           &starts[0]};
-#pragma unroll
-    for (unsigned j = 0; j < kItems; j += kQuad) runs.take_quad(&items.label[j], &items.value[j]);
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < starts[0]; i += blockDim.x)
-      atomic_combine<Op>(&results[runs.labels[i]], runs.values[i]);
-    return;
-  }
-
-  Short rank[kItems];
-#pragma unroll
-  for (unsigned j = 0; j < kItems; j += 4) {
-    const unsigned p = items.label[j] >> parts.shift;
-    bool same = Items<T>::place(j + 3) < count;
-#pragma unroll
-    for (unsigned e = 1; e < 4; ++e) same = same && items.label[j + e] >> parts.shift == p;
-    // A warp that agrees on the partition, as in runs, would queue for its counter.
-    const unsigned first = __shfl_sync(kAllLanes, p, 0);
-    if (__all_sync(kAllLanes, same && p == first)) {
-      Count before = 0;
-      if (lane == 0) before = atomicAdd(&starts[p], 4 * kWarpSize);
-      before = __shfl_sync(kAllLanes, before, 0) + 4 * lane;
-#pragma unroll
-      for (unsigned e = 0; e < 4; ++e) rank[j + e] = static_cast<Short>(before + e);
-    } else {
-#pragma unroll
-      for (unsigned e = 0; e < 4; ++e)
-        if (Items<T>::place(j + e) < count)
-          rank[j + e] =
-              static_cast<Short>(atomicAdd(&starts[items.label[j + e] >> parts.shift], 1u));
-    }
-  }
-  __syncthreads();
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
-    const Count own = starts[p];
-    if (own > 0) atomicAdd(&out.totals[p], own);
-    starts[p] = static_cast<Count>(ceil_div(own, kQuad) * kQuad);
-  }
-  __syncthreads();
-  if (threadIdx.x < kWarpSize) {
-    const Count all = warp_exclusive_sums(starts, parts.count);
-    if (lane == 0) starts[parts.count] = all;
-  }
-  __syncthreads();
-  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) {
-    offsets[p] = static_cast<Short>(starts[p] / kQuad);
-    if (p == parts.count || starts[p] == starts[p + 1]) continue;
-    // The last quad; its inputs, one at least, come over it.
-    for (unsigned e = 1; e < kQuad; ++e) {
-      tile_values[starts[p + 1] - e] = Op::template identity<T>();
-      tile_labels[starts[p + 1] - e] = 0;
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
-    if (Items<T>::place(j) >= count) continue;
-    const unsigned at = starts[items.label[j] >> parts.shift] + rank[j];
-    tile_values[at] = items.value[j];
-    tile_labels[at] = static_cast<Short>(items.label[j] & (parts.width() - 1));
-  }
-  __syncthreads();
-  // With what is behind the last quad: sixteen bytes at a time.
-  const unsigned filled = (starts[parts.count] + 7) / 8 * 8;
-  const std::size_t ordered = std::size_t{blockIdx.x} * parts.places();
-  store_tile(tile_values, out.values + ordered, filled);
-  store_tile(tile_labels, out.labels + ordered, filled);
-}
-
-/// Combines the quads of partition p in the tiles [first, last). kWalkers lanes take kPieces tiles'
-/// pieces at a time, then those of the tiles behind all other walkers': the inputs may all lie in
-/// neighbouring ones. A thread has kPieces * kSteps quads in flight; a piece should seldom be
-/// longer than kSteps * kWalkers quads.
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
-__device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
-                           const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
-  constexpr unsigned kTeams = kWarpSize / kWalkers;  // of a warp
-  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
-  const unsigned teams = blockDim.x / kWalkers;
-  const auto slot_of = [&](unsigned label) { return table.slots + table.slot_of(label); };
-  // The bounds of the next pieces are on their way while these are combined.
-  unsigned next[kPieces], next_end[kPieces];
-  const auto load_bounds = [&](unsigned tile) {
-#pragma unroll
-    for (unsigned k = 0; k < kPieces; ++k) {
-      next[k] = next_end[k] = 0;
-      if (tile + k * teams >= last) continue;
-      const Short* bounds = in.offsets + parts.offsets_at(tile + k * teams) + p;
-      next[k] = bounds[0];
-      next_end[k] = bounds[1];
-    }
-  };
-  const unsigned team = lane / kWalkers, walker = lane % kWalkers;
-  load_bounds(first + warp * kTeams + team);
-#pragma unroll 1
-  for (unsigned base = first + warp * kTeams; base < last; base += kPieces * teams) {
-    unsigned quad[kPieces], end[kPieces];
-#pragma unroll
-    for (unsigned k = 0; k < kPieces; ++k) {
-      const unsigned tile = (base + team + k * teams) * (parts.places() / kQuad);
-      quad[k] = tile + next[k] + walker;
-      end[k] = tile + next_end[k];
-    }
-    load_bounds(base + team + kPieces * teams);
-    for (bool more = true; more;) {
-      Quad<Short> labels[kPieces][kSteps];
-      Quad<T> values[kPieces][kSteps];
-#pragma unroll
-      for (unsigned k = 0; k < kPieces; ++k) {
-#pragma unroll
-        for (unsigned u = 0; u < kSteps; ++u) {
-          const unsigned at = quad[k] + u * kWalkers;
-          if (at >= end[k]) continue;
-          labels[k][u] = reinterpret_cast<const Quad<Short>*>(in.labels)[at];
-          values[k][u] = reinterpret_cast<const Quad<T>*>(in.values)[at];
-        }
-      }
-      more = false;
-#pragma unroll
-      for (unsigned k = 0; k < kPieces; ++k) {
-#pragma unroll
-        for (unsigned u = 0; u < kSteps; ++u) {
-          const bool present = quad[k] + u * kWalkers < end[k];
-          if (!__any_sync(kAllLanes, present)) break;
-          unsigned label[kQuad] = {};
-          T value[kQuad] = {};
-          if (present) {
-#pragma unroll
-            for (unsigned e = 0; e < kQuad; ++e) {
-              label[e] = labels[k][u].at[e];
-              value[e] = values[k][u].at[e];
-            }
-          }
-          add_quad<Op>(present, label, value, slot_of);
-        }
-        quad[k] += kSteps * kWalkers;
-        more = more || quad[k] < end[k];
-      }
-      more = __any_sync(kAllLanes, more);
-    }
+    combine_runs<Op>(tile, results);
+  } else {
+    order_tile<Op>(tile, parts, out);
   }
 }
 
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
-__global__ void __launch_bounds__(kFoldBlock)
-    fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
-                           std::size_t buckets, T* results) {
-  auto* slots = dynamic_shared<T>();
-  // starts[p]: the first share of partition p; starts[count] is how many there are.
-  auto* starts = reinterpret_cast<Count*>(slots + (parts.width() << log2_copies));
-  // A partition has about as many shares as it has times a block's part of the inputs; none where
-  // all its inputs, if any, were in tiles that needed no order. Partitions of as many shares go
-  // through the tiles side by side, so that neighbouring pieces are read together.
-  const std::size_t part = ceil_div(n, gridDim.x);
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
-    const auto shares = static_cast<Count>((in.totals[p] + part / 2) / part);
-    starts[p] = shares > 0 ? shares : in.totals[p] > 0;
-  }
-  __syncthreads();
-  if (threadIdx.x < kWarpSize) {
-    const Count all = warp_exclusive_sums(starts, parts.count);
-    if (threadIdx.x == 0) starts[parts.count] = all;
-  }
-  __syncthreads();
-
-  for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
-    unsigned p = 0;  // the last partition that starts at this share or before: it has shares
-    for (unsigned after = parts.count; after - p > 1;) {
-      const unsigned middle = (p + after) / 2;
-      (starts[middle] <= share ? p : after) = middle;
-    }
-    const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
-    const std::size_t base = p * parts.width(), left = buckets - base;
-    const PrivateTable<T, Op> table{
-        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
-    table.clear();
-    const auto tile_at = [&](Count share_of) {
-      return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
-    };
-    fold_tiles<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
-    table.add_to(results + base);
-    __syncthreads();
-  }
+/// Shared memory of the first kernel's block.
+std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
+  return places_of(parts) * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
 }
 
 /// Shared memory of a block of the second kernel, for its table alone.
 std::size_t most_fold_bytes(const Problem& p) {
-  return p.device.max_shared_bytes_per_block - (kMostPartitions + 1) * sizeof(Count);
+  return p.device.max_shared_bytes_per_block - (Policy::kMostPartitions + 1) * sizeof(Count);
 }
 
 Partitioning partitioning(const Problem& p) {
   const std::size_t most_buckets = most_fold_bytes(p) / p.element_bytes();
-  const unsigned bits = log2_ceil(std::max<std::size_t>(p.buckets, 1));
-  Partitioning parts;
   unsigned most_bits = 16;
   while ((std::size_t{1} << most_bits) > most_buckets) --most_bits;
-  const unsigned wanted = bits > kLog2WantedPartitions ? bits - kLog2WantedPartitions : 0u;
-  parts.shift = std::min(most_bits, std::max(kLeastBits, wanted));
-  parts.count = static_cast<unsigned>(ceil_div(p.buckets, parts.width()));
-  parts.tile = p.params.number("block") * items_of(p.element_bytes());
-  parts.tiles = static_cast<unsigned>(ceil_div(p.n, parts.tile));
-  return parts;
+  const unsigned bits = log2_ceil(std::max<std::size_t>(p.buckets, 1));
+  const unsigned wanted =
+      bits > Policy::kLog2WantedPartitions ? bits - Policy::kLog2WantedPartitions : 0u;
+  return divide(p, std::min(most_bits, std::max(Policy::kLeastBits, wanted)),
+                p.params.number("block") * Policy::items(p.element_bytes()));
 }
 
 std::string restriction(const Problem& p) {
   if (p.n > ~Count{0} - (1u << 16))
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  if (parts.count > kMostPartitions)
+  if (parts.count > Policy::kMostPartitions)
     return std::to_string(parts.count) + " partitions of " + std::to_string(parts.width()) +
            " buckets each, as many as fit into shared memory, are too many: at most " +
-           std::to_string(kMostPartitions);
+           std::to_string(Policy::kMostPartitions);
   const std::size_t needed = order_shared_bytes(parts, p.element_bytes());
   if (needed > p.device.max_shared_bytes_per_block)
     return "a tile needs " + std::to_string(needed) + " bytes of the " +
@@ -518,19 +113,33 @@ std::string restriction(const Problem& p) {
   return {};
 }
 
-/// Where the arrays of `Tiles` begin in the workspace.
 struct Layout {
-  std::size_t labels, offsets, totals, bytes;
+  TilesLayout tiles;
+  std::size_t bytes;
 };
 Layout layout(const Problem& p) {
   const Partitioning parts = partitioning(p);
-  const std::size_t padded = std::size_t{parts.tiles} * parts.places();
   Layout at{};
-  at.labels = RadixSort::aligned(padded * p.element_bytes());
-  at.offsets = at.labels + RadixSort::aligned(padded * sizeof(Short));
-  at.totals = at.offsets + RadixSort::aligned(parts.offsets_at(parts.tiles) * sizeof(Short));
-  at.bytes = at.totals + parts.count * sizeof(Count);
+  at.tiles = place_tiles(p, parts, places_of(parts), at.bytes);
   return at;
+}
+
+/// Every bucket has as many copies, up to one per lane, as fit beside each other.
+unsigned log2_copies_of(const Problem& p, std::size_t table_bytes) {
+  unsigned log2_copies = 0;
+  while ((1u << log2_copies) < kWarpSize &&
+         (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
+    ++log2_copies;
+  return log2_copies;
+}
+
+template <class T, class Op>
+auto fold_kernel_for(unsigned inputs_of_a_piece) {
+  constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
+  if (inputs_of_a_piece >= Policy::kLongPiece) return fold_partitions_kernel<1, kMostSteps, T, Op>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op>;
+  return fold_partitions_kernel<3, 1, T, Op>;
 }
 
 struct PartitionMultireduce {
@@ -540,36 +149,23 @@ struct PartitionMultireduce {
     if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
     const Problem& p = call.problem;
     const Partitioning parts = partitioning(p);
-    const Layout at = layout(p);
-    const Tiles<T> tiles{call.scratch(), call.template scratch<Short>(at.labels),
-                         call.template scratch<Short>(at.offsets),
-                         call.template scratch<Count>(at.totals)};
+    const Tiles<T> tiles = layout(p).tiles.in(call);
     launch(clear_kernel<T>,
            fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream),
            call.results(), call.buckets(), kNeutral, tiles.totals, parts.count);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(partition_tiles_kernel<T, Op>,
-           {parts.tiles, parts.tile / Items<T>::kCount, order_shared_bytes(parts, sizeof(T)),
+           {parts.tiles, parts.tile / Tile<T>::kItems, order_shared_bytes(parts, sizeof(T)),
             call.stream},
            call.values(), call.labels(), call.n(), aligned, parts, tiles, call.results());
 
     const std::size_t table_bytes = sizeof(T) * parts.width();
-    unsigned log2_copies = 0;
-    while ((1u << log2_copies) < kWarpSize &&
-           (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
-      ++log2_copies;
-    const std::size_t shared_bytes =
-        (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count);
-    const unsigned fold_block = std::min(kFoldBlock, p.device.max_threads_per_sm / 2);
-    const unsigned piece = parts.tile / parts.count;         // inputs
-    constexpr unsigned kMostSteps = sizeof(T) == 8 ? 3 : 5;  // of what registers hold
-    auto* fold = piece >= 80   ? fold_partitions_kernel<1, kMostSteps, T, Op>
-                 : piece >= 40 ? fold_partitions_kernel<1, 3, T, Op>
-                 : piece >= 20 ? fold_partitions_kernel<2, 2, T, Op>
-                               : fold_partitions_kernel<3, 1, T, Op>;
-    launch(fold, {p.device.sm_count, fold_block, shared_bytes, call.stream}, tiles, call.n(), parts,
-           log2_copies, call.buckets(), call.results());
+    const unsigned log2_copies = log2_copies_of(p, table_bytes);
+    launch(fold_kernel_for<T, Op>(parts.tile / parts.count),
+           {p.device.sm_count, std::min(Policy::kFoldBlock, p.device.max_threads_per_sm / 2),
+            (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count), call.stream},
+           tiles, call.n(), parts, log2_copies, call.buckets(), call.results());
   }
 };
 

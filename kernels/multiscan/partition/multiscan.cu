@@ -36,7 +36,7 @@ namespace reduce_bench::BACKEND::partition_multiscan {
 template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     scan_chunks_kernel(Partitioning parts, unsigned turns, bool inclusive, States all_states,
-                       Ledger* ledger, Tiles<T> tiles) {
+                       Ledger* ledger, Tiles<T> tiles, Chunks chunks) {
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
   auto* ticket = reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row());
   const Pieces pieces(ticket + 2);
@@ -48,9 +48,9 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
   pieces.clear();
   __syncthreads();
   const unsigned number = ticket[0];
-  if (number < tiles.first_chunks[parts.count]) {
-    const Chunk chunk = tiles.chunks[number];
-    const ChunkRange range = tiles.range_of(number, chunk);
+  if (number < chunks.firsts[parts.count]) {
+    const Chunk chunk = chunks.chunks[number];
+    const ChunkRange range = chunks.range_of(number, chunk, tiles.totals);
     const unsigned count = range.count();
     pieces.find(chunk, count, parts, tiles.offsets);
     __syncthreads();
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(kThreads)
     restore_tiles_kernel(const T* ordered, const Short* places, std::size_t n, T* results) {
   T* tile = dynamic_shared<T>();
   const std::size_t first = std::size_t{blockIdx.x} * kTile;
-  const auto* vectors = reinterpret_cast<const Sixteen<T>*>(ordered + first);
-  for (unsigned i = threadIdx.x; i < kTile / Sixteen<T>::kCount; i += kThreads)
-    reinterpret_cast<Sixteen<T>*>(tile)[i] = vectors[i];
+  const auto* vectors = reinterpret_cast<const Vector16<T>*>(ordered + first);
+  for (unsigned i = threadIdx.x; i < kTile / Vector16<T>::kCount; i += kThreads)
+    reinterpret_cast<Vector16<T>*>(tile)[i] = vectors[i];
   __syncthreads();
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
@@ -90,11 +90,11 @@ constexpr std::size_t kChunkBytes = kTicketBytes + Pieces::kBytes;
 
 std::size_t all_states_bytes(const Problem& p) {
   const Partitioning parts = partitioning(p);
-  return states_bytes(parts.most_chunks(), parts.width(), p.element_bytes());
+  return states_bytes(most_chunks(parts), parts.width(), p.element_bytes());
 }
 
-TilesLayout layout(const Problem& p) {
-  return tiles_layout(p, kLedgerBytes + all_states_bytes(p), true);
+StableLayout layout(const Problem& p) {
+  return stable_layout(p, kLedgerBytes + all_states_bytes(p), true);
 }
 
 struct PartitionMultiscan {
@@ -103,17 +103,18 @@ struct PartitionMultiscan {
     if (call.n() == 0) return;
     const Problem& p = call.problem;
     const Partitioning parts = partitioning(p);
-    const Tiles<T> tiles = layout(p).in(call);
-    enqueue_order_tiles<true>(call, parts, tiles);
+    const StableLayout at = layout(p);
+    const Tiles<T> tiles = at.tiles.in(call);
+    enqueue_order_tiles<true>(call, parts, at);
     const unsigned turns = turns_of(parts.width(), kThreads, sizeof(T), kChunkBytes, p.device);
-    const std::size_t chunks = parts.most_chunks();
+    const std::size_t chunks = most_chunks(parts);
     launch(turns > 1 ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>,
            {static_cast<unsigned>(chunks), kThreads,
             sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + kChunkBytes, call.stream},
            parts, turns, call.inclusive(), states_in(call, chunks, parts.width()),
-           call.template scratch<Ledger>(), tiles);
+           call.template scratch<Ledger>(), tiles, at.chunks_in(call));
     launch(restore_tiles_kernel<T>, {parts.tiles, kThreads, kTile * sizeof(T), call.stream},
-           tiles.values, tiles.places, call.n(), call.results());
+           tiles.values, at.places_in(call), call.n(), call.results());
   }
 };
 
@@ -128,12 +129,13 @@ Variant variant() {
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
       // The chain of peers and the warp's set for each item, the warps, the chunks.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return (kItems + 6) * kWarps + partitioning(p).most_chunks() + 3;
+        return (kItems + 6) * kWarps + most_chunks(partitioning(p)) + 3;
       },
       .traffic =
           [](const Problem& p) {
-            const TilesLayout at = layout(p);
-            const std::size_t moved = at.values_bytes() + at.labels_bytes() + at.places_bytes(),
+            const TilesLayout at = layout(p).tiles;
+            const std::size_t places = at.labels_bytes(),  // as many and as large
+                moved = at.values_bytes() + at.labels_bytes() + places,
                               states = all_states_bytes(p);
             return Traffic{.read_bytes = p.input_bytes() + moved + at.values_bytes() +
                                          2 * at.offsets_bytes() + states,

@@ -1,0 +1,161 @@
+// The second kernel of partition/multireduce: the pieces of one partition in all tiles, combined in
+// private buckets.
+#pragma once
+
+#include "kernels/multireduce/partition/tile.hpp"
+#include "kernels/shared/private_table.hpp"
+
+namespace reduce_bench::BACKEND::partition_multireduce {
+
+/// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
+/// starts[count] how many shares there are. A partition has about as many as it has times a block's
+/// part of the inputs; none where it has no inputs in ordered tiles.
+template <class T>
+__device__ void divide_into_shares(const Tiles<T>& in, std::size_t n, const Partitioning& parts,
+                                   Count* starts) {
+  const std::size_t part = ceil_div(n, gridDim.x);
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
+    const auto shares = static_cast<Count>((in.totals[p] + part / 2) / part);
+    starts[p] = shares > 0 ? shares : in.totals[p] > 0;
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpSize) {
+    const Count all = warp_exclusive_sums(starts, parts.count);
+    if (threadIdx.x == 0) starts[parts.count] = all;
+  }
+  __syncthreads();
+}
+
+/// The partition of a share: the last that starts there or before, which is the one with shares.
+__device__ inline unsigned partition_of(Count share, const Count* starts, unsigned count) {
+  unsigned p = 0;
+  for (unsigned after = count; after - p > 1;) {
+    const unsigned middle = (p + after) / 2;
+    (starts[middle] <= share ? p : after) = middle;
+  }
+  return p;
+}
+
+/// A team of kWalkers lanes that walks through the pieces of partition p in kPieces tiles at a
+/// time, one for every team of the block apart. The inputs may all lie in neighbouring tiles: so
+/// these go to different teams. A lane has kPieces * kSteps quads in flight; a piece should seldom
+/// be longer than kSteps * kWalkers quads.
+template <unsigned kPieces, unsigned kSteps, class T>
+struct Walk {
+  static constexpr unsigned kWalkers = Policy::kWalkers;
+  static constexpr unsigned kTeamsPerWarp = kWarpSize / kWalkers;
+
+  const Tiles<T>& in;
+  const Partitioning& parts;
+  unsigned p, last;                                 ///< the partition; the end of the tiles
+  unsigned next_begin[kPieces], next_end[kPieces];  ///< bounds in their tiles
+  unsigned quad[kPieces], end[kPieces];             ///< this lane's next quads; where pieces end
+
+  __device__ static unsigned teams() { return blockDim.x / kWalkers; }
+
+  /// Loads the bounds of the pieces in tile `tile` and those that are teams() apart.
+  __device__ void load_bounds(unsigned tile) {
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      next_begin[k] = next_end[k] = 0;
+      if (tile + k * teams() >= last) continue;
+      const Short* bounds = in.offsets + parts.offsets_at(tile + k * teams()) + p;
+      next_begin[k] = bounds[0];
+      next_end[k] = bounds[1];
+    }
+  }
+  /// Begins with the pieces in `tile` and so on, whose bounds were loaded last.
+  __device__ void begin(unsigned tile) {
+    const unsigned walker = threadIdx.x % kWalkers;
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      const unsigned first = (tile + k * teams()) * (places_of(parts) / kQuad);
+      quad[k] = first + next_begin[k] + walker;
+      end[k] = first + next_end[k];
+    }
+  }
+  /// Adds the next kSteps quads of every piece to the table, and says whether any lane of the warp
+  /// has more. All lanes must call.
+  template <class Op>
+  __device__ bool add_step(const PrivateTable<T, Op>& table) {
+    Quad<Short> labels[kPieces][kSteps];
+    Quad<T> values[kPieces][kSteps];
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+#pragma unroll
+      for (unsigned u = 0; u < kSteps; ++u) {
+        const unsigned at = quad[k] + u * kWalkers;
+        if (at >= end[k]) continue;
+        labels[k][u] = reinterpret_cast<const Quad<Short>*>(in.labels)[at];
+        values[k][u] = reinterpret_cast<const Quad<T>*>(in.values)[at];
+      }
+    }
+    bool more = false;
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+#pragma unroll
+      for (unsigned u = 0; u < kSteps; ++u) {
+        const bool present = quad[k] + u * kWalkers < end[k];
+        if (!__any_sync(kAllLanes, present)) break;
+        unsigned label[kQuad] = {};
+        T value[kQuad] = {};
+        if (present) {
+#pragma unroll
+          for (unsigned e = 0; e < kQuad; ++e) {
+            label[e] = labels[k][u].at[e];
+            value[e] = values[k][u].at[e];
+          }
+        }
+        add_quad<Op>(present, label, value,
+                     [&](unsigned l) { return table.slots + table.slot_of(l); });
+      }
+      quad[k] += kSteps * kWalkers;
+      more = more || quad[k] < end[k];
+    }
+    return __any_sync(kAllLanes, more);
+  }
+};
+
+/// Combines the pieces of partition p in the tiles [first, last).
+template <unsigned kPieces, unsigned kSteps, class T, class Op>
+__device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
+                           const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
+  Walk<kPieces, kSteps, T> walk{in, parts, p, last};
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
+  const unsigned team = lane / walk.kWalkers, round = kPieces * walk.teams();
+  walk.load_bounds(first + warp * walk.kTeamsPerWarp + team);
+#pragma unroll 1
+  for (unsigned base = first + warp * walk.kTeamsPerWarp; base < last; base += round) {
+    walk.begin(base + team);
+    walk.load_bounds(base + team + round);  // on their way while these pieces are combined
+    while (walk.template add_step<Op>(table)) {
+    }
+  }
+}
+
+template <unsigned kPieces, unsigned kSteps, class T, class Op>
+__global__ void __launch_bounds__(Policy::kFoldBlock)
+    fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
+                           std::size_t buckets, T* results) {
+  auto* slots = dynamic_shared<T>();
+  auto* starts = reinterpret_cast<Count*>(slots + (std::size_t{parts.width()} << log2_copies));
+  divide_into_shares(in, n, parts, starts);
+  // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
+  // read together.
+  for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
+    const unsigned p = partition_of(share, starts, parts.count);
+    const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
+    const std::size_t first_label = parts.first_label(p), left = buckets - first_label;
+    const PrivateTable<T, Op> table{
+        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
+    table.clear();
+    const auto tile_at = [&](Count share_of) {
+      return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
+    };
+    fold_tiles<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
+    table.add_to(results + first_label);
+    __syncthreads();
+  }
+}
+
+}  // namespace reduce_bench::BACKEND::partition_multireduce

@@ -1,0 +1,98 @@
+// Buckets divided into ranges (partitions) that fit into shared memory, and tiles of inputs ordered
+// by partition: what the partition variants share.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/radix_sort.hpp"
+#include "kernels/shared/vector16.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// A label within its partition; a place within an ordered tile.
+using Short = std::uint16_t;
+
+/// How the buckets are divided into partitions, and the inputs into tiles.
+struct Partitioning {
+  unsigned shift = 0;  ///< partition p has the labels l with l >> shift == p
+  unsigned count = 0;  ///< partitions
+  unsigned tile = 0;   ///< inputs; the last tile may have fewer
+  unsigned tiles = 0;
+
+  /// Labels of a partition; the last may have fewer.
+  __host__ __device__ unsigned width() const { return 1u << shift; }
+  __host__ __device__ std::size_t first_label(unsigned partition) const {
+    return std::size_t{partition} << shift;
+  }
+  /// Where the count + 1 bounds of a tile's partitions begin in Tiles::offsets.
+  __host__ __device__ std::size_t offsets_at(unsigned number) const {
+    return std::size_t{number} * (count + 1);
+  }
+};
+
+/// The ordered tiles, in which the inputs of one partition are neighbours. `offsets` has for every
+/// tile the bounds of its partitions: partition p lies from number p to number p + 1.
+template <class T>
+struct Tiles {
+  T* values;
+  Short* labels;  ///< within their partitions
+  Short* offsets;
+  Count* totals;  ///< inputs of every partition in all tiles
+};
+
+/// Stores `count` elements of a tile from shared memory, sixteen bytes at a time. Both arrays begin
+/// at a multiple of 16 bytes, and `count` is a multiple of Vector16<U>::kCount.
+template <class U>
+__device__ void store_tile(const U* from, U* to, unsigned count, unsigned threads) {
+  const auto* vectors = reinterpret_cast<const Vector16<U>*>(from);
+  for (unsigned i = threadIdx.x; i < count / Vector16<U>::kCount; i += threads)
+    reinterpret_cast<Vector16<U>*>(to)[i] = vectors[i];
+}
+
+// ---- host --------------------------------------------------------------------------------------
+
+/// Partitions of 2^shift buckets and tiles of `tile` inputs.
+inline Partitioning divide(const Problem& p, unsigned shift, unsigned tile) {
+  return {.shift = shift,
+          .count = static_cast<unsigned>(ceil_div(p.buckets, std::size_t{1} << shift)),
+          .tile = tile,
+          .tiles = static_cast<unsigned>(ceil_div(p.n, tile))};
+}
+
+/// Places an array of `bytes` behind the `end` of a workspace, which it moves, and returns where it
+/// begins.
+inline std::size_t place_array(std::size_t& end, std::size_t bytes) {
+  const std::size_t begin = RadixSort::aligned(end);
+  end = begin + bytes;
+  return begin;
+}
+
+/// Where the arrays of Tiles begin in the workspace.
+struct TilesLayout {
+  std::size_t values, labels, offsets, totals;
+
+  template <class T>
+  Tiles<T> in(const TypedCall<T>& call) const {
+    return {.values = call.scratch(values),
+            .labels = call.template scratch<Short>(labels),
+            .offsets = call.template scratch<Short>(offsets),
+            .totals = call.template scratch<Count>(totals)};
+  }
+  std::size_t values_bytes() const { return labels - values; }
+  std::size_t labels_bytes() const { return offsets - labels; }
+  std::size_t offsets_bytes() const { return totals - offsets; }
+};
+/// Behind the `end` of a workspace, which it moves; `places` is the room of an ordered tile.
+inline TilesLayout place_tiles(const Problem& p, const Partitioning& parts, std::size_t places,
+                               std::size_t& end) {
+  const std::size_t all = parts.tiles * places;
+  TilesLayout at{};
+  at.values = place_array(end, all * p.element_bytes());
+  at.labels = place_array(end, all * sizeof(Short));
+  at.offsets = place_array(end, parts.offsets_at(parts.tiles) * sizeof(Short));
+  at.totals = place_array(end, parts.count * sizeof(Count));
+  return at;
+}
+
+}  // namespace reduce_bench::BACKEND
