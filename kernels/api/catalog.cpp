@@ -11,26 +11,30 @@
 namespace reduce_bench {
 
 // Every variant is declared once per backend that compiles it, in the namespace that its id names.
+// Without nvcc the host compiler compiles the CUDA variants' declarations (platform.hpp).
 #define DECLARED(name) \
   namespace name {     \
   Variant variant();   \
   }
-#ifdef REDUCE_BENCH_HAS_CUDA
 namespace cuda {
+#ifdef REDUCE_BENCH_HAS_CUDA
 #define GPU(name) DECLARED(name)
+#define EVERYWHERE(name) DECLARED(name)
+#else
+#define GPU(name)
+#define EVERYWHERE(name)
+#endif
 #define CUDA(name) DECLARED(name)
 #define CPU(name)
-#define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
 #undef GPU
 #undef CUDA
 #undef CPU
 #undef EVERYWHERE
 }  // namespace cuda
-#endif
 namespace emu {
 #define GPU(name) DECLARED(name)
-#define CUDA(name) DECLARED(name)
+#define CUDA(name)
 #define CPU(name)
 #define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
@@ -73,39 +77,35 @@ CatalogEntry entry_of(Variant variant) {
   return entry;
 }
 
-void add_cuda(CatalogEntry& entry, [[maybe_unused]] Variant (*declare)()) {
-  entry.declared[index_of(Backend::kCuda)] = true;
-  if (declare != nullptr) entry.built[index_of(Backend::kCuda)] = keep(declare());
-}
-
-void add_host(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
+/// The entry's variant runs on `backend`; here too, where this build has the backend's declaration.
+void add(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
   entry.declared[index_of(backend)] = true;
-  entry.built[index_of(backend)] = keep(declare());
+  if (declare != nullptr) entry.built[index_of(backend)] = keep(declare());
 }
 
 #ifdef REDUCE_BENCH_HAS_CUDA
-#define CUDA_DECLARATION(name) &cuda::name::variant
+#define BUILT_FOR_CUDA(name) &cuda::name::variant
 #else
-#define CUDA_DECLARATION(name) nullptr
+#define BUILT_FOR_CUDA(name) nullptr
 #endif
 
 std::vector<CatalogEntry> build_catalog() {
   std::vector<CatalogEntry> entries;
-#define GPU(name)                                    \
-  entries.push_back(entry_of(emu::name::variant())); \
-  add_cuda(entries.back(), CUDA_DECLARATION(name));  \
-  add_host(entries.back(), Backend::kEmu, &emu::name::variant);
-#define CUDA(name)                                   \
-  entries.push_back(entry_of(emu::name::variant())); \
-  add_cuda(entries.back(), CUDA_DECLARATION(name));
+#define GPU(name)                                            \
+  entries.push_back(entry_of(emu::name::variant()));         \
+  add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name)); \
+  add(entries.back(), Backend::kEmu, &emu::name::variant);
+#define CUDA(name)                                    \
+  entries.push_back(entry_of(cuda::name::variant())); \
+  add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name));
 #define CPU(name)                                    \
   entries.push_back(entry_of(cpu::name::variant())); \
-  add_host(entries.back(), Backend::kCpu, &cpu::name::variant);
-#define EVERYWHERE(name)                                        \
-  entries.push_back(entry_of(cpu::name::variant()));            \
-  add_cuda(entries.back(), CUDA_DECLARATION(name));             \
-  add_host(entries.back(), Backend::kCpu, &cpu::name::variant); \
-  add_host(entries.back(), Backend::kEmu, &emu::name::variant);
+  add(entries.back(), Backend::kCpu, &cpu::name::variant);
+#define EVERYWHERE(name)                                     \
+  entries.push_back(entry_of(cpu::name::variant()));         \
+  add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name)); \
+  add(entries.back(), Backend::kCpu, &cpu::name::variant);   \
+  add(entries.back(), Backend::kEmu, &emu::name::variant);
 #include CATALOG_TABLE
 #undef GPU
 #undef CUDA

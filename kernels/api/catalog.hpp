@@ -10,16 +10,21 @@
 
 namespace reduce_bench {
 
-/// A variant and where it runs. `variant` is the host build's declaration: identity, axes, types
-/// and operators. What runs (workspace, traffic, enqueue) comes from the backend's own: a workspace
-/// may depend on code that only nvcc compiles.
+/// One line of kernels/catalog.def.
 struct CatalogEntry {
+  /// What it is: identity, parameters, types and operators, the same in every build and on every
+  /// backend. Declared by the CPU's or the emulated build, which every program has; for a variant
+  /// that only nvcc compiles by the CUDA build. What runs is asked of `on(backend)`: a workspace may
+  /// depend on the backend's code.
   Variant variant;
-  std::array<bool, kBackendCount> declared{};         ///< backends it is written for
-  std::array<const Variant*, kBackendCount> built{};  ///< null: not in this build
+  /// The backends that it is written for, in this build or not.
+  std::array<bool, kBackendCount> declared{};
+  /// The declaration of each backend that this build has; null for the others.
+  std::array<const Variant*, kBackendCount> built{};
   /// The header comment of its source file.
   std::string_view description;
 
+  /// What runs on a backend; null where this build cannot run it there.
   const Variant* on(Backend b) const { return built[index_of(b)]; }
 };
 

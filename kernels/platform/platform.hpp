@@ -3,6 +3,8 @@
 //   cuda  nvcc, for the GPU
 //   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)
 //   cpu   host compiler, ordinary functions: the CPU algorithms
+// A build without nvcc compiles the variants that need it once more, in namespace cuda with
+// REDUCE_BENCH_CUDA_DECLARATIONS: their declarations, for the catalog, without their code.
 //
 // A GPU kernel file writes plain CUDA C++ with few exceptions: `launch(kernel, {grid, block,
 // shared_bytes, stream}, args...)` stands for <<<>>>, `dynamic_shared<T>()` for extern __shared__
@@ -21,7 +23,11 @@
 #define BACKEND emu
 #include "kernels/platform/emu.hpp"
 #else
+#ifdef REDUCE_BENCH_CUDA_DECLARATIONS
+#define BACKEND cuda
+#else
 #define BACKEND cpu
+#endif
 #define __host__
 #define __device__
 #endif

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -55,10 +56,21 @@ using AllAndOrderedOps = decltype(AllOps{} + OrderedOps{});
 /// Operations without an operator.
 using NoOps = OpList<None>;
 
+/// Whether this is the host compiler's build of a variant that only nvcc compiles: its declaration,
+/// so that every build lists it. Its `Launch` is an incomplete type there.
+#ifdef REDUCE_BENCH_CUDA_DECLARATIONS
+inline constexpr bool kDeclarationsOnly = true;
+#else
+inline constexpr bool kDeclarationsOnly = false;
+#endif
+
 namespace detail {
+/// The entry of a table. In a build that has the declaration alone it only says that the
+/// combination is provided: the catalog gives no variant to call there.
 template <class Launch, class T, class Operator>
 void enqueue_erased(const Call& call) {
-  Launch::template enqueue<T, Operator>(TypedCall<T>{call});
+  if constexpr (kDeclarationsOnly) std::abort();
+  else Launch::template enqueue<T, Operator>(TypedCall<T>{call});
 }
 
 /// Whether T is the first of `Types` of its size.
@@ -127,6 +139,14 @@ EnqueueTable instantiate_ordered() {
 template <class Launch>
 EnqueueTable instantiate_histogram() {
   return instantiate_for<Launch, NoOps, std::uint8_t, std::uint32_t>();
+}
+
+/// The declaration's `workspace` where it is `Launch::workspace`, which asks a library that only nvcc
+/// compiles for its size; null in a build of the declaration alone.
+template <class Launch>
+constexpr auto workspace_of() -> Workspace (*)(const Problem&) {
+  if constexpr (kDeclarationsOnly) return nullptr;
+  else return &Launch::workspace;
 }
 
 /// Calls `f.template operator()<value>()` for a compile-time axis with the values `kValues`.

@@ -28,30 +28,28 @@ void histogram(void* temporary, std::size_t& temporary_bytes, const L* labels, C
                                             static_cast<std::int64_t>(p.n), stream),
         "cub::DeviceHistogram::HistogramEven");
 }
-#endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+std::size_t temporary_bytes_of(const Problem& p) {
   std::size_t bytes = 0;
-#ifdef __CUDACC__
   with_label_type(p.type,
                   [&]<class L>() { histogram<L>(nullptr, bytes, nullptr, nullptr, p, nullptr); });
-#endif
   return bytes;
 }
 
 struct CubHistogram {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = temporary_bytes_of(p)}; }
+
   template <class L, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<L>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<L>& call) {
     if (call.n() == 0) return enqueue_fill(call.stream, call.counts(), call.buckets(), 0);
     std::size_t bytes = temporary_bytes_of(call.problem);
     histogram(call.workspace, bytes, call.histogram_labels(), call.counts(), call.problem,
               native(call.stream));
-#else
-    throw std::logic_error("cub/histogram runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubHistogram;
+#endif
 
 Variant variant() {
   return {
@@ -65,8 +63,7 @@ Variant variant() {
         if (p.buckets <= kMost) return {};
         return std::to_string(p.buckets) + " buckets: the library counts bins in 32 bits";
       },
-      .workspace =
-          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .workspace = workspace_of<CubHistogram>(),
       .enqueue = instantiate_histogram<CubHistogram>(),
   };
 }

@@ -58,20 +58,18 @@ std::size_t temporary_bytes(const Problem& p) {
   });
   return std::max(sort_bytes, reduce_bytes);
 }
-#endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
-#ifdef __CUDACC__
+std::size_t temporary_bytes_of(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() { return temporary_bytes<T>(p); });
-#else
-  return 0;
-#endif
 }
 
 struct CubSortReduceByKey {
+  static Workspace workspace(const Problem& p) {
+    return {.device_bytes = sorted_runs(p, temporary_bytes_of(p)).end};
+  }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     if (call.n() == 0) return;
     const SortedRuns at = sorted_runs(call.problem, temporary_bytes_of(call.problem));
@@ -96,11 +94,11 @@ struct CubSortReduceByKey {
     launch(place_results_kernel<T>,
            {static_cast<unsigned>(ceil_div(runs, kBlock)), kBlock, 0, call.stream}, run_labels,
            run_values, run_count, call.results());
-#else
-    throw std::logic_error("cub/sort-reduce-by-key runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubSortReduceByKey;
+#endif
 
 Variant variant() {
   return {
@@ -111,10 +109,7 @@ Variant variant() {
       .fidelity = Fidelity::kBaseline,
       // Partial results of tiles are joined along a chain of tiles, so a bucket may be one.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
-      .workspace =
-          [](const Problem& p) {
-            return Workspace{.device_bytes = sorted_runs(p, temporary_bytes_of(p)).end};
-          },
+      .workspace = workspace_of<CubSortReduceByKey>(),
       .enqueue = instantiate<CubSortReduceByKey, BasicAndOrderedOps>(),
   };
 }

@@ -33,10 +33,8 @@ void scan(void* temporary, std::size_t& temporary_bytes, const T* values, T* res
                                          count, stream),
           "cub::DeviceScan::ExclusiveScan");
 }
-#endif
 
-std::size_t scan_bytes([[maybe_unused]] const Problem& p) {
-#ifdef __CUDACC__
+std::size_t scan_bytes(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() {
     return most_library_bytes<T, sizeof(T) == 4>([&](auto op) {
       std::size_t bytes = 0;
@@ -44,24 +42,22 @@ std::size_t scan_bytes([[maybe_unused]] const Problem& p) {
       return bytes;
     });
   });
-#else
-  return 0;
-#endif
 }
 
 struct CubScan {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = scan_bytes(p)}; }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     std::size_t bytes = scan_bytes(call.problem);
     scan<T>(call.workspace, bytes, call.values(), call.results(), library_operator<Op>(),
             Op::template identity<T>(), call.inclusive(), call.n(), native(call.stream));
-#else
-    throw std::logic_error("cub/scan runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubScan;
+#endif
 
 Variant variant() {
   return {
@@ -75,7 +71,7 @@ Variant variant() {
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .traffic = traffic_of_plain_scan,
-      .workspace = [](const Problem& p) { return Workspace{.device_bytes = scan_bytes(p)}; },
+      .workspace = workspace_of<CubScan>(),
       .enqueue = instantiate_ordered<CubScan>(),
   };
 }

@@ -49,19 +49,14 @@ void sort_by_label(void* temporary, std::size_t& temporary_bytes, const Label* l
             reinterpret_cast<Pair*>(sorted), static_cast<std::int64_t>(p.n), 0, bits, stream),
         "cub::DeviceRadixSort::SortPairs");
 }
-#endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
-#ifdef __CUDACC__
+std::size_t temporary_bytes_of(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() {
     std::size_t sort_bytes = 0;
     sort_by_label<T>(nullptr, sort_bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
     return std::max(sort_bytes,
                     cub_scan_by_key_bytes<T>(values_of<T>(nullptr), is_inclusive(p.params), p.n));
   });
-#else
-  return 0;
-#endif
 }
 
 /// Where the workspace holds what: the pairs, after the sort the scanned values; what is sorted;
@@ -81,9 +76,10 @@ Places places(const Problem& p) {
 }
 
 struct CubSortScanByKeyScatter {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = places(p).end}; }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const Places at = places(call.problem);
     const LaunchShape each = one_thread_each(call.stream, call.n());
@@ -100,11 +96,11 @@ struct CubSortScanByKeyScatter {
                            library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
                            call.n(), native(call.stream));
     launch(scatter_back_kernel<T>, each, sorted, scanned, call.n(), call.results());
-#else
-    throw std::logic_error("cub/sort-scan-by-key-scatter runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubSortScanByKeyScatter;
+#endif
 
 Variant variant() {
   return {
@@ -117,7 +113,7 @@ Variant variant() {
       .restriction = index_restriction,
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
-      .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
+      .workspace = workspace_of<CubSortScanByKeyScatter>(),
       .enqueue = instantiate_ordered<CubSortScanByKeyScatter>(),
   };
 }

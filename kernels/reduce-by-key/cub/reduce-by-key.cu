@@ -29,10 +29,8 @@ void reduce_by_key(void* temporary, std::size_t& temporary_bytes, const Label* l
                                        results, count, op, static_cast<std::int64_t>(n), stream),
         "cub::DeviceReduce::ReduceByKey");
 }
-#endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
-#ifdef __CUDACC__
+std::size_t temporary_bytes_of(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() {
     return most_library_bytes<T>([&](auto op) {
       std::size_t bytes = 0;
@@ -41,25 +39,23 @@ std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
       return bytes;
     });
   });
-#else
-  return 0;
-#endif
 }
 
 struct CubReduceByKey {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = temporary_bytes_of(p)}; }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return enqueue_fill(call.stream, call.result_count(), 1, 0);
     std::size_t bytes = temporary_bytes_of(call.problem);
     reduce_by_key<T>(call.workspace, bytes, call.labels(), call.values(), call.result_labels(),
                      call.results(), call.result_count(), library_operator<Op>(), call.n(),
                      native(call.stream));
-#else
-    throw std::logic_error("cub/reduce-by-key runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubReduceByKey;
+#endif
 
 Variant variant() {
   return {
@@ -70,8 +66,7 @@ Variant variant() {
       .fidelity = Fidelity::kBaseline,
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
-      .workspace =
-          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .workspace = workspace_of<CubReduceByKey>(),
       .enqueue = instantiate<CubReduceByKey, BasicAndOrderedOps>(),
   };
 }

@@ -16,30 +16,28 @@
 
 namespace reduce_bench::BACKEND::cub_scan_by_key {
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
 #ifdef __CUDACC__
+std::size_t temporary_bytes_of(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() {
     return cub_scan_by_key_bytes<T>(static_cast<const T*>(nullptr), is_inclusive(p.params), p.n);
   });
-#else
-  return 0;
-#endif
 }
 
 struct CubScanByKey {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = temporary_bytes_of(p)}; }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     std::size_t bytes = temporary_bytes_of(call.problem);
     run_cub_scan_by_key<T>(call.workspace, bytes, call.labels(), call.values(), call.results(),
                            library_operator<Op>(), Op::template identity<T>(), call.inclusive(),
                            call.n(), native(call.stream));
-#else
-    throw std::logic_error("cub/scan-by-key runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubScanByKey;
+#endif
 
 Variant variant() {
   return {
@@ -51,8 +49,7 @@ Variant variant() {
       .params = {scan_axis()},
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
-      .workspace =
-          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .workspace = workspace_of<CubScanByKey>(),
       .enqueue = instantiate_ordered<CubScanByKey>(),
   };
 }

@@ -29,32 +29,30 @@ void sort_pairs(void* temporary, std::size_t& temporary_bytes, const Label* labe
                                         stream),
         "cub::DeviceRadixSort::SortPairs");
 }
-#endif
 
-std::size_t temporary_bytes_of([[maybe_unused]] const Problem& p) {
+std::size_t temporary_bytes_of(const Problem& p) {
   std::size_t bytes = 0;
-#ifdef __CUDACC__
   with_value_type(p.type, [&]<class T>() {
     sort_pairs<Opaque<T>>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, p, nullptr);
   });
-#endif
   return bytes;
 }
 
 struct CubRadixSort {
+  static Workspace workspace(const Problem& p) { return {.device_bytes = temporary_bytes_of(p)}; }
+
   template <class T, class Op>
-  static void enqueue([[maybe_unused]] const TypedCall<T>& call) {
-#ifdef __CUDACC__
+  static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     std::size_t bytes = temporary_bytes_of(call.problem);
     sort_pairs(call.workspace, bytes, call.labels(), call.result_labels(),
                reinterpret_cast<const Opaque<T>*>(call.values()),
                reinterpret_cast<Opaque<T>*>(call.results()), call.problem, native(call.stream));
-#else
-    throw std::logic_error("cub/radix-sort runs on the cuda backend only");
-#endif
   }
 };
+#else
+struct CubRadixSort;
+#endif
 
 Variant variant() {
   return {
@@ -63,8 +61,7 @@ Variant variant() {
       .source = "CUDA Toolkit, CUB",
       .operation = Operation::kSort,
       .fidelity = Fidelity::kBaseline,
-      .workspace =
-          [](const Problem& p) { return Workspace{.device_bytes = temporary_bytes_of(p)}; },
+      .workspace = workspace_of<CubRadixSort>(),
       .enqueue = instantiate<CubRadixSort, NoOps>(),
   };
 }
