@@ -11,10 +11,10 @@
 // Preconditions: m <= 256.
 // Deviations: F threads fill the byte counters that one fills in brown/trish, so a block must flush
 //   after 63 / F words per thread instead of 63, which the text does not say (errata 14). Nor does
-//   it say how the 64 F threads share the flush: each of the F groups adds up its part of
-//   every row in registers, and at the end the groups add theirs together in shared memory. 3
-//   blocks per SM fitted into 48 KB: auto is what is resident. Labels outside of whole aligned
-//   words are counted by the second kernel.
+//   it say how the 64 F threads share the flush: each of the F groups adds up its part of every row
+//   in registers, and at the end the groups add theirs together in shared memory. 3 blocks per SM
+//   fitted into 48 KB: auto is what is resident. Labels outside of whole aligned words are counted
+//   by the second kernel.
 
 #include "kernels/histogram/byte_counters.hpp"
 

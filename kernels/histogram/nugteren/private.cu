@@ -6,8 +6,7 @@
 //   bank of its number, two of 16 bits in a word. Nothing is ever written by two threads and no
 //   bank is hit by two lanes, so the time does not depend on the labels.
 // Fixes: the worst case of podlozhnyuk/256, where equal labels wait for each other. The price: 16
-// KB
-//   for each warp leave the SM few of them.
+//   KB for each warp leave the SM few of them.
 // Launch: blocks_per_sm blocks per SM of 32 threads, 16 KB shared; then a block for each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.

@@ -11,8 +11,7 @@
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: the thesis names the aim, not the ways of shuffling; the paper has several. Here lane
-// l
-//   takes its words from the l-th of 32 equal segments of the input; shuffle=none reads as
+//   l takes its words from the l-th of 32 equal segments of the input; shuffle=none reads as
 //   podlozhnyuk/256 does. The number of blocks is not stated: what is resident. Labels outside of
 //   whole aligned words are counted by the second kernel.
 

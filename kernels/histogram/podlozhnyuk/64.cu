@@ -14,8 +14,7 @@
 // Traffic: n labels read, 64 counts per block written and read again, m counts written.
 // Preconditions: m <= 64; B a multiple of 4 banks.
 // Deviations: the publication swaps bits for 16 banks (errata 13), where lanes l and l + 16 of a
-// warp
-//   meet in a bank on cards with 32; that form is banks=16, and groups=3 is its block of 192
+//   warp meet in a bank on cards with 32; that form is banks=16, and groups=3 is its block of 192
 //   threads. The samples take the upper six bits of a byte for the bin, here the label is the bin.
 //   Labels outside of whole aligned words are counted by the second kernel.
 

@@ -13,10 +13,9 @@
 //   counted: the overflows.
 // Preconditions: B * m * b bits fit into a block's shared memory.
 // Deviations: neither b nor B is known to us: b is 8, 4, 2 or 1, so that whole counters fill a
-// word,
-//   and auto the largest that fits. Threads' words are interleaved in shared memory, one bank for
-//   each lane, and their counts in global memory, so that clearing and merging are coalesced. The
-//   thread clears its counts, which is part of the measured time.
+//   word, and auto the largest that fits. Threads' words are interleaved in shared memory, one bank
+//   for each lane, and their counts in global memory, so that clearing and merging are coalesced.
+//   The thread clears its counts, which is part of the measured time.
 
 #include "kernels/histogram/partials.hpp"
 

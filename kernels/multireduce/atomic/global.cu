@@ -9,8 +9,7 @@
 //   the atomics stay there.
 // Preconditions: the operator commutes.
 // Deviations: the fill is part of the measured time. Compilers may fold the atomics of a warp on
-// one
-//   address. Compare-and-swap serves min and max of floats. The order of the atomics varies, so
+//   one address. Compare-and-swap serves min and max of floats. The order of the atomics varies, so
 //   float sums differ from run to run.
 
 #include "kernels/shared/atomics.hpp"

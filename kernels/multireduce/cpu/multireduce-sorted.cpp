@@ -5,8 +5,8 @@
 //   neighbours and stay in the cache.
 // Fixes: cpu/multireduce's cache misses for large m.
 // Launch: the calling thread.
-// Traffic: n labels and n values read, m results written; the sort, which is not counted, reads
-//   and writes n labels and n values in each run.
+// Traffic: n labels and n values read, m results written; the sort, which is not counted, reads and
+//   writes n labels and n values in each run.
 // Preconditions: none. Order-preserving: the sort is stable.
 // Deviations: those of cpu/radix-sort. sort_bits=auto leaves 18 bits unsorted and sorts from 2^21
 //   buckets on, as the thesis found best on its machine (it prints "if m < 2^21"); below, the loop

@@ -9,8 +9,8 @@
 // Traffic: n labels and n values read, m results written.
 // Preconditions: none. Order-preserving.
 // Deviations: none. pages=huge is Figure 2.4's. fetch=sequential is Figure 2.8's: the place of
-// every
-//   bucket is computed from the value that was read before; how the thesis does it is not stated.
+//   every bucket is computed from the value that was read before; how the thesis does it is not
+//   stated.
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 

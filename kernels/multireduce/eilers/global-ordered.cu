@@ -8,8 +8,8 @@
 // Fixes: eilers/minimal's idle threads.
 // Launch: blocks of 384 threads, two per SM unless `sets` says otherwise; then the segmented
 //   reduction of threads * m elements.
-// Traffic: n labels and n values read, m results written, and the bucket sets written and read;
-//   not counted: the updates, two accesses per input as far as caches do not hold them.
+// Traffic: n labels and n values read, m results written, and the bucket sets written and read; not
+//   counted: the updates, two accesses per input as far as caches do not hold them.
 // Preconditions: none. Order-preserving.
 // Deviations: Algorithm 4.8 leaves the thread's own offset out. A thread's part is rounded up to
 //   whole steps and bound-checked. The threads of the publication, 6144 in 16 blocks on 8

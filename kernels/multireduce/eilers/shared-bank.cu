@@ -9,8 +9,7 @@
 // Fixes: atomic/global's traffic and contention in the L2 cache, and what per-thread sets in shared
 //   memory leave idle: 32 sets serve any number of warps.
 // Launch: a fill of the results; then 4 m threads per block, rounded to warps, at most 1024, as
-// many
-//   blocks as are resident.
+//   many blocks as are resident.
 // Traffic: n labels and n values read, m results written; the blocks' partial results are combined
 //   in the L2 cache.
 // Preconditions: m <= 256; 32 m elements of shared memory; the operator commutes.

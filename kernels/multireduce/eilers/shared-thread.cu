@@ -2,8 +2,8 @@
 //
 // Source: eilers section 4.3.6, the baseline for commutative operators (Figures 4.12 and 4.15),
 //   after Nugteren's histogram and TRISH's batched loads.
-// Idea: every thread has buckets of its own, bucket b of thread t at b * threads + t, so threads
-//   of a warp never meet in a bank and nothing needs an atomic. Labels and values are fetched to
+// Idea: every thread has buckets of its own, bucket b of thread t at b * threads + t, so threads of
+//   a warp never meet in a bank and nothing needs an atomic. Labels and values are fetched to
 //   registers in batches, that several loads may be under way.
 // Fixes: the traffic and the cache misses of bucket sets in global memory.
 // Launch: blocks of as many threads as have room for their sets, at most 256, as many as are

@@ -13,12 +13,12 @@
 //   written.
 // Preconditions: m elements of workspace per block. Order-preserving with transpose=on.
 // Deviations: the third phase of the listing adds on the wrong side and clears with 0 instead of
-//   the neutral element, and results that no label of a block names are never initialised. The
-//   sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
-//   counter per digit and thread. A thread finds its next label in shared memory. The last block is
-//   filled up with neutral elements. A kernel in order of the blocks replaces Modern GPU's
-//   segmented reduction, whose fold of a single segment is not ordered. transpose=off fetches as
-//   the listing does, which mixes the order: commutative operators alone.
+//   the neutral element, and results that no label of a block names are never initialised. The sort
+//   and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a counter
+//   per digit and thread. A thread finds its next label in shared memory. The last block is filled
+//   up with neutral elements. A kernel in order of the blocks replaces Modern GPU's segmented
+//   reduction, whose fold of a single segment is not ordered. transpose=off fetches as the listing
+//   does, which mixes the order: commutative operators alone.
 
 #include "kernels/shared/block_radix_sort.hpp"
 #include "kernels/shared/combine_sets.hpp"

@@ -5,8 +5,8 @@
 //   neighbours and stay in the cache. Each value takes its position along, where its result goes.
 // Fixes: cpu/multiscan's cache misses for large m.
 // Launch: the calling thread.
-// Traffic: n labels and n values read, n results written; the sort, which is not counted, reads
-//   and writes n labels and n positions with values in each run.
+// Traffic: n labels and n values read, n results written; the sort, which is not counted, reads and
+//   writes n labels and n positions with values in each run.
 // Preconditions: n < 2^32. Order-preserving: the sort is stable.
 // Deviations: those of cpu/radix-sort. The listing nests the sort's runs into each other, and scans
 //   into the sorted order without bringing the results back to their positions. sort_bits=auto as

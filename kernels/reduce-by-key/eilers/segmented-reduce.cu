@@ -13,8 +13,8 @@
 // Preconditions: none. Order-preserving.
 // Deviations: the thesis calls the library; this is written from its description. Tiles within one
 //   segment are folded in order, where the library's tree needs an operator that commutes. A block
-//   takes several tiles one after the other, so a second level of carries is never needed.
-//   Block 128 and 11 elements per thread are ours.
+//   takes several tiles one after the other, so a second level of carries is never needed. Block
+//   128 and 11 elements per thread are ours.
 
 #include "kernels/shared/segmented_reduce.hpp"
 

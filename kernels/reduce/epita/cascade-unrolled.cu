@@ -10,9 +10,9 @@
 // Traffic: n elements read; one atomic per block meets in the L2 cache.
 // Preconditions: B one of the sizes compiled; a commutative operator.
 // Deviations: the slides give a time but no listing; this is reduce6 corrected, with the tree
-//   unrolled by template. Their third kind of unrolling, of the loads, needs the work per thread
-//   at compile time and is left to the compiler. The number of blocks scales with the
-//   multiprocessors of the device.
+//   unrolled by template. Their third kind of unrolling, of the loads, needs the work per thread at
+//   compile time and is left to the compiler. The number of blocks scales with the multiprocessors
+//   of the device.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 #include "kernels/reduce/epita/warp_tail.hpp"

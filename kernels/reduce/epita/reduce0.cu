@@ -3,8 +3,8 @@
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Reduction Pattern
 //   Corrected", reduce0.
 // Idea: every thread adds its element to one accumulator in global memory by an atomic.
-// Fixes: the data race of threads that read, add and write the accumulator unprotected. Atomics
-//   on one address queue up, so contention sets the time.
+// Fixes: the data race of threads that read, add and write the accumulator unprotected. Atomics on
+//   one address queue up, so contention sets the time.
 // Launch: the accumulator is set, then ceil(n / B) blocks of B threads.
 // Traffic: n elements read; n atomics meet in the L2 cache.
 // Preconditions: a commutative operator; float sums differ from run to run.

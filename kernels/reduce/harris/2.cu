@@ -4,8 +4,8 @@
 // Idea: the tree folds the upper half of the array onto the lower half: in step s = B/2 ... 1
 //   thread t < s adds the element s above its own, so a warp reads 32 neighbours.
 // Fixes: the bank conflicts of harris/1. Half of the threads never add anything: they only load.
-// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results
-//   until one is left.
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
+//   one is left.
 // Traffic: n elements read, n / B written, each pass 1 / B of the one before.
 // Preconditions: a commutative operator: element t meets element t + B/2 first.
 // Deviations: loads are bounded here (the first version needs n to be a multiple of B).

@@ -1,8 +1,8 @@
 // harris/3: first add during global load
 //
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 4; jradi section 2.1, Table 1.
-// Idea: a block takes 2B elements; every thread adds two of them, i and i + B, before anything
-//   goes to shared memory, then the tree of harris/2 follows.
+// Idea: a block takes 2B elements; every thread adds two of them, i and i + B, before anything goes
+//   to shared memory, then the tree of harris/2 follows.
 // Fixes: the threads of harris/2 that only load: half the blocks do the same work. What is left is
 //   bound by instructions: address arithmetic and the loop.
 // Launch: ceil(n / 2B) blocks of B threads, B * sizeof(T) shared; again on the partial results

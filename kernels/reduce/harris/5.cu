@@ -1,8 +1,8 @@
 // harris/5: completely unrolled
 //
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 6; jradi section 2.1, Table 1.
-// Idea: the block size is a template parameter, so the compiler lays out every step of the tree
-//   and drops the ones that the size does not need; the host picks the instance.
+// Idea: the block size is a template parameter, so the compiler lays out every step of the tree and
+//   drops the ones that the size does not need; the host picks the instance.
 // Fixes: what harris/4 still spends on the loop over s in the steps before the last warp.
 // Launch: ceil(n / 2B) blocks of B >= 64 threads, B * sizeof(T) shared; again on the partial
 //   results until one is left.

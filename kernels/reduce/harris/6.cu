@@ -4,8 +4,8 @@
 // Idea: a grid of fixed size strides over the input: every thread adds pairs (i, i + B) in a loop
 //   before the tree of harris/5 runs once per block. Sequential work per thread hides latency and
 //   makes the tree's share of the time vanish (algorithm cascading).
-// Fixes: harris/5 pays for a tree and a block launch per 2B elements, and writes and rereads
-//   n / 2B partial results.
+// Fixes: harris/5 pays for a tree and a block launch per 2B elements, and writes and rereads n / 2B
+//   partial results.
 // Launch: at most blocks_per_sm blocks of B >= 64 threads per SM, B * sizeof(T) shared; then one
 //   block on their results.
 // Traffic: n elements read; one element per block written and read again.

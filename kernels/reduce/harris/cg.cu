@@ -10,10 +10,10 @@
 //   their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a power of two, at least 32.
-// Deviations: the operator goes in as a lambda, so the hardware reduction that the library has
-//   for its own function objects stays with harris/7. The emulator has no cooperative groups: there
-//   a tile is a warp and its reduce a butterfly of shuffles. The number of blocks scales with the
-//   SMs of the card.
+// Deviations: the operator goes in as a lambda, so the hardware reduction that the library has for
+//   its own function objects stays with harris/7. The emulator has no cooperative groups: there a
+//   tile is a warp and its reduce a butterfly of shuffles. The number of blocks scales with the SMs
+//   of the card.
 
 #include "kernels/reduce/harris/cooperative_groups.hpp"
 #include "kernels/reduce/persistent.hpp"

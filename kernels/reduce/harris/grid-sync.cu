@@ -5,8 +5,8 @@
 //   every block publishes its result, all wait, and one block folds the results.
 // Fixes: the second launch of harris/6 and harris/7, without the ticket of harris/threadfence: the
 //   program text reads like the two passes that it replaces.
-// Launch: 1024 / B blocks of B threads on every SM, at most as many as cover n,
-//   32 * sizeof(T) shared; once, cooperatively.
+// Launch: 1024 / B blocks of B threads on every SM, at most as many as cover n, 32 * sizeof(T)
+//   shared; once, cooperatively.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; a device with cooperative launch; the whole grid resident.
 // Deviations: the sample asks the occupancy calculator for the grid; here it is 1024 threads per

@@ -10,9 +10,9 @@
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: as published the input must be aligned to the vector and n < 2 launches no block;
-//   here the host finds the first aligned address when it enqueues, and every n gets a block.
-//   With 8-byte types a vector is 16 bytes. Shuffles name all 32 lanes. The number of blocks
-//   scales with the SMs of the card.
+//   here the host finds the first aligned address when it enqueues, and every n gets a block. With
+//   8-byte types a vector is 16 bytes. Shuffles name all 32 lanes. The number of blocks scales with
+//   the SMs of the card.
 
 #include "kernels/reduce/luitjens/vector.hpp"
 
