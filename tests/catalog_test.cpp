@@ -10,7 +10,9 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace reduce_bench {
@@ -32,16 +34,58 @@ TEST(Catalog, HoldsEveryKernelFile) {
     EXPECT_TRUE(files.contains(id)) << "not the path of a kernel file: " << id;
 }
 
-TEST(Catalog, DescriptionsHaveEveryHeading) {
-  for (const CatalogEntry& entry : catalog()) {
-    const std::string text(entry.description);
-    EXPECT_EQ(text.rfind(std::string(entry.variant.id) + ":", 0), 0u) << text.substr(0, 60);
-    for (const char* heading :
-         {"Source:", "Idea:", "Fixes:", "Launch:", "Traffic:", "Preconditions:", "Deviations:"}) {
-      const std::size_t at = text.find(std::string("\n") + heading);
-      EXPECT_NE(at, std::string::npos) << entry.variant.id << " lacks " << heading;
+/// A header comment is filled to the columns of the code, of which "// " takes three.
+constexpr std::size_t kColumns = 100 - 3;
+/// A hand keeps an expression such as `blocks * sizeof(T)` on one line, so up to this many columns
+/// of the line before may stay free. A formatter that wraps an overlong line leaves the overflow, a
+/// word or two, on a line of its own: most of its columns stay free.
+constexpr std::size_t kFreeColumns = 20;
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  std::istringstream stream{std::string(text)};
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What is wrong with the form of a header comment, line by line; nothing where it is well formed.
+std::vector<std::string> faults_of_header(std::string_view id, std::string_view text) {
+  const std::array<std::string, 7> headings{
+      "Source: ", "Idea: ", "Fixes: ", "Launch: ", "Traffic: ", "Preconditions: ", "Deviations: "};
+  const std::vector<std::string> lines = lines_of(text);
+  const std::string title = std::string(id) + ": ";
+  std::vector<std::string> faults;
+  if (lines.size() < 2 || !lines[0].starts_with(title) || lines[0].size() == title.size())
+    faults.push_back("the first line is not '" + title + "<title>'");
+  if (lines.size() < 2 || !lines[1].empty()) faults.push_back("no empty line after the title");
+
+  std::size_t next_heading = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const auto fault = [&](const std::string& what) { faults.push_back(what + ": " + line); };
+    if (line.size() > kColumns) fault("longer than the columns of the code");
+    if (i < 2) continue;
+    if (next_heading < headings.size() && line.starts_with(headings[next_heading])) {
+      ++next_heading;
+      continue;
     }
+    if (!line.starts_with("  ") || line.find_first_not_of(' ') != 2) {
+      fault("neither the next heading nor continued by two spaces");
+      continue;
+    }
+    const std::size_t next_word = line.find(' ', 2) - 2;
+    const std::size_t filled = lines[i - 1].size() + 1 + std::min(next_word, line.size() - 2);
+    if (filled + kFreeColumns <= kColumns) fault("the line before is broken early");
   }
+  if (next_heading < headings.size())
+    faults.push_back("lacks '" + headings[next_heading] + "' in its place");
+  return faults;
+}
+
+TEST(Catalog, HeaderCommentsAreWellFormed) {
+  for (const CatalogEntry& entry : catalog())
+    EXPECT_EQ(faults_of_header(entry.variant.id, entry.description), std::vector<std::string>{})
+        << entry.variant.id;
 }
 
 TEST(Catalog, FilesLieInTheFolderOfTheirOperation) {
@@ -152,30 +196,40 @@ TEST(Catalog, APreservedOrderHoldsForBothOrderedOperators) {
         << entry.variant.id;
 }
 
-TEST(Catalog, TheBuiltBackendsAreDeclaredAndAgree) {
-  for (const CatalogEntry& entry : catalog())
-    for (std::size_t b = 0; b < kBackendCount; ++b) {
-      const Variant* built = entry.built[b];
+void expect_same_declaration(const Variant& a, const Variant& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.title, b.title);
+  EXPECT_EQ(a.fidelity, b.fidelity) << a.id;
+  EXPECT_EQ(a.finish, b.finish) << a.id;
+  EXPECT_EQ(a.synchronous, b.synchronous) << a.id;
+  EXPECT_EQ(a.defect == nullptr, b.defect == nullptr) << a.id;
+  ASSERT_EQ(a.params.size(), b.params.size()) << a.id;
+  for (std::size_t p = 0; p < a.params.size(); ++p) {
+    EXPECT_EQ(a.params[p].name, b.params[p].name) << a.id;
+    EXPECT_EQ(a.params[p].default_value, b.params[p].default_value) << a.id;
+    EXPECT_EQ(a.params[p].allowed, b.params[p].allowed) << a.id;
+  }
+  for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t o = 0; o < kOpCount; ++o)
+      EXPECT_EQ(a.enqueue[t][o] == nullptr, b.enqueue[t][o] == nullptr)
+          << a.id << " " << kTypeNames[t] << " " << kOpNames[o];
+}
+
+TEST(Catalog, TheBuildsOfAVariantDeclareTheSame) {
+  bool compared = false;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant* first = nullptr;
+    for (const Variant* built : entry.built) {
       if (built == nullptr) continue;
-      const Variant& variant = entry.variant;
-      EXPECT_TRUE(entry.declared[b]) << variant.id;
-      EXPECT_EQ(built->id, variant.id);
-      EXPECT_EQ(built->title, variant.title);
-      EXPECT_EQ(built->fidelity, variant.fidelity) << variant.id;
-      EXPECT_EQ(built->finish, variant.finish) << variant.id;
-      EXPECT_EQ(built->synchronous, variant.synchronous) << variant.id;
-      EXPECT_EQ(built->defect == nullptr, variant.defect == nullptr) << variant.id;
-      ASSERT_EQ(built->params.size(), variant.params.size()) << variant.id;
-      for (std::size_t p = 0; p < variant.params.size(); ++p) {
-        EXPECT_EQ(built->params[p].name, variant.params[p].name) << variant.id;
-        EXPECT_EQ(built->params[p].default_value, variant.params[p].default_value) << variant.id;
-        EXPECT_EQ(built->params[p].allowed, variant.params[p].allowed) << variant.id;
+      if (first == nullptr) {
+        first = built;
+        continue;
       }
-      for (std::size_t t = 0; t < kTypeCount; ++t)
-        for (std::size_t o = 0; o < kOpCount; ++o)
-          EXPECT_EQ(built->enqueue[t][o] == nullptr, variant.enqueue[t][o] == nullptr)
-              << variant.id << " " << kTypeNames[t] << " " << kOpNames[o];
+      compared = true;
+      expect_same_declaration(*first, *built);
     }
+  }
+  if (!compared) GTEST_SKIP() << "every variant is built once: CUDA is left out";
 }
 
 TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
