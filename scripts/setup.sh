@@ -11,20 +11,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # needed for | how it is looked for | Debian and Ubuntu package
 readonly needs='
-build  | compiler C++20                   | g++
-build  | cmake 3.25                       | cmake
-build  | program ninja                    | ninja-build
-build  | header CLI/CLI.hpp               | libcli11-dev
-build  | header nlohmann/json.hpp         | nlohmann-json3-dev
-build  | header fmt/core.h                | libfmt-dev
-build  | header gtest/gtest.h             | libgtest-dev
-build  | header boost/context/fiber.hpp   | libboost-context-dev
-build  | library boost_context            | libboost-context-dev
-test   | header valijson/validator.hpp    | libvalijson-dev
-browser| browser chromium                 | chromium
-browser| program chromedriver             | chromium-driver
-lint   | program shellcheck               | shellcheck
-python | python-with-venv 3.11            | python3-venv
+build  | compiler C++20                                 | g++
+build  | cmake 3.25                                     | cmake
+build  | program ninja                                  | ninja-build
+build  | program python3                                | python3
+build  | header CLI/CLI.hpp                             | libcli11-dev
+build  | header nlohmann/json.hpp                       | nlohmann-json3-dev
+build  | header fmt/core.h                              | libfmt-dev
+build  | header gtest/gtest.h                           | libgtest-dev
+build  | header boost/context/fiber.hpp                 | libboost-context-dev
+build  | library boost_context                          | libboost-context-dev
+build  | header boost/math/distributions/students_t.hpp | libboost-dev
+test   | header valijson/validator.hpp                  | libvalijson-dev
+browser| browser chromium                               | chromium
+browser| program chromedriver                           | chromium-driver
+lint   | program shellcheck                             | shellcheck
+python | python-with-venv 3.11                          | python3-venv
 '
 
 say() { echo "setup: $*" >&2; }
