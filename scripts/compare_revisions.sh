@@ -41,7 +41,8 @@ for side in base head; do
   # Fresh, because the cache would keep the other revision's defaults.
   (
     cd "$tree" &&
-      cmake --fresh --preset default -DBUILD_TESTING=OFF ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"} &&
+      cmake --fresh --preset default -DBUILD_TESTING=OFF -DREDUCE_BENCH_NATIVE=ON \
+        ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"} &&
       cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
   ) >"build-compare/$side.log" 2>&1 || {
     say "building '${revision[$side]}' failed; build-compare/$side.log ends with:"
