@@ -1,4 +1,7 @@
-"""Command line: `python -m reduce_bench_report {figures,report,claims,readme} ...`."""
+"""Command line: `python -m reduce_bench_report {figures,report,claims,readme} ...`.
+
+An installed copy has the same as `reduce-bench-report`, but for `readme`, which needs a checkout.
+"""
 
 import argparse
 import dataclasses
@@ -24,13 +27,13 @@ try:
     from reduce_bench_report.experiments import EXPERIMENTS
     from reduce_bench_report.loader import (
         CPU_RESULTS,
-        ROOT,
         InputError,
         Results,
         committed_results,
         default_results,
         load_runs,
     )
+    from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
 except ModuleNotFoundError as error:  # of the packages; a traceback would not say what to do
     print(
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=".venv/bin/python -m reduce_bench_report", description=sys.modules[__package__].__doc__
+        prog=" ".join(COMMAND), description=sys.modules[__package__].__doc__
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -127,15 +130,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_claims)
 
-    command = commands.add_parser(
-        "readme", help="the README's figures, table and scorecard anew from the committed results"
-    )
-    command.add_argument(
-        "--check",
-        action="store_true",
-        help="write nothing; exit 1 where they are not those of the committed results",
-    )
-    command.set_defaults(run=_readme)
+    if not IS_INSTALLED:  # only a checkout has the README and the committed results
+        command = commands.add_parser(
+            "readme", help="write the README's figures, tables and scorecard from committed results"
+        )
+        command.add_argument(
+            "--check",
+            action="store_true",
+            help="write nothing; exit 1 where they are not those of the committed results",
+        )
+        command.set_defaults(run=_readme)
     return parser
 
 

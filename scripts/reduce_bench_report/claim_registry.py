@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report.loader import InputError, checked_json
+from reduce_bench_report.paths import CLAIMS, CLAIMS_SCHEMA
 from reduce_bench_report.published import Table, load_all
-
-REGISTRY_PATH = Path(__file__).parent / "claims.json"
-SCHEMA_PATH = Path(__file__).parent / "claims.schema.json"
 
 Json = dict[str, Any]
 Value = int | float | str
@@ -119,8 +117,8 @@ class Registry:
 
 
 @functools.cache
-def load_registry(path: Path = REGISTRY_PATH) -> Registry:
-    document = checked_json(path, SCHEMA_PATH, "registry of claims")
+def load_registry(path: Path = CLAIMS) -> Registry:
+    document = checked_json(path, CLAIMS_SCHEMA, "registry of claims")
     return Registry(document["tolerances"], tuple(document["claims"]), load_all())
 
 

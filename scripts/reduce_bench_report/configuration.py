@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report.loader import (
-    ROOT,
-    SCHEMAS,
     Point,
     Results,
     checked_json,
     distribution,
     require_schema,
 )
+from reduce_bench_report.paths import SCHEMAS, shipped
 from reduce_bench_report.select import size_text
 
 # axis or parameter -> the values asked for, as text
@@ -216,8 +215,8 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
 
 
 def load(path: Path) -> Configuration:
-    """The configuration in `path`, a path from the repository's root."""
-    return _configuration(path, checked_json(ROOT / path, SCHEMA_PATH, "configuration"))
+    """The configuration that the project ships as `path`."""
+    return _configuration(path, checked_json(shipped(path), SCHEMA_PATH, "configuration"))
 
 
 def of_run(run: Results) -> Configuration:

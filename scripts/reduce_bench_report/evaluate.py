@@ -17,12 +17,12 @@ from reduce_bench_report.loader import (
     AXES,
     ELEMENT_BYTES,
     FIELDS,
-    ROOT,
     Field,
     InputError,
     Point,
     Results,
 )
+from reduce_bench_report.paths import shipped
 from reduce_bench_report.published import Table
 from reduce_bench_report.select import TIME_SCALES, size_text
 
@@ -346,7 +346,7 @@ def evaluate(
         except InputError as error:
             return Absence(experiment, str(error))
     else:
-        if not (ROOT / experiment.config).is_file():
+        if not shipped(experiment.config).is_file():
             return Absence(experiment, f"this revision has no {experiment.config} yet")
         asked = configuration.load(Path(experiment.config))
         points, used = _collect(experiment, asked, runs)

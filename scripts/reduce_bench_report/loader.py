@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
-ROOT = Path(__file__).parents[2]
-SCHEMAS = ROOT / "configs" / "schema"
+from reduce_bench_report.paths import ROOT, SCHEMAS
+
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
@@ -300,7 +300,7 @@ def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
         raise InputError(
             f"no result is in {_from_here(root / 'results' / 'local')} or named, and results of "
             f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
-            "make bench, or name the results of one device"
+            "a configuration, or name the results of one device"
         )
     return [_from_here(path) for path in next(iter(with_files.values()))]
 

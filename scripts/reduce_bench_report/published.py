@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report.loader import InputError, checked_json
-
-FOLDER = Path(__file__).parent / "published"
-SCHEMA_PATH = Path(__file__).parent / "published.schema.json"
+from reduce_bench_report.paths import PUBLISHED, PUBLISHED_SCHEMA
 
 Cell = float | str | None
 
@@ -49,7 +47,7 @@ class Table:
 
 
 @functools.cache
-def load_all(folder: Path = FOLDER) -> dict[str, Table]:
+def load_all(folder: Path = PUBLISHED) -> dict[str, Table]:
     """Every published table by its id."""
     tables: dict[str, Table] = {}
     for path in sorted(folder.glob("*.json")):
@@ -62,7 +60,7 @@ def load_all(folder: Path = FOLDER) -> dict[str, Table]:
 
 def load(path: Path) -> list[Table]:
     """The tables of one publication; `InputError` where the file is not as its schema says."""
-    document = checked_json(path, SCHEMA_PATH, "published file")
+    document = checked_json(path, PUBLISHED_SCHEMA, "published file")
     if document["paper"] != path.stem:
         raise InputError(f"'{path}' says that it is of paper '{document['paper']}'")
     return [_table(document, raw, path) for raw in document["tables"]]

@@ -8,6 +8,7 @@ from reduce_bench_report import figures, grids, plots, published
 from reduce_bench_report.evaluate import Absence, Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.paths import COMMAND, ENVIRONMENT
 
 DPI = 300
 
@@ -44,9 +45,8 @@ def redraw_command(evaluation: Evaluation, options: Sequence[str] = ()) -> str:
 
 
 def shell_command(*arguments: str) -> str:
-    """To be run in the repository's root, once `make figures` has installed the packages."""
-    words = [".venv/bin/python", "-m", "reduce_bench_report", *arguments]
-    return "PYTHONPATH=scripts " + shlex.join(words)
+    """The command line of this package with these arguments, as one types it."""
+    return ENVIRONMENT + shlex.join([*COMMAND, *arguments])
 
 
 def about(evaluation: Evaluation, command: str) -> str:

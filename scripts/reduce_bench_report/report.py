@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -23,11 +22,11 @@ from plotly.offline import get_plotlyjs
 from reduce_bench_report import figures, grids, regenerate
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
+from reduce_bench_report.paths import PAGE
 from reduce_bench_report.select import TIME_SCALES, size_text, time_text
 from reduce_bench_report.variants import Variants
 
 TYPE_ORDER = tuple(ELEMENT_BYTES)
-PAGE = Path(__file__).parent / "page"
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
 GOT = re.compile(r" \(got [^()]*\)$")  # ends a reason and differs at each point

@@ -9,7 +9,8 @@ from typing import Any
 from reduce_bench_report.claim_registry import Outcome, Registry
 from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
 from reduce_bench_report.grids import markdown_rows, without_html
-from reduce_bench_report.loader import ROOT, Results
+from reduce_bench_report.loader import Results
+from reduce_bench_report.paths import shipped
 from reduce_bench_report.points import Measured
 from reduce_bench_report.regenerate import shell_command
 
@@ -193,7 +194,7 @@ def _details(judgement: Judgement) -> str:
 
 
 def _configuration(path: str) -> str:
-    return f"`{path}`" + ("" if (ROOT / path).exists() else " (not written yet)")
+    return f"`{path}`" + ("" if shipped(path).exists() else " (not written yet)")
 
 
 def _case(check: CheckResult, case: Case) -> str:

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.loader import SCHEMAS, SIMULATED, InputError, Point, Results, checked_json
+from reduce_bench_report.loader import SIMULATED, InputError, Point, Results, checked_json
+from reduce_bench_report.paths import SCHEMAS
 
 MODELS = {"sequential": "each access waits", "pipelined": "pipelined"}
 

@@ -1,13 +1,14 @@
 """What the driver says of its variants: the output of `reduce-bench list --json`."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.loader import ROOT, InputError
+from reduce_bench_report import paths
+from reduce_bench_report.loader import InputError
 
-DRIVER = ROOT / "build" / "bin" / "reduce-bench"
 TIMEOUT_S = 60
 
 Variants = dict[str, dict[str, Any]]
@@ -21,9 +22,13 @@ def from_file(path: Path) -> Variants:
     return _parsed(text, f"'{path}'")
 
 
-def from_driver(driver: Path = DRIVER) -> Variants:
-    """`InputError` where there is no driver or it does not answer."""
-    if not driver.exists():
+def from_driver(driver: Path | None = None) -> Variants:
+    """What `driver` says, by default the one that stands beside this package.
+
+    `InputError` where there is no driver or it does not answer.
+    """
+    driver = driver or _found()
+    if driver is None or not driver.exists():
         raise InputError("the driver is not built; run make build")
     try:
         ended = subprocess.run(
@@ -36,6 +41,14 @@ def from_driver(driver: Path = DRIVER) -> Variants:
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
         raise InputError(f"`{driver} list --json` failed ({error}); run make build") from error
     return _parsed(ended.stdout, f"the output of `{driver} list --json`")
+
+
+def _found() -> Path | None:
+    """The driver that a checkout built, or that is installed on the PATH."""
+    if not paths.IS_INSTALLED:
+        return paths.ROOT / "build" / "bin" / "reduce-bench"
+    installed = shutil.which("reduce-bench")
+    return Path(installed) if installed else None
 
 
 def _parsed(text: str, source: str) -> Variants:

@@ -14,10 +14,9 @@ from typing import Any
 
 import made_up
 import pytest
-from reduce_bench_report import loader
+from reduce_bench_report import loader, paths
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claim_registry import (
-    REGISTRY_PATH,
     Interval,
     Limits,
     Outcome,
@@ -26,7 +25,7 @@ from reduce_bench_report.claim_registry import (
     load_registry,
 )
 from reduce_bench_report.claims import Verdict, judge
-from reduce_bench_report.configuration import ROOT, Sweep
+from reduce_bench_report.configuration import Sweep
 from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.loader import (
     CPU_RESULTS,
@@ -36,6 +35,7 @@ from reduce_bench_report.loader import (
     committed_results,
     default_results,
 )
+from reduce_bench_report.paths import shipped
 from reduce_bench_report.scorecard import document
 
 Json = dict[str, Any]
@@ -896,7 +896,7 @@ def test_the_share_of_the_read_ceiling_is_shown_beside_the_claim(number: int) ->
 
 
 def test_only_arithmetic_refutes(tmp_path: Path) -> None:
-    broken = json.loads(REGISTRY_PATH.read_text(encoding="utf-8"))
+    broken = json.loads(paths.CLAIMS.read_text(encoding="utf-8"))
     broken["claims"][0]["checks"][0]["role"] = "refutes"
     path = tmp_path / "claims.json"
     path.write_text(json.dumps(broken), encoding="utf-8")
@@ -1019,14 +1019,14 @@ def test_the_configurations_give_what_a_check_asks_for(number: int, index: int) 
 def test_every_configuration_is_there() -> None:
     for claim in CLAIMS.values():
         for path in claim["configurations"]:
-            assert (ROOT / path).exists()
+            assert shipped(path).exists()
 
 
 # The registry
 
 
 def test_every_selection_of_a_check_is_of_an_axis(tmp_path: Path) -> None:
-    broken = json.loads(REGISTRY_PATH.read_text(encoding="utf-8"))
+    broken = json.loads(paths.CLAIMS.read_text(encoding="utf-8"))
     broken["claims"][0]["checks"][0]["of"]["vairant"] = "harris/0"
     path = tmp_path / "claims.json"
     path.write_text(json.dumps(broken), encoding="utf-8")

@@ -14,7 +14,8 @@ import pytest
 from made_up import point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import ROOT, load_runs
+from reduce_bench_report.loader import load_runs
+from reduce_bench_report.paths import ROOT
 
 Save = Callable[..., str]
 

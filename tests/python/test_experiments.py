@@ -14,7 +14,14 @@ from made_up import Json, known_wrong, point, points_of, unmeasured
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from reduce_bench_report import configuration, evaluate, experiments, grids, plots, published
+from reduce_bench_report import (
+    evaluate,
+    experiments,
+    grids,
+    paths,
+    plots,
+    published,
+)
 from reduce_bench_report.evaluate import MEASURES, TIME_NS, Absence, Evaluation
 from reduce_bench_report.experiments import (
     EXPERIMENTS,
@@ -37,8 +44,7 @@ Shown = Callable[..., Evaluation]
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """An experiment on a configuration of one sweep; keywords of either."""
-    monkeypatch.setattr(configuration, "ROOT", tmp_path)
-    monkeypatch.setattr(evaluate, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "SHIPPED", tmp_path)
     fields = {field.name for field in dataclasses.fields(Experiment)}
 
     def made(**changes: object) -> Experiment:
@@ -267,7 +273,7 @@ def test_parameters_make_series_in_ascending_order(ask: Ask, run: Callable[..., 
 
 def test_a_parameter_left_out_is_at_its_default(ask: Ask, run: Callable[..., Results]) -> None:
     experiment = ask(variants=["a/x"])
-    path = configuration.ROOT / "config.json"
+    path = paths.SHIPPED / "config.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     extra = {"buckets": [16], "params": {"form": ["as-published"]}}
     document["sweeps"].append(document["sweeps"][0] | extra)
@@ -596,7 +602,7 @@ def test_a_family_has_a_gap_where_only_a_slower_form_was_asked_for(
     ask: Ask, run: Callable[..., Results]
 ) -> None:
     experiment = ask(variants=["a/fast"], buckets=[16], best="family")
-    path = configuration.ROOT / "config.json"
+    path = paths.SHIPPED / "config.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["sweeps"].append(document["sweeps"][0] | {"variants": ["a/slow"], "buckets": BUCKETS})
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -861,7 +867,7 @@ def test_a_missing_part_of_a_variant_is_told_from_the_part_that_is_there(
     ask: Ask, run: Callable[..., Results]
 ) -> None:
     experiment = ask(variants=["a/x"], buckets=[{"pow2": [0, 19]}])
-    path = configuration.ROOT / "config.json"
+    path = paths.SHIPPED / "config.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["sweeps"].append(document["sweeps"][0] | {"labels": ["sorted"]})
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -875,7 +881,7 @@ def test_a_missing_part_of_a_variant_is_told_from_the_part_that_is_there(
 def test_older_results_without_labels(ask: Ask, run: Callable[..., Results]) -> None:
     experiment = ask(operation="reduce", variants=["a/x"], buckets=[16])
     sweep = {"variants": ["a/x"], "n": [1024]}
-    path = configuration.ROOT / "config.json"
+    path = paths.SHIPPED / "config.json"
     path.write_text(json.dumps({"schema": 1, "sweeps": [sweep]}), encoding="utf-8")
     old = point("a/x", 1024)
     assert "labels" not in old

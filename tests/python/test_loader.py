@@ -6,7 +6,8 @@ from pathlib import Path
 
 import made_up
 import pytest
-from reduce_bench_report.loader import ROOT, InputError, default_results, load, load_runs
+from reduce_bench_report.loader import InputError, default_results, load, load_runs
+from reduce_bench_report.paths import ROOT
 
 
 def message(path: Path) -> str:

@@ -16,7 +16,8 @@ from reduce_bench_report import grids, plots, regenerate, simulation
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.evaluate import Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import ROOT, InputError, Results
+from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.paths import ROOT
 
 Loaded = Callable[..., Results]
 
