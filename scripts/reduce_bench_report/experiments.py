@@ -123,7 +123,7 @@ def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experi
     return Experiment(
         id,
         title,
-        "Of each family the form that is fastest at its largest size",
+        "Each line is the family's fastest variant",
         None,
         kind="figure",
         x="n",
@@ -141,7 +141,7 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
     return Experiment(
         id,
         title,
-        "The fastest form of each family at each number of buckets",
+        "Each line is the family's fastest variant at each number of buckets",
         config,
         kind="figure",
         x="buckets",
@@ -163,7 +163,7 @@ def _keyed(
     return Experiment(
         id,
         f"{what} on its slowest labels",
-        "Of the labels measured those that take longest",
+        "Each time is that of the variant's slowest label distribution",
         "configs/keyed.json",
         kind="table",
         x="buckets",

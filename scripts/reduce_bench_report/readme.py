@@ -1,10 +1,14 @@
-"""What the README shows of the committed results: figures, a table, the scorecard's totals."""
+"""What README.md and docs/*.md show of the committed results.
+
+A page names each generated part between two comments, `<!-- begin: NAME -->` and
+`<!-- end: NAME -->`; BLOCKS says which page has which part, and what writes it.
+"""
 
 import dataclasses
-import hashlib
 import io
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 
@@ -26,10 +30,12 @@ from reduce_bench_report.grids import (
     markdown_text,
     simulation_errors,
 )
-from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.loader import ROOT, InputError, Point, Results
 from reduce_bench_report.select import filter_points, size_text
 
 README = Path("README.md")
+RESULTS = Path("docs") / "results.md"
+SIMULATOR = Path("docs") / "simulator.md"
 FOLDER = Path("docs") / "figures"
 SUM = ("backend=cuda", "type=i32", "op=sum", "distribution=uniform", "mode=cold")
 FIGURES: Mapping[str, Sequence[str]] = {
@@ -41,6 +47,10 @@ CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
 }  # of a processor's results: no figure mixes machines
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
+EXAMPLE_SIZES = [str(2**bits) for bits in (10, 19, 28)]
+EXAMPLE_VARIANTS = ("onepass/reduce", "cub/reduce")
+LIBRARIES = ("cub", "thrust")
+CHECKSUM_DIGITS = 12  # as figures and tables state them
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
 
@@ -67,19 +77,35 @@ class Drawing:
         file.write_bytes(self.content)
 
 
+@dataclasses.dataclass(frozen=True)
+class Committed:
+    """The committed results, and the figures drawn from them."""
+
+    runs: Sequence[Results]  # of the GPU
+    of_cpu: Sequence[Results]
+    drawings: Mapping[str, Drawing]  # by experiment
+
+    @classmethod
+    def of(cls, runs: Sequence[Results], of_cpu: Sequence[Results]) -> "Committed":
+        drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
+        by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
+        return cls(runs, of_cpu, by_id)
+
+
 def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Writes what is stale; returns its paths from the root."""
-    drawings, simulated = _drawings(FIGURES, runs), _drawings(CPU_FIGURES, of_cpu)
-    text, updated = _texts(runs, drawings, simulated, root)
-    drawings += simulated
-    changed = [drawing.path for drawing in drawings if drawing.is_stale(root)]
+    committed = Committed.of(runs, of_cpu)
+    pages = _pages(committed, root)
+    changed = []
     try:
-        for drawing in drawings:
-            if drawing.path in changed:
+        for drawing in committed.drawings.values():
+            if drawing.is_stale(root):
                 drawing.write(root)
-        if updated != text:
-            (root / README).write_text(updated, encoding="utf-8")
-            changed.append(README)
+                changed.append(drawing.path)
+        for page, (text, updated) in pages.items():
+            if updated != text:
+                (root / page).write_text(updated, encoding="utf-8")
+                changed.append(page)
     except OSError as error:
         raise InputError(
             f"cannot write '{error.filename}': {error.strerror}; make it writable"
@@ -89,34 +115,30 @@ def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) 
 
 def stale(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Paths of what `update` would write."""
-    drawings, simulated = _drawings(FIGURES, runs), _drawings(CPU_FIGURES, of_cpu)
-    text, updated = _texts(runs, drawings, simulated, root)
-    changed = [drawing.path for drawing in [*drawings, *simulated] if drawing.is_stale(root)]
-    return [*changed, *([README] if updated != text else [])]
+    committed = Committed.of(runs, of_cpu)
+    drawings = [each.path for each in committed.drawings.values() if each.is_stale(root)]
+    pages = _pages(committed, root).items()
+    return [*drawings, *(page for page, (text, updated) in pages if updated != text)]
 
 
-def _texts(
-    runs: Sequence[Results],
-    drawings: Sequence[Drawing],
-    simulated: Sequence[Drawing],
-    root: Path,
-) -> tuple[str, str]:
-    """The README as it is, and as the runs make it."""
-    path = root / README
+def _pages(committed: Committed, root: Path) -> dict[Path, tuple[str, str]]:
+    """Each page that has generated parts: as it is, and as the results make it."""
+    pages: dict[Path, tuple[str, str]] = {}
+    for name, block in BLOCKS.items():
+        if block.page not in pages:
+            text = _read(root / block.page)
+            pages[block.page] = text, text
+        text, updated = pages[block.page]
+        content = block.content(committed, block.page)
+        pages[block.page] = text, between_markers(updated, name, content, root / block.page)
+    return pages
+
+
+def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read '{path}': {error}") from error
-    updated = text
-    for name, content in (
-        ("figures", figures_block(drawings)),
-        ("reduce-table", table_block(runs)),
-        ("keyed-tables", keyed_block(runs)),
-        ("scorecard", scorecard_block(runs)),
-        ("simulated", figures_block(simulated)),
-    ):
-        updated = between_markers(updated, name, content, path)
-    return text, updated
 
 
 def between_markers(text: str, name: str, content: str, path: Path) -> str:
@@ -156,11 +178,11 @@ def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) 
     return made
 
 
-def figures_block(drawings: Sequence[Drawing]) -> str:
-    return "\n\n".join(map(_figure, drawings))
+def figures_block(drawings: Sequence[Drawing], runs: Sequence[Results], page: Path) -> str:
+    return "\n\n".join(_figure(drawing, runs, page) for drawing in drawings)
 
 
-def _figure(drawing: Drawing) -> str:
+def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
     shown = drawing.evaluation
     if isinstance(shown, Absence):
         why = shown.reason
@@ -171,10 +193,152 @@ def _figure(drawing: Drawing) -> str:
     facts = [panel.title for panel in shown.panels if panel.title] or [constants(shown)]
     said = [f"{title}.", f"{shown.experiment.source} ({'; '.join(facts)})."]
     said += [simulation_errors(shown)] if shown.experiment.simulated else []
-    said += [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
-    said += [f"From {run.provenance}." for run in shown.runs]
-    image = f'<img src="{drawing.path}" alt="{title}" width="{WIDTH_PIXELS}">'
+    said += [_missing_and_origin(shown, runs)]
+    path = Path(os.path.relpath(drawing.path, page.parent)).as_posix()
+    image = f'<img src="{path}" alt="{title}" width="{WIDTH_PIXELS}">'
     return f"{image}\n\n{markdown_text(' '.join(said))}"
+
+
+def _missing_and_origin(shown: Evaluation, runs: Sequence[Results]) -> str:
+    missing = f"Missing: {', '.join(shown.missing)}. " if shown.missing else ""
+    used = {run.path for run in shown.runs}
+    return f"{missing}{origin([run for run in runs if run.path in used])}."
+
+
+def origin(runs: Sequence[Results]) -> str:
+    """Device, dates and revisions: what a caption says; `provenance_block` has the checksums."""
+    days = sorted({str(run.environment["date_utc"])[:10] for run in runs})
+    revisions = list(dict.fromkeys(run.revision for run in runs))
+    return ", ".join(
+        [
+            *dict.fromkeys(run.device for run in runs),
+            days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
+            f"revision{'s' if len(revisions) > 1 else ''} {', '.join(revisions)}",
+            *(["interrupted"] if any(run.shortfall for run in runs) else []),
+        ]
+    )
+
+
+def example_block(runs: Sequence[Results]) -> str:
+    """A few cells of the table that a run ends with, as the driver prints them."""
+    shown = _shown("reduce-gbs", runs, SUM)
+    if isinstance(shown, Absence):
+        return markdown_text(f"No example, because {shown.reason}.")
+    (panel,) = shown.panels
+    rows = [
+        ["variant", *(size_text(int(x)) for x in EXAMPLE_SIZES)],
+        *(
+            [series.label, *(_cell(panel, series, x) for x in EXAMPLE_SIZES)]
+            for variant in EXAMPLE_VARIANTS
+            for series in panel.series
+            if series.facts["variant"] == variant
+        ),
+    ]
+    lines = [f"{row[0]:<16}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in rows]
+    heading = "sum of i32 (uniform values) on cuda: GB/s (share of this run's read ceiling)"
+    return "\n".join(["```", heading, *lines, "```", "", _missing_and_origin(shown, runs)])
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What somebody wants computed: values, or `n` values spread over `buckets` by labels."""
+
+    what: str
+    operation: str
+    n: int
+    type: str
+    op: str = "sum"
+    buckets: int | None = None
+    labels: str = "uniform"
+
+    def is_of(self, point: Point) -> bool:
+        return (
+            point.operation == self.operation
+            and (point.n, point.type, point.op) == (self.n, self.type, self.op)
+            and str(point.distribution) == "uniform"
+            and (point.buckets, point.axis_text("labels"))
+            == (self.buckets, "" if self.buckets is None else self.labels)
+            and (point.backend, point.mode) == ("cuda", "cold")
+            and point.axis_text("scan") in ("", "exclusive")
+        )
+
+    @property
+    def size(self) -> str:
+        return f"n = {size_text(self.n)}" + (
+            "" if self.buckets is None else f", m = {size_text(self.buckets)}"
+        )
+
+
+KEYED_N = 1 << 26
+PROBLEMS = (
+    *(Problem("sum of i32", "reduce", 1 << bits, "i32") for bits in (10, 12, 20, 28)),
+    Problem("sum of f64", "reduce", 1 << 28, "f64"),
+    Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=256),
+    Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=1 << 20),
+    Problem("multiscan, sum of i32", "multiscan", KEYED_N, "i32", buckets=256),
+    Problem("multiscan, sum of i32", "multiscan", KEYED_N, "i32", buckets=1 << 20),
+    Problem("histogram of u8", "histogram", KEYED_N, "u8", "none", 256),
+    Problem("histogram of u32", "histogram", KEYED_N, "u32", "none", 1 << 12),
+    Problem(
+        "reduce-by-key, sum of i32, runs of 16",
+        "reduce-by-key",
+        KEYED_N,
+        "i32",
+        buckets=1 << 10,
+        labels="runs(length=16)",
+    ),
+)
+
+
+def best_block(runs: Sequence[Results]) -> str:
+    """For each problem the fastest variant and the fastest library, of one run that has both."""
+    rows = []
+    used: list[Results] = []
+    for problem in PROBLEMS:
+        found = _contenders(problem, runs)
+        if found is None:
+            continue
+        run, points = found
+        best = min(points, key=Point.time_ns)
+        library = min((p for p in points if p.family in LIBRARIES), key=Point.time_ns)
+        share = "-" if best.ceiling_share is None else f"{best.ceiling_share:.0%}"
+        measured = str(len({point.variant for point in points}))
+        rows.append(
+            [problem.what, problem.size, best.variant, measured, _us(best), share,
+             library.variant, _us(library)]
+        )  # fmt: skip
+        used += [run] if run not in used else []
+    if not rows:
+        return "No table, because no result has a library beside other variants."
+    headings = [
+        "problem", "size", "fastest", "of", "time, µs", "share of ceiling", "best library",
+        "its time, µs",
+    ]  # fmt: skip
+    said = (
+        "The fastest variant that is right, of as many as the same run measured; n are the inputs, "
+        f"m the buckets, over which the labels are uniform or in runs. {origin(used)}."
+    )
+    return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
+
+
+def _contenders(
+    problem: Problem, runs: Sequence[Results]
+) -> tuple[Results, Sequence[Point]] | None:
+    """The verified times of the run that has most variants, among them libraries and others."""
+    found = []
+    for run in runs:
+        points = [point for point in run.points if point.ranked and problem.is_of(point)]
+        if len({point.family in LIBRARIES for point in points}) == 2:
+            variants = len({point.variant for point in points})
+            found.append((variants, str(run.environment["date_utc"]), run, points))
+    if not found:
+        return None
+    _, _, run, points = max(found, key=lambda each: each[:2])
+    return run, points
+
+
+def _us(point: Point) -> str:
+    return f"{point.time_ns() / 1000:.4g}"
 
 
 def table_block(runs: Sequence[Results]) -> str:
@@ -187,22 +351,21 @@ def table_block(runs: Sequence[Results]) -> str:
     rows = [
         [
             series.label,
-            *(_cell(panel, series, x, best[x]) for x in SIZES),
+            *(_marked(panel, series, x, best[x]) for x in SIZES),
         ]
         for series in sorted(panel.series, key=lambda series: _time_ns(series, SIZES[-1]))
     ]
     headings = ["variant", *(size_text(int(x)) for x in SIZES)]
     footer = (
-        "Cells: GB/s by the median, with the share of the read ceiling measured at that size; bold "
-        f"is the shortest time of a column. {shown.experiment.source}; (host) marks those timed "
-        "until the result is on the host."
+        "Each row is the family's fastest variant. Cells: GB/s by the median, with the share of "
+        "the read ceiling measured at that size; bold is the shortest time of a column. (host) "
+        "marks variants timed until the result is on the host."
     )
-    provenance = " ".join(f"From {run.provenance}." for run in shown.runs)
     return "\n\n".join(
         [
             f"**{panel.title}**",
             markdown_rows(headings, rows, (0,)),
-            markdown_text(f"{footer}\n{provenance}"),
+            markdown_text(f"{footer} {_missing_and_origin(shown, runs)}"),
         ]
     )
 
@@ -215,14 +378,12 @@ def keyed_block(runs: Sequence[Results]) -> str:
         if isinstance(shown, Absence):
             said.append(markdown_text(f"{experiment.title}: no table, because {shown.reason}."))
             continue
-        provenance = [f"From {run.provenance}." for run in shown.runs]
         said.append(f"**{experiment.title}**")
         for grid in grids(shown):
             said += [f"{grid.title}:"] if len(shown.panels) > 1 else []
             said.append(markdown_rows(grid.headings, grid.rows, range(grid.texts)))
         measured = f"Cells: {MEASURES[shown.measures[0]].heading} ({constants(shown)})."
-        missing = [f"Missing: {', '.join(shown.missing)}."] if shown.missing else []
-        about = [f"{experiment.source}.", measured, *missing, *provenance]
+        about = [f"{experiment.source}.", measured, _missing_and_origin(shown, runs)]
         said.append(markdown_text(" ".join(about)))
     return "\n\n".join(said)
 
@@ -233,14 +394,19 @@ def _time_ns(series: Series, x: str) -> float:
     return point.time_ns() if point is not None and point.ranked else inf
 
 
-def _cell(panel: Panel, series: Series, x: str, best_ns: float) -> str:
+def _marked(panel: Panel, series: Series, x: str, best_ns: float) -> str:
+    text = _cell(panel, series, x)
+    ranked = _time_ns(series, x) < inf
+    return f"**{text}**" if ranked and _time_ns(series, x) == best_ns else text
+
+
+def _cell(panel: Panel, series: Series, x: str) -> str:
     outcome = series.outcome(x)
     value = panel.value(series, x, "gb_per_s")
     if outcome != "ok" or value is None:
         return "-" if outcome == "ok" else outcome or "-"
     share = panel.value(series, x, "ceiling_share")
-    text = f"{value[1]:.4g}" + ("" if share is None else f" ({share[1]:.0%})")
-    return f"**{text}**" if _time_ns(series, x) == best_ns else text
+    return f"{value[1]:.4g}" + ("" if share is None else f" ({share[1]:.0%})")
 
 
 def scorecard_block(runs: Sequence[Results]) -> str:
@@ -257,12 +423,57 @@ def scorecard_block(runs: Sequence[Results]) -> str:
     rows.append([f"all {len(judgements)}", *map(str, sums)])
     headings = ["claims of", *(verdict.value for verdict in claims.Verdict)]
     lacking = sum(bool(judgement.missing) for judgement in judgements)
-    whole = hashlib.sha256("".join(run.sha256 for run in runs).encode()).hexdigest()
-    said = [
-        f"On {runs[0].device}, from the {len(runs)} committed results (of their checksums: sha256 "
-        f"{whole[:12]})."
-    ]
+    said = [f"On {runs[0].device}, from the {len(runs)} committed results."]
     if lacking:
         said.append(f"{lacking} claims lack points or counters; `make claims` says which.")
     said += [f"{run.shortfall}." for run in runs if run.shortfall]
     return "\n\n".join([markdown_rows(headings, rows, (0,)), markdown_text(" ".join(said))])
+
+
+def provenance_block(runs: Sequence[Results]) -> str:
+    """What machine and revision each committed result is of, and its checksum."""
+    rows = []
+    for run in runs:
+        gpu = run.environment["gpu"]
+        file = Path(os.path.relpath(run.path.resolve(), ROOT / "results")).as_posix()
+        driver = str(gpu["driver"] or "unknown") if gpu else "-"
+        date = str(run.environment["date_utc"])
+        revision = run.revision + (", interrupted" if run.shortfall else "")
+        rows.append([file, run.device, driver, date, revision, run.sha256[:CHECKSUM_DIGITS]])
+    headings = ["file in results/", "device", "driver", "date", "revision", "sha256"]
+    return markdown_rows(headings, rows, range(len(headings)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A generated part of a page."""
+
+    page: Path  # from the root
+    content: Callable[[Committed, Path], str]  # of the page, since links are relative to it
+
+
+def _figures_of(*ids: str) -> Callable[[Committed, Path], str]:
+    return lambda committed, page: figures_block(
+        [committed.drawings[id] for id in ids], [*committed.runs, *committed.of_cpu], page
+    )
+
+
+def _of_gpu(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, Path], str]:
+    return lambda committed, page: block(committed.runs)
+
+
+def _provenance(committed: Committed, page: Path) -> str:
+    return provenance_block([*committed.runs, *committed.of_cpu])
+
+
+BLOCKS: Mapping[str, Block] = {
+    "figure": Block(README, _figures_of("reduce-share")),
+    "example": Block(README, _of_gpu(example_block)),
+    "best": Block(README, _of_gpu(best_block)),
+    "reduce-table": Block(RESULTS, _of_gpu(table_block)),
+    "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
+    "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
+    "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
+    "provenance": Block(RESULTS, _provenance),
+    "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
+}
