@@ -30,7 +30,7 @@ from reduce_bench_report.grids import (
     markdown_text,
     simulation_errors,
 )
-from reduce_bench_report.loader import ROOT, InputError, Point, Results
+from reduce_bench_report.loader import InputError, Point, Results
 from reduce_bench_report.select import filter_points, size_text
 
 README = Path("README.md")
@@ -81,21 +81,22 @@ class Drawing:
 class Committed:
     """The committed results, and the figures drawn from them."""
 
+    root: Path  # of the checkout
     runs: Sequence[Results]  # of the GPU
     of_cpu: Sequence[Results]
     drawings: Mapping[str, Drawing]  # by experiment
 
     @classmethod
-    def of(cls, runs: Sequence[Results], of_cpu: Sequence[Results]) -> "Committed":
+    def of(cls, root: Path, runs: Sequence[Results], of_cpu: Sequence[Results]) -> "Committed":
         drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
-        return cls(runs, of_cpu, by_id)
+        return cls(root, runs, of_cpu, by_id)
 
 
 def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Writes what is stale; returns its paths from the root."""
-    committed = Committed.of(runs, of_cpu)
-    pages = _pages(committed, root)
+    committed = Committed.of(root, runs, of_cpu)
+    pages = _pages(committed)
     changed = []
     try:
         for drawing in committed.drawings.values():
@@ -115,22 +116,23 @@ def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) 
 
 def stale(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
     """Paths of what `update` would write."""
-    committed = Committed.of(runs, of_cpu)
+    committed = Committed.of(root, runs, of_cpu)
     drawings = [each.path for each in committed.drawings.values() if each.is_stale(root)]
-    pages = _pages(committed, root).items()
+    pages = _pages(committed).items()
     return [*drawings, *(page for page, (text, updated) in pages if updated != text)]
 
 
-def _pages(committed: Committed, root: Path) -> dict[Path, tuple[str, str]]:
+def _pages(committed: Committed) -> dict[Path, tuple[str, str]]:
     """Each page that has generated parts: as it is, and as the results make it."""
     pages: dict[Path, tuple[str, str]] = {}
     for name, block in BLOCKS.items():
         if block.page not in pages:
-            text = _read(root / block.page)
+            text = _read(committed.root / block.page)
             pages[block.page] = text, text
         text, updated = pages[block.page]
         content = block.content(committed, block.page)
-        pages[block.page] = text, between_markers(updated, name, content, root / block.page)
+        updated = between_markers(updated, name, content, committed.root / block.page)
+        pages[block.page] = text, updated
     return pages
 
 
@@ -430,17 +432,17 @@ def scorecard_block(runs: Sequence[Results]) -> str:
     return "\n\n".join([markdown_rows(headings, rows, (0,)), markdown_text(" ".join(said))])
 
 
-def provenance_block(runs: Sequence[Results]) -> str:
+def provenance_block(runs: Sequence[Results], root: Path) -> str:
     """What machine and revision each committed result is of, and its checksum."""
     rows = []
     for run in runs:
         gpu = run.environment["gpu"]
-        file = Path(os.path.relpath(run.path.resolve(), ROOT / "results")).as_posix()
+        file = Path(os.path.relpath(run.path.resolve(), root.resolve())).as_posix()
         driver = str(gpu["driver"] or "unknown") if gpu else "-"
         date = str(run.environment["date_utc"])
         revision = run.revision + (", interrupted" if run.shortfall else "")
         rows.append([file, run.device, driver, date, revision, run.sha256[:CHECKSUM_DIGITS]])
-    headings = ["file in results/", "device", "driver", "date", "revision", "sha256"]
+    headings = ["file", "device", "driver", "date", "revision", "sha256"]
     return markdown_rows(headings, rows, range(len(headings)))
 
 
@@ -463,7 +465,7 @@ def _of_gpu(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, P
 
 
 def _provenance(committed: Committed, page: Path) -> str:
-    return provenance_block([*committed.runs, *committed.of_cpu])
+    return provenance_block([*committed.runs, *committed.of_cpu], committed.root)
 
 
 BLOCKS: Mapping[str, Block] = {
