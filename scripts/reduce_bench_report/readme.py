@@ -34,6 +34,7 @@ from reduce_bench_report.loader import InputError, Point, Results
 from reduce_bench_report.select import filter_points, size_text
 
 README = Path("README.md")
+COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
 SIMULATOR = Path("docs") / "simulator.md"
 FOLDER = Path("docs") / "figures"
@@ -278,7 +279,7 @@ PROBLEMS = (
     Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=256),
     Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=1 << 20),
     Problem("multiscan, sum of i32", "multiscan", KEYED_N, "i32", buckets=256),
-    Problem("multiscan, sum of i32", "multiscan", KEYED_N, "i32", buckets=1 << 20),
+    Problem("multiscan, sum of i32", "multiscan", KEYED_N, "i32", buckets=1 << 14),
     Problem("histogram of u8", "histogram", KEYED_N, "u8", "none", 256),
     Problem("histogram of u32", "histogram", KEYED_N, "u32", "none", 1 << 12),
     Problem(
@@ -337,6 +338,35 @@ def _contenders(
         return None
     _, _, run, points = max(found, key=lambda each: each[:2])
     return run, points
+
+
+COURSE_VARIANTS = [f"harris/{number}" for number in range(8)]
+COURSE_PROBLEM = Problem("sum of i32", "reduce", 1 << 28, "i32")
+
+
+def course_block(runs: Sequence[Results]) -> str:
+    """What each of Harris's kernels gains over the one before, of one run that has them all."""
+    found = []
+    for run in runs:
+        of_run = {
+            point.variant: point
+            for point in run.points
+            if point.ranked and point.variant in COURSE_VARIANTS and COURSE_PROBLEM.is_of(point)
+        }
+        if len(of_run) == len(COURSE_VARIANTS):
+            found.append((str(run.environment["date_utc"]), run, of_run))
+    if not found:
+        return "No table, because no result has all of these variants."
+    _, run, points = max(found, key=lambda each: each[0])
+    rows = []
+    for before, variant in zip([None, *COURSE_VARIANTS], COURSE_VARIANTS, strict=False):
+        point = points[variant]
+        gain = "-" if before is None else f"{points[before].time_ns() / point.time_ns():.2f}"
+        share = "-" if point.ceiling_share is None else f"{point.ceiling_share:.0%}"
+        rows.append([variant, str(point.raw["title"]), _us(point), gain, share])
+    headings = ["kernel", "what is new", "time, µs", "times faster than before", "share of ceiling"]
+    said = f"{COURSE_PROBLEM.what}, {COURSE_PROBLEM.size}. {origin([run])}."
+    return f"{markdown_rows(headings, rows, (0, 1))}\n\n{markdown_text(said)}"
 
 
 def _us(point: Point) -> str:
@@ -472,6 +502,7 @@ BLOCKS: Mapping[str, Block] = {
     "figure": Block(README, _figures_of("reduce-share")),
     "example": Block(README, _of_gpu(example_block)),
     "best": Block(README, _of_gpu(best_block)),
+    "course": Block(COURSE, _of_gpu(course_block)),
     "reduce-table": Block(RESULTS, _of_gpu(table_block)),
     "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
     "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),

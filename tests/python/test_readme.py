@@ -1,4 +1,4 @@
-"""The README's figures, table and scorecard are those of the committed results."""
+"""What the pages show is of the committed results, and what they link to exists."""
 
 import re
 import shutil
@@ -11,15 +11,29 @@ from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report import readme
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import SIMULATED, InputError, Results, load_runs
+from reduce_bench_report.loader import (
+    SIMULATED,
+    InputError,
+    Results,
+    committed_results,
+    load_runs,
+)
 
 ROOT = Path(__file__).parents[2]
 OF_CPU = EXPERIMENTS["eilers-F2.8"].config
 OWN_CONFIGS = {EXPERIMENTS[name].config for name in readme.FIGURES} - {None}
-BLOCKS = ("figures", "reduce-table", "keyed-tables", "scorecard", "simulated")
-EMPTY = "# Title\n\n" + "".join(
-    f"<!-- begin: {name} -->\nformer\n<!-- end: {name} -->\n\n" for name in BLOCKS
+PAGES = sorted({block.page for block in readme.BLOCKS.values()})
+LINKED = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")], key=str
 )
+
+
+def empty(page: Path) -> str:
+    """A page as it is before anything was generated."""
+    names = (name for name, block in readme.BLOCKS.items() if block.page == page)
+    return "# Title\n\n" + "".join(
+        f"<!-- begin: {name} -->\nformer\n<!-- end: {name} -->\n\n" for name in names
+    )
 
 
 def test_it_is_of_the_committed_results(
@@ -61,8 +75,9 @@ def sums(factor: float = 1.0) -> list[made_up.Json]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
-    folder.mkdir()
-    (folder / "README.md").write_text(EMPTY, encoding="utf-8")
+    for page in PAGES:
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text(empty(page), encoding="utf-8")
     return folder
 
 
@@ -88,37 +103,44 @@ def predicted_runs(folder: Path) -> list[Results]:
     return load_runs([made_up.write(made_up.results(points, gpu=False), folder / "0.json")])
 
 
-def text_of(root: Path) -> str:
-    return (root / "README.md").read_text(encoding="utf-8")
+def text_of(root: Path, page: Path = readme.README) -> str:
+    return (root / page).read_text(encoding="utf-8")
 
 
 def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
     written = readme.update(runs, root)
-    assert written == [Path("docs/figures/reduce-share.svg"), Path("README.md")]
+    assert written == [
+        Path("docs/figures/reduce-share.svg"),
+        readme.README,
+        readme.COURSE,
+        readme.RESULTS,
+        readme.SIMULATOR,
+    ]
     text = text_of(root)
-    assert text.startswith("# Title\n\n<!-- begin: figures -->\n<img src=")
-    assert text.endswith("<!-- end: simulated -->\n\n")
-    assert "former" not in text
+    assert text.startswith("# Title\n\n<!-- begin: figure -->\n<img src=")
+    assert text.endswith("<!-- end: best -->\n\n")
+    for page in PAGES:
+        assert "former" not in text_of(root, page)
     assert readme.stale(runs, root) == []
     assert readme.update(runs, root) == []
 
 
 def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    share, page = readme.update(runs, root)
-    for name in BLOCKS:
-        whole = text_of(root)
-        begin = whole.index(f"<!-- begin: {name} -->")
-        digit = re.search(r"[0-9]", whole[begin:])
-        assert digit
-        at = begin + digit.start()
-        changed = whole[:at] + str((int(whole[at]) + 1) % 10) + whole[at + 1 :]
-        (root / page).write_text(changed, encoding="utf-8")
-        assert readme.stale(runs, root) == [page], name
-        (root / page).write_text(whole, encoding="utf-8")
+    share = readme.update(runs, root)[0]
+    for name, block in readme.BLOCKS.items():
+        whole = text_of(root, block.page)
+        at = whole.index(f"<!-- end: {name} -->") - 2
+        (root / block.page).write_text(f"{whole[:at]}?{whole[at + 1 :]}", encoding="utf-8")
+        assert readme.stale(runs, root) == [block.page], name
+        (root / block.page).write_text(whole, encoding="utf-8")
     # other numbers: the figure says of which file it is
-    assert readme.stale(runs_of(tmp_path, sums(2.0)), root) == [share, page]
+    assert readme.stale(runs_of(tmp_path, sums(2.0)), root) == [
+        share,
+        readme.README,
+        readme.RESULTS,
+    ]
     runs = runs_of(tmp_path, sums())
     # another curve under the same description
     drawing = (root / share).read_text(encoding="utf-8")
@@ -150,10 +172,12 @@ def test_check_writes_nothing(
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
     figures = ["docs/figures/reduce-share.svg", "docs/figures/eilers-F2.8.svg"]
-    assert captured.out.splitlines() == [*figures, "README.md"]
+    pages = [readme.README, readme.COURSE, readme.RESULTS, readme.SIMULATOR]
+    assert captured.out.splitlines() == [*figures, *map(str, pages)]
     assert "run make readme" in captured.err
-    assert text_of(root) == EMPTY
-    assert not (root / "docs").exists()
+    for page in pages:
+        assert text_of(root, page) == empty(page)
+    assert not (root / readme.FOLDER).exists()
     assert main(["readme"]) == 0
     assert main(["readme", "--check"]) == 0
 
@@ -165,8 +189,9 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     runs = runs_of(tmp_path, sums())
     assert old.relative_to(root) in readme.stale(runs, root)
     readme.update(runs, root)
-    text = text_of(root)
-    assert text.count("<img ") == 1
+    assert text_of(root).count("<img ") == 1
+    text = text_of(root, readme.RESULTS)
+    assert "<img " not in text
     assert not old.exists()
     for config in OWN_CONFIGS:
         assert f"not drawn, because no committed result has points of `{config}`." in text
@@ -174,13 +199,13 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
     runs = runs_of(tmp_path, part)
     readme.update(runs, root)
-    text = text_of(root)
-    assert "not drawn, because no point has type=i32" not in text
-    assert 'src="docs/figures/multireduce-time.svg"' in text
-    assert 'src="docs/figures/multiscan-time.svg"' in text
+    text = text_of(root, readme.RESULTS)
+    assert 'src="figures/multireduce-time.svg"' in text
+    assert 'src="figures/multiscan-time.svg"' in text
     assert "Missing: every point of onepass/multireduce." in text
     assert "(multireduce, n = 2^26, i32, sum, uniform labels, uniform values)" in text
     assert "No table, because no reduce has points at 3 or more n." in text
+    assert "No example, because no reduce has points at 3 or more n." in text_of(root)
     assert not (root / "docs" / "figures" / "reduce-share.svg").exists()
     assert readme.stale(runs, root) == []
 
@@ -191,22 +216,23 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     of_cpu = predicted_runs(tmp_path / "cpu")
     figure = Path("docs/figures/eilers-F2.8.svg")
     assert figure in readme.update(on_gpu, root, of_cpu)
-    block = text_of(root).partition("<!-- begin: simulated -->")[2]
-    assert f'<img src="{figure}"' in block
+    block = text_of(root, readme.SIMULATOR).partition("<!-- begin: simulated -->")[2]
+    assert '<img src="figures/eilers-F2.8.svg"' in block
     assert (
         "Simulated on hierarchy made up over measured time, each access waits: 0.50 in the "
         "geometric mean of 28 points, 0.50 at worst; pipelined: 0.50 in the geometric mean of 28 "
         "points, 0.50 at worst."
     ) in block
-    assert f"From Imaginary CPU, {of_cpu[0].provenance.partition(', ')[2]}." in block
+    assert f"{readme.origin(of_cpu)}." in block
+    assert of_cpu[0].device == "Imaginary CPU"
     assert readme.stale(on_gpu, root, of_cpu) == []
     # one other time, though the results are the same
     made = made_up.simulated(of_cpu[0].points[0].raw, 9.0, 9.0)
     made_up.write(made, tmp_path / "cpu" / "0.simulated" / "0.json")
-    assert readme.stale(on_gpu, root, of_cpu) == [figure, Path("README.md")]
+    assert readme.stale(on_gpu, root, of_cpu) == [figure, readme.SIMULATOR]
     # a card's results are no processor's
     readme.update([*on_gpu, *of_cpu], root)
-    assert f"no committed result has points of `{OF_CPU}`" in text_of(root)
+    assert f"no committed result has points of `{OF_CPU}`" in text_of(root, readme.SIMULATOR)
     assert not (root / figure).exists()
 
 
@@ -220,7 +246,131 @@ def test_table(tmp_path: Path) -> None:
     assert rows[2].startswith("| cub/reduce | **400 (10%)** | wrong (known) | **400 (10%)** |")
     assert rows[3].startswith("| amp/x (host) | 40 (1%) | **40 (1%)** | 40 (1%) |")
     assert rows[3].endswith("| 40 (1%) | skipped |")
-    assert runs_of(tmp_path, points)[0].sha256[:12] in block
+    assert "NVIDIA Imaginary 1" in block
+    assert "sha256" not in block
+
+
+def test_example_has_the_cells_of_the_table(tmp_path: Path) -> None:
+    lines = readme.example_block(runs_of(tmp_path, sums())).splitlines()
+    assert lines[2].split() == ["variant", "2^10", "2^19", "2^28"]
+    assert lines[3].split() == ["cub/reduce", *["400", "(10%)"] * 3]
+    assert len({len(line) for line in lines[2:4]}) == 1
+
+
+def rows_of(block: str) -> list[list[str]]:
+    lines = [line for line in block.splitlines() if line.startswith("|")]
+    return [line.strip("| ").split(" | ") for line in lines[2:]]
+
+
+def test_best_is_of_one_run_that_has_libraries_and_others(tmp_path: Path) -> None:
+    size = 1 << 20
+    alone = [point("onepass/reduce", size, 1000.0), point("harris/7", size, 1500.0)]
+    both = [point("cub/reduce", size, 3000.0), point("thrust/reduce", size, 4000.0)]
+    more = [*both, point("harris/6", size, 2500.0), point("harris/7", size, 2000.0)]
+    assert readme.best_block(runs_of(tmp_path, alone, both)).startswith("No table")
+    runs = runs_of(tmp_path, alone, both, more, [both[0], alone[0]])
+    assert rows_of(readme.best_block(runs)) == [
+        ["sum of i32", "n = 2^20", "harris/7", "4", "2", "52%", "cub/reduce", "3"]
+    ]
+
+
+def test_best_is_right_and_may_be_a_library(tmp_path: Path) -> None:
+    size = 1 << 20
+    points = [
+        point("cub/reduce", size, 3000.0),
+        point("harris/6", size, 3500.0),
+        known_wrong("harris/7", size, 1000.0),
+        unmeasured("harris/5", size, "failed", "crashed"),
+        point("harris/4", size, 500.0, primary_mode="hot"),
+        point("harris/4", size, 500.0, distribution={"name": "ones"}),
+        point("harris/4", size, 500.0, op="max"),
+        point("cpu/sequential", size, 500.0, backend="cpu"),
+    ]
+    assert rows_of(readme.best_block(runs_of(tmp_path, points))) == [
+        ["sum of i32", "n = 2^20", "cub/reduce", "2", "3", "35%", "cub/reduce", "3"]
+    ]
+
+
+def test_best_is_of_the_labels_and_buckets_of_the_problem(tmp_path: Path) -> None:
+    def keyed(variant: str, time_ns: float, labels: str = "uniform", m: int = 256) -> made_up.Json:
+        return point(
+            variant,
+            readme.KEYED_N,
+            time_ns,
+            operation="multiscan",
+            buckets=m,
+            labels={"name": labels},
+            params={"scan": "exclusive"},
+        )
+
+    points = [
+        keyed("onepass/multiscan", 3000.0),
+        keyed("cub/sort-scan-by-key-scatter", 4000.0),
+        keyed("partition/multiscan", 1000.0, labels="sorted"),
+        keyed("partition/multiscan", 1000.0, m=16),
+        keyed("partition/multiscan", 1000.0) | {"params": {"scan": "inclusive"}},
+    ]
+    ((what, size, best, measured, *_),) = rows_of(readme.best_block(runs_of(tmp_path, points)))
+    assert (what, size) == ("multiscan, sum of i32", "n = 2^26, m = 256")
+    assert (best, measured) == ("onepass/multiscan", "2")
+
+
+def test_course_has_the_gain_of_each_step(tmp_path: Path) -> None:
+    times = [8000.0, 4000.0, 2000.0, 1000.0, 500.0, 400.0, 250.0, 250.0]
+    steps = [
+        point(variant, readme.COURSE_PROBLEM.n, time)
+        for variant, time in zip(readme.COURSE_VARIANTS, times, strict=True)
+    ]
+    assert readme.course_block(runs_of(tmp_path, steps[1:])).startswith("No table")
+    rows = rows_of(readme.course_block(runs_of(tmp_path, steps)))
+    assert [row[0] for row in rows] == readme.COURSE_VARIANTS
+    assert rows[0][1] == "title of harris/0"
+    assert [row[3] for row in rows] == ["-", *["2.00"] * 4, "1.25", "1.60", "1.00"]
+
+
+def test_every_problem_is_in_the_committed_results() -> None:
+    block = readme.best_block(load_runs(committed_results()))
+    assert len(rows_of(block)) == len(readme.PROBLEMS)
+
+
+def test_origin_is_short(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, sums(), sums(2.0))
+    assert readme.origin(runs) == readme.origin(runs[:1])
+    assert readme.origin(runs[:1]) == (
+        f"NVIDIA Imaginary 1, {runs[0].environment['date_utc'][:10]}, revision {runs[0].revision}"
+    )
+    other = runs[1].environment
+    other["date_utc"] = "2030-01-01T00:00:00Z"
+    other["git"] = {"revision": "ab" * 20, "dirty": False}
+    assert " to 2030-01-01, revisions " in readme.origin(runs)
+    assert readme.origin(runs).endswith(", ababababab")
+
+
+def test_provenance_names_every_file(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, sums(), sums(2.0))
+    rows = rows_of(readme.provenance_block(runs, tmp_path))
+    assert [row[0] for row in rows] == ["0.json", "1.json"]
+    assert [row[-1] for row in rows] == [run.sha256[:12] for run in runs]
+
+
+def anchors(text: str) -> set[str]:
+    """The ids that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    for link in links:
+        target, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        file = page.parent / target if target else page
+        assert file.exists(), link
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file.read_text(encoding="utf-8")), link
 
 
 def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
@@ -257,29 +407,32 @@ def test_scorecard_counts_every_claim_once(tmp_path: Path) -> None:
     assert "claims lack points" in block
 
 
+README_BLOCK = empty(readme.README)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
-        EMPTY.replace("<!-- end: figures -->", ""),
-        EMPTY.replace("<!-- begin: scorecard -->", "<!-- begin: figures -->"),
-        EMPTY.replace("begin: figures", "x").replace("end: figures", "begin: figures"),
+        README_BLOCK.replace("<!-- end: figure -->", ""),
+        README_BLOCK.replace("<!-- begin: best -->", "<!-- begin: figure -->"),
+        README_BLOCK.replace("begin: figure", "x").replace("end: figure", "begin: figure"),
     ],
 )
-def test_a_readme_without_its_markers(tmp_path: Path, root: Path, text: str) -> None:
+def test_a_page_without_its_markers(tmp_path: Path, root: Path, text: str) -> None:
     (root / "README.md").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="<!-- begin: "):
         readme.update(runs_of(tmp_path, sums()), root)
     assert text_of(root) == text
-    assert not (root / "docs").exists()
+    assert not (root / readme.FOLDER).exists()
 
 
 def test_what_cannot_be_read_or_written(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    (root / "docs").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="docs"):
+    (root / readme.FOLDER).write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="figures"):
         readme.update(runs, root)
-    assert text_of(root) == EMPTY
+    assert text_of(root) == empty(readme.README)
     shutil.rmtree(root)
     with pytest.raises(InputError, match="README"):
         readme.update(runs, root)
