@@ -314,12 +314,13 @@ def best_block(runs: Sequence[Results]) -> str:
     if not rows:
         return "No table, because no result has a library beside other variants."
     headings = [
-        "problem", "size", "fastest", "of", "time, µs", "share of ceiling", "best library",
+        "problem", "size", "fastest", "of measured", "time, µs", "share of ceiling", "best library",
         "its time, µs",
     ]  # fmt: skip
     said = (
-        "The fastest variant that is right, of as many as the same run measured; n are the inputs, "
-        f"m the buckets, over which the labels are uniform or in runs. {origin(used)}."
+        "Each row is of one run: the fastest variant whose results were right, how many variants "
+        "were measured, and the fastest library among them. n is the number of inputs, m that of "
+        f"buckets; labels are uniform if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
 
