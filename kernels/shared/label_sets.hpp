@@ -5,18 +5,28 @@
 
 namespace reduce_bench::BACKEND {
 
-/// A tile is a block's; kItems inputs for each thread.
-inline constexpr unsigned kItems = 16;
-/// Threads that have room on an SM, in one block or several.
-inline constexpr unsigned kThreadsPerSm = 1024;
+/// Chosen for an H200, for all variants with LabelSets.
+struct TilePolicy {
+  /// Inputs of a tile for each thread: fewer tiles, hence fewer states and offsets, against
+  /// registers.
+  static constexpr unsigned kItems = 16;
+  /// Threads that have room on an SM, in one block or several: warps that hide each other's latency
+  /// against shared memory for the set of each.
+  static constexpr unsigned kThreadsPerSm = 1024;
+};
+/// What a thread holds of its block's tile.
+template <class U>
+using Items = U[TilePolicy::kItems];
 
-/// The place in its tile of a thread's item j: every warp has a stretch of its own, lane by lane.
+/// The place in its tile of a thread's item j: every warp has a contiguous stretch, of which item j
+/// of its lanes are kWarpSize neighbours.
 __device__ inline unsigned place_in_tile(unsigned j) {
-  return threadIdx.x / kWarpSize * (32 * kItems) + 32 * j + threadIdx.x % kWarpSize;
+  return threadIdx.x / kWarpSize * (kWarpSize * TilePolicy::kItems) + kWarpSize * j +
+         threadIdx.x % kWarpSize;
 }
 
-/// Bucket sets in shared memory, a row for each: `buckets`, and one for what is beyond the input. A
-/// set is shared by `turns` neighbouring warps.
+/// Bucket sets in shared memory, one row each: `buckets` slots, and one more that takes what lies
+/// beyond the input. `turns` neighbouring warps share a set.
 template <class T>
 struct LabelSets {
   T* slots;
@@ -40,11 +50,12 @@ inline std::size_t sets_bytes(std::size_t buckets, unsigned threads, unsigned tu
                               std::size_t value_bytes) {
   return threads / kWarpSize / turns * (buckets + 1) * value_bytes;
 }
-/// Warps that share a set: so many that blocks of kThreadsPerSm threads together have room on an
-/// SM, each with `other_bytes` of shared memory besides, or a block has where one set takes more.
+/// How many warps share a set: the smallest power of two with which blocks of kThreadsPerSm threads
+/// together fit into an SM's shared memory, each with `other_bytes` besides its sets; at most all
+/// warps of a block.
 inline unsigned turns_of(std::size_t buckets, unsigned threads, std::size_t value_bytes,
                          std::size_t other_bytes, const DeviceTraits& device) {
-  const unsigned blocks = kThreadsPerSm / threads;
+  const unsigned blocks = TilePolicy::kThreadsPerSm / threads;
   unsigned turns = 1;
   while (turns < threads / kWarpSize &&
          blocks * (sets_bytes(buckets, threads, turns, value_bytes) + other_bytes) >

@@ -8,17 +8,18 @@
 
 namespace reduce_bench::BACKEND {
 
-/// How far a tile knows a label: nothing, what it holds itself, that and all before it. Counted on
-/// from launch to launch, so that what the last one left is as good as nothing.
+/// What a tile has published for a label: nothing, its own total, or the prefix up to and with it.
+/// States are numbered on from launch to launch, so those of an earlier launch read as nothing.
 enum Known : std::uint32_t { kNothing, kOwn, kAll, kKinds };
 
-/// What launches hand on. Zero before the first.
+/// Counters that stay in the workspace from launch to launch. Zero before the first.
 struct Ledger {
   unsigned next_tile, done, launch;
 
-  /// The block's tile.
+  /// Gives the calling block the next tile: a tile's predecessors have been taken before it.
   __device__ unsigned take_tile() { return atomicAdd(&next_tile, 1u); }
-  /// The last block of a launch gets here when all others have read what they need.
+  /// Every block calls this at its end. The last one prepares the next launch: all others have read
+  /// what they need.
   __device__ void leave() {
     if (atomicAdd(&done, 1u) != gridDim.x - 1) return;
     next_tile = done = 0;
@@ -26,8 +27,9 @@ struct Ledger {
   }
 };
 
-/// Four bytes of a value that become visible together with how much they stand for. A value of
-/// eight bytes takes two, and is known when both agree: what a tile knows only grows.
+/// Four bytes of a value and what they are, visible together. A value of eight bytes takes two
+/// words, and may be used when both say the same: a tile goes from nothing to its own total to the
+/// prefix, never back.
 struct alignas(8) StateWord {
   std::uint32_t part;
   std::uint32_t known;
@@ -35,11 +37,11 @@ struct alignas(8) StateWord {
 template <class T>
 inline constexpr unsigned kWords = sizeof(T) / sizeof(std::uint32_t);
 
-/// One word of every tile and label, then the next.
+/// The states of all tiles and labels: the first words of all, then the second words.
 struct States {
   StateWord* words;
-  std::size_t stride;
-  std::uint32_t base = 0;  ///< kNothing of this launch
+  std::size_t stride;      ///< states
+  std::uint32_t base = 0;  ///< number of kNothing in this launch
 
   __device__ States of_launch(unsigned launch) const { return {words, stride, launch * kKinds}; }
 
@@ -51,7 +53,7 @@ struct States {
     for (unsigned w = 0; w < kWords<T>; ++w)
       store_volatile(words + w * stride + at, StateWord{parts[w], base + known});
   }
-  /// Waits until something is known.
+  /// Waits until the tile has published something, and returns what.
   template <class T>
   __device__ Known read(std::size_t at, T& value) const {
     for (;;) {
@@ -74,22 +76,23 @@ struct States {
   }
 };
 
-/// A tile's place in the chain of those that look back.
+/// A tile and its position in the chain of tiles along which it looks back.
 struct Link {
   std::size_t tile;
   bool first, last;
 };
 
-/// Scans a tile: `label` and `items` are this thread's, at place_in_tile(j). On return an item
-/// stands for all inputs with its label in the tiles of the chain up to its own. All threads of the
-/// block must call, after a barrier behind `sets.clear`; kTurns says whether sets.turns > 1.
+/// Scans a tile: `label` and `items` are this thread's, at place_in_tile(j). On return an item is
+/// the scan of the values with its label, from the chain's first tile to the item; with it if
+/// `inclusive`. All threads of the block must call, after the barrier that follows `sets.clear`.
+/// kTurns says whether sets.turns > 1.
 template <bool kTurns, class Op, class T>
 __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const Link& link,
-                          bool inclusive, const Label (&label)[kItems], T (&items)[kItems]) {
+                          bool inclusive, const Items<Label>& label, Items<T>& items) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   T* own = sets.own();
-  // In the input's order: what the set holds of a label is before the item. `last` is the item that
-  // has all the warp's 32 hold of its label.
+  // Called in the input's order, so that the set holds what comes before the item. `all` is the
+  // combined value of the peers up to this lane, and `last` says that no peer follows.
   const auto add_to_set = [&](unsigned j, T all, bool last) {
     const T held = own[label[j]];
     items[j] = Op::combine(held, items[j]);
@@ -97,10 +100,11 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     if (last) own[label[j]] = Op::combine(held, all);
     __syncwarp();
   };
-  T later[kTurns ? kItems : 1];
+  // Where warps share a set they take turns, after all have scanned their own inputs.
+  T later[kTurns ? TilePolicy::kItems : 1];
   unsigned last_items = 0;
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned peers = __match_any_sync(kAllLanes, label[j]);
     T before;
     const T all = scan_peers<Op>(peers, items[j], &before);
@@ -117,7 +121,8 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     for (unsigned turn = 0; turn < sets.turns; ++turn) {
       if (warp % sets.turns == turn) {
 #pragma unroll
-        for (unsigned j = 0; j < kItems; ++j) add_to_set(j, later[j], (last_items >> j & 1) != 0);
+        for (unsigned j = 0; j < TilePolicy::kItems; ++j)
+          add_to_set(j, later[j], (last_items >> j & 1) != 0);
       }
       __syncthreads();
     }
@@ -125,6 +130,7 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     __syncthreads();
   }
 
+  // Scans every bucket's sets in the warps' order, and publishes the tile's total.
   const std::size_t own_states = link.tile * sets.buckets;
   for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
     T total = Op::template identity<T>();
@@ -136,6 +142,7 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     }
     if (!link.last) states.publish(own_states + b, total, link.first ? kAll : kOwn);
   }
+  // Looks back, one thread for each label, and puts what it finds before every set.
   if (!link.first) {
     for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
       T before = Op::template identity<T>(), found, total;
@@ -157,12 +164,12 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
   }
   __syncthreads();
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) items[j] = Op::combine(own[label[j]], items[j]);
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) items[j] = Op::combine(own[label[j]], items[j]);
 }
 
 // ---- host --------------------------------------------------------------------------------------
 
-/// What a variant's workspace begins with, zero before the first launch: the ledger, the states.
+/// A variant's workspace begins with the ledger and then the states, zero before the first launch.
 inline constexpr std::size_t kLedgerBytes = 2 * sizeof(StateWord);
 static_assert(sizeof(Ledger) <= kLedgerBytes);
 inline std::size_t states_bytes(std::size_t tiles, std::size_t buckets, std::size_t value_bytes) {

@@ -1,13 +1,13 @@
-// The lanes of a warp with one label, combined in their order.
+// A scan over the lanes of a warp that have one label, in their order.
 #pragma once
 
 #include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 
-/// The values of this lane's peers up to its own, in the order of the lanes; where asked for,
-/// `before` those below it alone. `peers`: the lanes with this lane's label, as __match_any_sync
-/// gives them. All 32 lanes must call.
+/// The combined values of this lane's peers up to and with its own, in the order of the lanes; in
+/// `before`, where given, without its own. `peers`: the lanes with this lane's label, as
+/// __match_any_sync gives them. All lanes must call.
 template <class Op, class T>
 __device__ __forceinline__ T scan_peers(unsigned peers, T value, T* before = nullptr) {
   const unsigned lane = threadIdx.x % kWarpSize;
@@ -26,7 +26,8 @@ __device__ __forceinline__ T scan_peers(unsigned peers, T value, T* before = nul
     }
     return value;
   }
-  // Along the chain of peers by doubling: `value` covers those above `from`.
+  // Pointer jumping along the chain of peers: `value` covers the peers from above `from` to this
+  // lane, and each step doubles how many.
   const int next = more ? 31 - __clz(static_cast<int>(below)) : static_cast<int>(lane);
   int from = next;
   do {

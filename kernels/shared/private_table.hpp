@@ -1,4 +1,5 @@
-// Buckets in shared memory, several copies of each: what the onepass keyed variants share.
+// Buckets in shared memory, several copies of each: what onepass/multireduce, onepass/histogram and
+// partition/multireduce share.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +10,24 @@
 
 namespace reduce_bench::BACKEND {
 
+/// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
+struct TablePolicy {
+  /// Blocks that clear the results for all, at most. With one, a prototype took 149 us instead of
+  /// 143 for 32768 results.
+  static constexpr unsigned kClearingBlocks = 8;
+  /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics and read half
+  /// of each table from the other block: with 2^15 buckets, which have one copy, and 2^26 inputs
+  /// 143.6 us instead of 147.8 in one run. With 2 copies they gained nothing, with 32 they took 20
+  /// % longer.
+  static constexpr unsigned kMostLog2CopiesInPairs = 0;
+};
+
 inline constexpr unsigned kLog2WarpSize = 5;
 static_assert(1u << kLog2WarpSize == kWarpSize);
 
-/// Bucket b of copy c at b * copies + c: the lanes of a warp work on different copies, hence on
-/// different banks. `copies` is a power of two; with `kCopyPerLane` it is kLanes, known when
-/// compiled.
+/// Bucket b of copy c lies at b * copies + c: the lanes of a warp work on different copies, hence
+/// on different banks. The number of copies is a power of two; with `kCopyPerLane` it is kWarpSize,
+/// known when compiled.
 template <class T, class Operator, bool kCopyPerLane = false>
 struct PrivateTable {
   using Value = T;
@@ -26,23 +39,23 @@ struct PrivateTable {
   __device__ unsigned shift() const { return kCopyPerLane ? kLog2WarpSize : log2_copies; }
   __device__ unsigned size() const { return buckets << shift(); }
 
-  /// All threads of the block must call; so for `add_to`.
+  /// All threads of the block must call this, and `add_to` too.
   __device__ void clear() const {
     for (unsigned i = threadIdx.x; i < size(); i += blockDim.x)
       slots[i] = Op::template identity<T>();
     __syncthreads();
   }
-  /// This thread's copy.
+  /// The slot of a bucket in this thread's copy.
   __device__ unsigned slot_of(unsigned bucket) const {
     return (bucket << shift()) + (threadIdx.x & ((1u << shift()) - 1));
   }
   __device__ void add(unsigned bucket, T value) const {
     atomic_combine<Op>(&slots[slot_of(bucket)], value);
   }
-  /// Combines every bucket's copies and adds them to the global ones. Blocks start at different
-  /// buckets, so that they do not queue for the same ones. Of a pair of blocks (a cluster), each
-  /// takes half of the buckets for both; kernels without pairs do without the instructions, which
-  /// cost 1 to 2 us on an H200 at the end of a launch with cold caches.
+  /// Combines every bucket's copies and adds them to the results. Blocks start at different
+  /// buckets, so that they do not queue for the same ones. With kPairs, each block of a pair (a
+  /// cluster) adds half of the buckets for both. Kernels without pairs are compiled without, as the
+  /// instructions alone cost 1 to 2 us on an H200 at the end of a launch with cold caches.
   template <bool kPairs = false>
   __device__ void add_to(T* results) const {
     fold_copies();
@@ -66,7 +79,7 @@ struct PrivateTable {
   }
 
  private:
-  /// To one for each lane.
+  /// Folds the copies to one per lane, where there are more.
   __device__ void fold_copies() const {
     __syncthreads();
     const unsigned copies = 1u << shift();
@@ -77,6 +90,7 @@ struct PrivateTable {
     }
     __syncthreads();
   }
+  /// What the copies of a bucket hold together, after fold_copies.
   __device__ T total_of(unsigned bucket) const {
     const unsigned copies = shift() < kLog2WarpSize ? 1u << shift() : kWarpSize;
     T total = Op::template identity<T>();
@@ -86,8 +100,8 @@ struct PrivateTable {
   }
 };
 
-/// A thread's latest bucket, kept in registers until another label comes: equal neighbours, and
-/// runs of any length, cost one update. Without `kKeep` every input is one.
+/// A thread's latest bucket, kept in registers until another label comes: a run of equal labels, of
+/// any length, costs one update of the table. Without `kKeep` every input costs one.
 template <class Table, bool kKeep = true>
 class Run {
  public:
@@ -115,33 +129,33 @@ class Run {
   T total_ = Op::template identity<T>();
 };
 
-/// One block per SM, or several, and the copies that fit beside each other.
+/// A launch of one block per SM, or several, with as many copies of the buckets as fit.
 struct TablePlan {
   unsigned block, blocks, log2_copies;
-  bool pairs;  ///< of blocks combine their tables before they add them to the results
+  bool pairs;  ///< whether blocks combine their tables two by two before they reach the results
   std::size_t shared_bytes;
-  std::size_t most_per_warp;  ///< inputs
+  std::size_t most_per_warp;  ///< inputs of a warp, at most
 
-  LaunchShape shape(const Stream& stream) const {
-    LaunchShape shape{blocks, block, shared_bytes, stream};
-    shape.cluster = pairs ? 2 : 1;
-    return shape;
+  LaunchShape on(const Stream& stream) const {
+    LaunchShape launch{blocks, block, shared_bytes, stream};
+    launch.cluster = pairs ? 2 : 1;
+    return launch;
   }
 };
 
-/// A warp's tiles: begin, begin + step, ... below end. Of 32 bits, as no device has the memory for
-/// more and registers are short.
+/// A warp's tiles: begin, begin + step, ... below end. 32 bits suffice for the memory of any
+/// device, and registers are short.
 struct WarpTiles {
   unsigned begin, end, step;
 };
-/// In each round all warps' tiles lie side by side; those of the last go to as few warps of each
-/// block as they can. In one run on an H200, 2^26 u32 labels were counted in 72.6 us, with
-/// stretches in 73.8; 2^26 i32 values added into 256 buckets in 132.9 and 134.3.
+/// In each round the tiles of all warps lie side by side; those of the last round go to as few
+/// warps of each block as possible. Faster than stretches on an H200: 72.6 us instead of 73.8 for a
+/// histogram of 2^26 u32 labels, 132.9 instead of 134.3 for 2^26 i32 sums into 256 buckets.
 __device__ inline WarpTiles tiles_in_rounds(unsigned tiles) {
   return {threadIdx.x / kWarpSize * gridDim.x + blockIdx.x, tiles,
           blockDim.x / kWarpSize * gridDim.x};
 }
-/// A warp's tiles lie one behind the other, and so do those of a block's warps.
+/// A warp's tiles are neighbours, and so are the stretches of a block's warps.
 __device__ inline WarpTiles tiles_in_stretch(unsigned tiles) {
   const unsigned warps = blockDim.x / kWarpSize * gridDim.x;
   const std::size_t warp = blockDim.x / kWarpSize * blockIdx.x + threadIdx.x / kWarpSize;
@@ -149,15 +163,16 @@ __device__ inline WarpTiles tiles_in_stretch(unsigned tiles) {
           static_cast<unsigned>(tiles * (warp + 1) / warps), 1};
 }
 
-/// Results that the first blocks clear while every block reads inputs: no launch of their own. All
-/// blocks wait for these, which a device starts first. Zero before the first launch, and left zero.
+/// Lets the first blocks clear the results while every block reads inputs, instead of a launch
+/// before. All blocks wait for the first ones, which a device starts before the others. Zero before
+/// the first launch, and left zero.
 struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
-  unsigned left;               ///< blocks that need to know no more
+  unsigned left;               ///< blocks that have stopped waiting
 
-  /// With one, a prototype took 149 us instead of 143 for 32768 results on an H200.
-  static constexpr unsigned kMostBlocks = 8;
-  __device__ static unsigned blocks() { return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks; }
+  __device__ static unsigned blocks() {
+    return gridDim.x < TablePolicy::kClearingBlocks ? gridDim.x : TablePolicy::kClearingBlocks;
+  }
 
   template <class T>
   __device__ void begin(T* results, std::size_t n, T neutral) {
@@ -169,8 +184,9 @@ struct Clearing {
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
   }
-  /// For the block, once its threads have met at a barrier after this. Its last thread waits: in
-  /// rounds, its warp has the fewest inputs. The last block that has waited leaves all zero.
+  /// After this and the next barrier of the block, all results are cleared. The block's last thread
+  /// waits, as its warp has the fewest inputs where tiles go in rounds. The last block of the grid
+  /// to have waited clears the counters.
   __device__ void wait() {
     if (threadIdx.x != blockDim.x - 1) return;
     while (load_volatile(&cleared) != blocks()) wait_hint();
@@ -188,7 +204,8 @@ inline std::size_t most_table_bytes(const Problem& p) {
   return p.device.max_shared_bytes_per_block / p.params.number("blocks_per_sm");
 }
 
-/// `spare_bytes`: what the kernel needs beside the table.
+/// `tile`: the inputs that a warp loads at once. `spare_bytes`: shared memory that the kernel needs
+/// beside the table.
 inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
                             std::size_t spare_bytes = 0) {
   TablePlan plan{};
@@ -204,12 +221,10 @@ inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::si
   const std::size_t per_block = tile * (plan.block / kWarpSize);
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, per_block), 1, most_blocks));
-  // Pairs pay where a bucket has one copy: with 2^15 buckets and 2^26 inputs 143.6 us instead of
-  // 147.8 in one run on an H200. With 2 copies they gained nothing, with 32, all read from afar,
-  // they took 20 % longer.
-  plan.pairs = plan.log2_copies == 0 && plan.blocks > 1 && p.device.max_blocks_per_cluster > 1;
+  plan.pairs = plan.log2_copies <= TablePolicy::kMostLog2CopiesInPairs && plan.blocks > 1 &&
+               p.device.max_blocks_per_cluster > 1;
   if (plan.pairs) plan.blocks -= plan.blocks % 2;
-  // Of as many blocks as there are in pairs: other `spare_bytes` may lead to them.
+  // An upper bound whatever the `spare_bytes`: with others, blocks may be in pairs.
   const unsigned paired = plan.blocks > 1 ? plan.blocks - plan.blocks % 2 : 1;
   plan.most_per_warp = (p.n / tile / (paired * (plan.block / kWarpSize)) + 2) * tile;
   return plan;

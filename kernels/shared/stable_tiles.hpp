@@ -1,5 +1,5 @@
-// Tiles ordered stably by bucket range, and what a range has in all of them cut into chunks: what
-// partition/multiscan and partition/multireduce-ordered begin with.
+// The first steps of partition/multiscan and partition/multireduce-ordered: tiles are ordered by
+// partition, stably, and what a partition has in all tiles is cut into chunks.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// What was chosen by measuring on an H200, for both variants (docs/kernels/partition-multiscan.md).
+/// Chosen for an H200, for both variants (docs/kernels/partition-multiscan.md).
 struct StableTilesPolicy {
   /// Threads of a block. With TilePolicy::kItems they make the tile: longer pieces of a partition
   /// against shared memory for the counts of its warps.
@@ -22,15 +22,17 @@ struct StableTilesPolicy {
   static constexpr unsigned kLeastBits = 9;
   /// Beyond 2^kLog2MostPartitions the width of a partition grows instead.
   static constexpr unsigned kLog2MostPartitions = 11;
-  /// Tiles whose partitions are counted together: parallel cuts against totals to add up.
+  /// Tiles whose partitions are counted together, as a slice: a block cuts each slice into chunks,
+  /// and one block adds up the totals of all.
   static constexpr unsigned kSliceTiles = 128;
 };
 
+// The block and the tile that follow.
 inline constexpr unsigned kThreads = StableTilesPolicy::kThreads;
 inline constexpr unsigned kWarps = kThreads / kWarpSize;
-inline constexpr unsigned kTile = kThreads * kItems;
+inline constexpr unsigned kTile = kThreads * TilePolicy::kItems;
 
-/// Two counts up to a tile's size, added at once.
+/// Two counters of 16 bits, added at once: no count exceeds a tile's size.
 using Pair = std::uint32_t;
 static_assert(kTile < 1u << 16);
 
@@ -38,13 +40,13 @@ static_assert(kTile < 1u << 16);
 __host__ __device__ inline unsigned slices_of(const Partitioning& parts) {
   return static_cast<unsigned>(ceil_div(parts.tiles, StableTilesPolicy::kSliceTiles));
 }
-/// Every partition's last chunk may be cut short.
+/// Chunks, at most: every partition's last one may be cut short.
 inline std::size_t most_chunks(const Partitioning& parts) {
   return std::size_t{parts.tiles} + parts.count;
 }
 
-/// The inputs of a partition from number k * kTile on: those of tile `tile` from `skip` on, then
-/// those of the tiles behind it.
+/// kTile neighbouring inputs of a partition, or what is left of them: chunk k begins with number
+/// k * kTile, which is number `skip` among those in tile `tile`, and goes on in the tiles behind.
 struct Chunk {
   unsigned partition, tile, skip;
 };
@@ -62,7 +64,7 @@ struct ChunkRange {
 struct Chunks {
   Count* slice_totals;  ///< [slice][partition]: first how many inputs, then how many before
   Count* firsts;        ///< the number of every partition's first chunk, and of all chunks
-  Chunk* chunks;
+  Chunk* list;
 
   __device__ ChunkRange range_of(unsigned number, const Chunk& chunk, const Count* totals) const {
     const Count before = (number - firsts[chunk.partition]) * kTile;
@@ -70,7 +72,8 @@ struct Chunks {
   }
 };
 
-/// Exclusive sum over the block's threads; `total` gets the sum of all. `sums` holds kWarps.
+/// Exclusive sum over the block's threads; `total` gets the sum of all. `sums`: kWarps elements of
+/// shared memory, free for reuse after the next barrier.
 __device__ inline unsigned block_exclusive_sum(unsigned own, unsigned* sums, unsigned& total) {
   const unsigned sum = warp_inclusive_sum(own);
   if (threadIdx.x % kWarpSize == kWarpSize - 1) sums[threadIdx.x / kWarpSize] = sum;
@@ -97,8 +100,8 @@ std::size_t order_shared_bytes(const Partitioning& parts) {
   return std::max(counts, kTile * (sizeof(T) + sizeof(Short)));
 }
 
-/// A block orders its tile by partition, stably, counts the slice's totals, and stores where its
-/// inputs went as `places` where these are asked for.
+/// A block orders its tile by partition, stably, adds its counts to the slice's totals, and with
+/// kPlaces stores where its inputs went.
 template <class T, bool kPlaces>
 __global__ void __launch_bounds__(kThreads, 2)
     order_tiles_kernel(const T* values, const Label* labels, std::size_t n, Partitioning parts,
@@ -110,9 +113,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   auto* counts = reinterpret_cast<Short*>(starts + row);
   const std::size_t first = std::size_t{blockIdx.x} * kTile;
   const unsigned count = n - first < kTile ? static_cast<unsigned>(n - first) : kTile;
-  Label label[kItems];
+  Items<Label> label;
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned i = place_in_tile(j);
     label[j] = i < count ? labels[first + i] : parts.count << parts.shift;
   }
@@ -120,12 +123,13 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (unsigned i = threadIdx.x; i < kWarps * row / 2; i += kThreads) pairs[i] = 0;
   __syncthreads();
 
-  // In the input's order: how many of its partition the warp has before an input.
+  // Counts by partition in the input's order: `place` becomes the number of inputs of its partition
+  // that the warp has before it.
   const unsigned lane = threadIdx.x % kWarpSize;
   Short* own = counts + threadIdx.x / kWarpSize * row;
-  unsigned place[kItems];
+  Items<unsigned> place;
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned p = label[j] >> parts.shift;
     const unsigned peers = __match_any_sync(kAllLanes, p);
     const unsigned before = own[p];
@@ -135,6 +139,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     place[j] = before + __popc(peers & ((1u << lane) - 1));
   }
   __syncthreads();
+  // Turns the warps' counts into what is before each warp, and their sums into `starts`.
   for (unsigned q = threadIdx.x; q < row / 2; q += kThreads) {
     Pair total = 0;
     for (unsigned w = 0; w < kWarps; ++w) {
@@ -149,6 +154,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   Count* totals =
       slice_totals + std::size_t{blockIdx.x / StableTilesPolicy::kSliceTiles} * parts.count;
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
+  // Turns the counts in `starts` into the partitions' beginnings.
   Count carry = 0;
   for (unsigned p = threadIdx.x; p - threadIdx.x < row; p += kThreads) {
     const Count of_tile = p < row ? starts[p] : 0;
@@ -161,22 +167,22 @@ __global__ void __launch_bounds__(kThreads, 2)
     __syncthreads();
   }
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned p = label[j] >> parts.shift;
     place[j] += starts[p] + own[p];
   }
-  T value[kItems];
+  Items<T> value;
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned i = place_in_tile(j);
     value[j] = i < count ? values[first + i] : T{};
   }
-  __syncthreads();  // the tile takes the place of the counts
+  __syncthreads();  // the ordered tile overwrites the counts
 
   T* tile_values = dynamic_shared<T>();
   auto* tile_labels = reinterpret_cast<Short*>(tile_values + kTile);
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     tile_values[place[j]] = value[j];
     tile_labels[place[j]] = static_cast<Short>(label[j] & (parts.width() - 1));
     if constexpr (kPlaces) places[first + place_in_tile(j)] = static_cast<Short>(place[j]);
@@ -212,8 +218,9 @@ __global__ void __launch_bounds__(kThreads)
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) out.firsts[p] = chunks[p];
 }
 
-/// A block for 32 partitions, a lane each, and a slice of the tiles, divided among the warps: where
-/// a partition's inputs reach a multiple of kTile, a chunk begins.
+/// Finds where chunks begin: where a partition's inputs reach a multiple of kTile. A block has as
+/// many partitions as a warp has lanes, one each, and a slice of the tiles, divided among its
+/// warps.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     cut_chunks_kernel(Partitioning parts, Tiles<T> tiles, Chunks out) {
@@ -238,18 +245,18 @@ __global__ void __launch_bounds__(kThreads)
     const Count length = length_at(first + t);
     const Count next = static_cast<Count>(ceil_div(before, kTile));
     const Count skip = next * kTile - before;
-    if (skip < length) out.chunks[out.firsts[p] + next] = {p, first + t, skip};
+    if (skip < length) out.list[out.firsts[p] + next] = {p, first + t, skip};
     before += length;
   }
 }
 
-/// Where the inputs of a chunk lie: those of one tile form a piece, and word w of `begins` has a
-/// bit for every one of the inputs 32 * w ... 32 * w + 31 with which a piece begins.
+/// Where the inputs of a chunk lie. Those in one tile form a piece; bit i of word w of `begins`
+/// says that a piece begins with input 32 * w + i of the chunk.
 struct Pieces {
-  unsigned* shifts;  ///< of every piece: what is to be added to an input's number in the chunk
+  unsigned* shifts;  ///< of every piece: its place in Tiles minus its number in the chunk
   unsigned* begins;
-  unsigned* before;  ///< of every word: the pieces begun before it
-  unsigned* sums;
+  unsigned* before;  ///< of every word: how many pieces begin before it
+  unsigned* sums;    ///< for block_exclusive_sum
 
   static constexpr unsigned kWords = kTile / 32;
   static constexpr std::size_t kBytes = (kTile + 2 * kWords + kWarps) * sizeof(unsigned);
@@ -259,7 +266,8 @@ struct Pieces {
   __device__ void clear() const {
     for (unsigned w = threadIdx.x; w < kWords; w += kThreads) begins[w] = 0;
   }
-  /// Finds the `count` inputs of the chunk, after a barrier behind `clear`. A barrier must follow.
+  /// Finds the `count` inputs of the chunk. A barrier must stand between `clear` and this, and
+  /// another before `load` and `address`.
   __device__ void find(const Chunk& chunk, unsigned count, const Partitioning& parts,
                        const Short* offsets) const {
     unsigned inputs = 0, pieces = 0;
@@ -288,13 +296,13 @@ struct Pieces {
     __syncthreads();
     if (threadIdx.x < kWarpSize) warp_exclusive_sums(before, kWords);
   }
-  /// Loads this thread's inputs of the `count`, those at place_in_tile(j), after that barrier. What
-  /// is beyond them gets the neutral element, and the label behind the partition's last.
+  /// Loads this thread's inputs of the chunk, those at place_in_tile(j) of `count`. Places beyond
+  /// get the neutral element and a label of their own, the one behind the partition's last.
   template <class Op, class T>
   __device__ void load(unsigned count, const Partitioning& parts, const Tiles<T>& tiles,
-                       Label (&label)[kItems], T (&items)[kItems]) const {
+                       Items<Label>& label, Items<T>& items) const {
 #pragma unroll
-    for (unsigned j = 0; j < kItems; ++j) {
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
       const unsigned input = place_in_tile(j);
       label[j] = parts.width();
       items[j] = Op::template identity<T>();
@@ -304,7 +312,7 @@ struct Pieces {
       items[j] = tiles.values[at];
     }
   }
-  /// Of input number `input` of the chunk.
+  /// The place in Tiles of input number `input` of the chunk.
   __device__ std::size_t address(unsigned input) const {
     const unsigned word = input / 32, up_to = (2u << input % 32) - 1;
     return shifts[before[word] + __popc(begins[word] & up_to) - 1] + input;
@@ -321,7 +329,8 @@ inline Partitioning partitioning(const Problem& p) {
   return divide(p, std::max(Policy::kLeastBits, wanted), kTile);
 }
 
-/// For a kernel that has a set of LabelSets for one partition at least, and `other_bytes`.
+/// Why a problem is beyond the kernels: the one that orders tiles, and one with room for at least
+/// one set of LabelSets for a partition and `other_bytes`.
 inline std::string partitions_restriction(const Problem& p, std::size_t other_bytes) {
   if (p.n > ~Count{0} - kTile)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
@@ -346,7 +355,7 @@ struct StableLayout {
   Chunks chunks_in(const TypedCall<T>& call) const {
     return {.slice_totals = call.template scratch<Count>(slice_totals),
             .firsts = call.template scratch<Count>(firsts),
-            .chunks = call.template scratch<Chunk>(chunks)};
+            .list = call.template scratch<Chunk>(chunks)};
   }
   template <class T>
   Short* places_in(const TypedCall<T>& call) const {

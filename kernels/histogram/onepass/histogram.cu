@@ -10,16 +10,8 @@
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
 //   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache. Device memory binds: on an H200, 2^26 u32 labels take 71 us into 256 bins and 77 into
-//   4096 (98 % and 91 % of the read ceiling). As many u8 labels take 23.5 us, cub/histogram 34 to
-//   39. Prototypes of this launch in one run: 21.8 to read the labels (the ceiling is 21.6), 0.15
-//   to clear the tables, 0.1 for the atomics, 0.3 to add up 32 copies before, 0.45 to clear the
-//   counts and wait for that, 0.55 to count. To be 1.75 times as fast as cub/histogram on uniform
-//   labels, 22.1, would leave 0.05 for the last three. Slower were loads of the next tile before or
-//   between the updates of one (24.1, 27.4), the first before tables are cleared (24.2), tiles
-//   handed out by a counter (27 to 30), fetching a round ahead into the L2 cache (27.5), several
-//   lanes for each bucket at the end (33.9), waiting for cleared counts before the labels (28.1),
-//   and 512 threads or two blocks per SM (24.9 to 28).
+//   cache. On an H200 device memory binds; what was tried beside is in
+//   docs/kernels/onepass-histogram.md
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 
@@ -27,48 +19,52 @@
 
 namespace reduce_bench::BACKEND::onepass_histogram {
 
-/// 16-byte loads of a tile per thread.
-inline constexpr unsigned kLoads = 4;
+/// Chosen on an H200 (docs/kernels/onepass-histogram.md), beside TablePolicy.
+struct Policy {
+  /// 16-byte loads of a tile per thread: bandwidth against registers.
+  static constexpr unsigned kLoads = 4;
+  /// Whether a tile is loaded while the one before is counted. With labels of one byte there are 64
+  /// updates to unroll, for which the registers would not suffice.
+  static constexpr bool loads_ahead(std::size_t label_bytes) { return label_bytes > 1; }
+};
+
 template <class L>
-inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Vector16<L>::kCount * kLoads;
-/// Whether a tile is loaded while the one before is counted: with bytes, 64 updates to unroll, the
-/// registers would not suffice.
-template <class L>
-inline constexpr bool kAhead = sizeof(L) > 1;
+inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Vector16<L>::kCount * Policy::kLoads;
 
 template <class L, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
     kernel(const L* labels, std::size_t n, bool aligned, unsigned buckets, unsigned log2_copies,
            Clearing* clearing, Count* counts) {
+  constexpr bool kAhead = Policy::loads_ahead(sizeof(L));
   const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile<L> : 0);
   auto [tile, end, step] = tiles_in_rounds(tiles);
-  const auto load = [&](Vector16<L>(&l)[kLoads]) {
+  const auto load = [&](Vector16<L>(&l)[Policy::kLoads]) {
     const auto* from = reinterpret_cast<const Vector16<L>*>(labels + tile * kTile<L>);
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) l[k] = load_ahead(from + k * kWarpSize + lane);
+    for (unsigned k = 0; k < Policy::kLoads; ++k) l[k] = load_ahead(from + k * kWarpSize + lane);
   };
-  Vector16<L> next[kLoads];
-  if (kAhead<L> && tile < end) load(next);
+  Vector16<L> next[Policy::kLoads];
+  if (kAhead && tile < end) load(next);
   using Table = PrivateTable<Count, Sum, kCopyPerLane>;
   const Table table{dynamic_shared<Count>(), buckets, log2_copies};
   clearing->begin(counts, buckets, Count{0});
   table.clear();
 
-  // With a counter for each lane the lanes never meet, and a compare costs more than an update.
+  // With a copy for each lane the lanes never meet, and a comparison costs more than an update.
   Run<Table, !kCopyPerLane> run(table);
   while (tile < end) {
-    Vector16<L> l[kLoads];
-    if constexpr (kAhead<L>) {
+    Vector16<L> l[Policy::kLoads];
+    if constexpr (kAhead) {
 #pragma unroll
-      for (unsigned k = 0; k < kLoads; ++k) l[k] = next[k];
+      for (unsigned k = 0; k < Policy::kLoads; ++k) l[k] = next[k];
     } else {
       load(l);
     }
     tile += step;
-    if (kAhead<L> && tile < end) load(next);
+    if (kAhead && tile < end) load(next);
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
+    for (unsigned k = 0; k < Policy::kLoads; ++k) {
 #pragma unroll
       for (unsigned e = 0; e < Vector16<L>::kCount; ++e) run.add(l[k].at[e], 1);
     }
@@ -90,7 +86,7 @@ struct OnepassHistogram {
     launch(plan.pairs                          ? kernel<L, false, true>
            : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>
                                                : kernel<L, false, false>,
-           plan.shape(call.stream), call.histogram_labels(), call.n(), aligned,
+           plan.on(call.stream), call.histogram_labels(), call.n(), aligned,
            static_cast<unsigned>(call.buckets()), plan.log2_copies,
            call.template scratch<Clearing>(), call.counts());
   }

@@ -3,17 +3,16 @@
 // Source: this project.
 // Idea: every warp takes a stretch of the input, 32 neighbours at a time. Lanes with one label find
 //   each other by a vote and combine their values in the order of the lanes; the highest adds the
-//   outcome to the warp's own bucket in shared memory. So nothing waits for anybody, no barrier and
-//   no atomic is needed, and what a bucket gets keeps its order. Last, every bucket's sets are
+//   outcome to the warp's own bucket in shared memory. So no warp waits for another, no barrier and
+//   no atomic is needed, and a bucket's inputs keep their order. Last, every bucket's sets are
 //   combined in the order of the warps.
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
 //   for each bucket.
-// Traffic: n labels and n values read; every warp's set written and read, m results written. The
-//   chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM has room
-//   for: on an H200, 2^26 i32 take 305 us with 16 uniform labels, 536 with 256, 613 with 4096, and
-//   203 to 402 where all labels of a warp are one; 2^26 i64 886 with 4096.
+// Traffic: n labels and n values read; every warp's set written and read, m results written. On an
+//   H200 the chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM
+//   has room for: docs/kernels/onepass-multireduce-ordered.md
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 
@@ -25,35 +24,39 @@
 
 namespace reduce_bench::BACKEND::onepass_multireduce_ordered {
 
-/// Rows of 32 inputs in flight.
-inline constexpr unsigned kRows = 8;
-inline constexpr unsigned kMostWarps = 32;
+/// Chosen for an H200 (docs/kernels/onepass-multireduce-ordered.md).
+struct Policy {
+  /// Rows of a warp, of kWarpSize inputs, in flight: bandwidth against registers.
+  static constexpr unsigned kRows = 8;
+  /// Warps of a block, at most: as many as a block can have.
+  static constexpr unsigned kMostWarps = 32;
+};
 
 template <class T, class Op>
-__global__ void __launch_bounds__(32 * kMostWarps)
+__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
     onepass_ordered_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
                            T* sets) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize,
                  warps = blockDim.x / kWarpSize;
-  // A bucket more, for what is beyond the input.
+  // One bucket more takes what lies beyond the input.
   T* own = dynamic_shared<T>() + warp * (buckets + 1);
-  for (unsigned b = lane; b <= buckets; b += 32) own[b] = Op::template identity<T>();
+  for (unsigned b = lane; b <= buckets; b += kWarpSize) own[b] = Op::template identity<T>();
   __syncwarp();
-  const std::size_t rows = (n + 31) / 32, all = std::size_t{gridDim.x} * warps,
+  const std::size_t rows = (n + kWarpSize - 1) / kWarpSize, all = std::size_t{gridDim.x} * warps,
                     stretch = std::size_t{blockIdx.x} * warps + warp;
   const std::size_t last = rows * (stretch + 1) / all;
-  for (std::size_t row = rows * stretch / all; row < last; row += kRows) {
-    Label label[kRows];
-    T value[kRows];
+  for (std::size_t row = rows * stretch / all; row < last; row += Policy::kRows) {
+    Label label[Policy::kRows];
+    T value[Policy::kRows];
 #pragma unroll
-    for (unsigned k = 0; k < kRows; ++k) {
-      const std::size_t i = (row + k) * 32 + lane;
+    for (unsigned k = 0; k < Policy::kRows; ++k) {
+      const std::size_t i = (row + k) * kWarpSize + lane;
       const bool present = row + k < last && i < n;
       label[k] = present ? labels[i] : buckets;
       value[k] = present ? values[i] : Op::template identity<T>();
     }
 #pragma unroll
-    for (unsigned k = 0; k < kRows; ++k) {
+    for (unsigned k = 0; k < Policy::kRows; ++k) {
       const unsigned peers = __match_any_sync(kAllLanes, label[k]);
       const T total = scan_peers<Op>(peers, value[k]);
       if (peers >> lane == 1) own[label[k]] = Op::combine(own[label[k]], total);
@@ -70,11 +73,12 @@ __global__ void __launch_bounds__(32 * kMostWarps)
 std::size_t set_bytes(const Problem& p) { return (p.buckets + 1) * p.element_bytes(); }
 unsigned warps_of(const Problem& p) {
   const std::size_t fit = p.device.max_shared_bytes_per_block / set_bytes(p);
-  return static_cast<unsigned>(std::min<std::size_t>(fit, kMostWarps));
+  return static_cast<unsigned>(std::min<std::size_t>(fit, Policy::kMostWarps));
 }
-/// One per SM, unless their warps had less than the rows that they read at once.
+/// One per SM; fewer where a warp would have less than the rows that it reads at once.
 unsigned blocks_of(const Problem& p) {
-  const std::size_t useful = ceil_div(p.n, std::size_t{32} * kRows * std::max(1u, warps_of(p)));
+  const std::size_t useful =
+      ceil_div(p.n, std::size_t{kWarpSize} * Policy::kRows * std::max(1u, warps_of(p)));
   return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, p.device.sm_count));
 }
 std::size_t sets_of(const Problem& p) { return std::size_t{blocks_of(p)} * warps_of(p); }
@@ -85,7 +89,7 @@ struct OnepassOrdered {
     const Problem& p = call.problem;
     const unsigned warps = warps_of(p);
     launch(onepass_ordered_kernel<T, Op>,
-           {blocks_of(p), 32 * warps, warps * set_bytes(p), call.stream}, call.values(),
+           {blocks_of(p), kWarpSize * warps, warps * set_bytes(p), call.stream}, call.values(),
            call.labels(), call.n(), static_cast<unsigned>(call.buckets()), call.scratch());
     enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p),
                              call.results());
@@ -105,9 +109,9 @@ Variant variant() {
                std::to_string(p.buckets) + " buckets, a block has " +
                std::to_string(p.device.max_shared_bytes_per_block);
       },
-      // A warp's rows, 5 steps in each, and the sets.
+      // A warp's rows, with 5 steps among the lanes and one into the set for each; then the sets.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return 6 * (p.n / 32 / sets_of(p) + 2) + depth_of_combine(sets_of(p));
+        return 6 * (p.n / kWarpSize / sets_of(p) + 2) + depth_of_combine(sets_of(p));
       },
       .traffic =
           [](const Problem& p) {

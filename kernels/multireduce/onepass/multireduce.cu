@@ -4,20 +4,15 @@
 // Idea: one block per SM keeps as many copies of the buckets as its shared memory holds, up to one
 //   for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. Inputs are read
 //   by 16-byte loads; a thread keeps its latest bucket in registers until another label comes. So
-//   runs, sorted labels and one label for all cost fewer updates than random ones, not more. (Of
-//   inputs that do not begin at a multiple of 16 bytes each thread reads one by one, a grid apart.)
+//   runs, sorted labels and one label for all cost fewer updates than random ones, not more.
+//   (Inputs that do not begin at a multiple of 16 bytes are read one by one, a grid apart.)
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
 //   there is room for one copy only, the blocks form clusters of two (sm_90 and later).
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
-//   are combined by atomics in the L2 cache. For integers device memory binds: on an H200, 2^26 i32
-//   sums take 131 us into 16 buckets and 140 us into 32768 (96 % and 90 % of the read ceiling), no
-//   more for skewed or sorted labels. What 32768 cost beyond 1024 are the atomics, 4.3 million
-//   (12 us) without pairs; plain stores of all tables, a grid barrier and reading them back took as
-//   long, and blocks with shares that end one after the other gained nothing. For f32 sums beyond
-//   1024 buckets the compare-and-swap loops bind: 223 us into 32768, 228 us for Zipf labels (1088
-//   us without the hot labels' accumulators).
+//   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; for f32
+//   sums beyond 1024 buckets the compare-and-swap loops do: docs/kernels/onepass-multireduce.md
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
@@ -25,13 +20,33 @@
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
-/// 16-byte loads of labels in flight per thread, beside two of values: of 8-byte values, four would
-/// not fit into the registers (2^26 f64 sums into 1024 buckets took 236 us instead of 205).
-constexpr unsigned loads(std::size_t value_bytes) { return 8 / static_cast<unsigned>(value_bytes); }
+/// Chosen on an H200 (docs/kernels/onepass-multireduce.md), beside TablePolicy.
+struct Policy {
+  /// 16-byte loads of labels in flight per thread, beside two of values: bandwidth against
+  /// registers. Four loads of 8-byte values do not fit into these (2^26 f64 sums into 1024 buckets
+  /// took 236 us instead of 205).
+  static constexpr unsigned label_loads(std::size_t value_bytes) {
+    return 8 / static_cast<unsigned>(value_bytes);
+  }
+
+  // Where updates are compare-and-swap loops of float sums:
+  /// Warps queue for a lane's copy, too. So there are up to 2^kLog2MostCopies copies of a bucket,
+  /// while these take no more than kMostBytesOfCopies, which are cleared and added up again.
+  static constexpr unsigned kLog2MostCopies = 8;
+  static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
+  /// Labels that a block looks at before it begins to find the hot ones.
+  static constexpr unsigned kSamplesPerThread = 4;
+  /// Labels that get an accumulator for each lane, at most: shared memory that copies lack.
+  static constexpr unsigned kMostHot = 64;
+  /// A label is hot if it has more samples than one in kHotShare and kUniformShares times what it
+  /// would have in a uniform distribution together.
+  static constexpr unsigned kHotShare = 512, kUniformShares = 4;
+};
+
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 /// Inputs that a warp loads at once.
 constexpr std::size_t tile_inputs(std::size_t value_bytes) {
-  return std::size_t{kWarpSize} * kPerLoad * loads(value_bytes);
+  return std::size_t{kWarpSize} * kPerLoad * Policy::label_loads(value_bytes);
 }
 
 /// Whether an update in shared memory is a loop of compare-and-swap.
@@ -39,40 +54,38 @@ template <class T, class Op>
 inline constexpr bool kLoops =
     std::is_floating_point_v<T> || (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
 
-/// The loops of float sums queue for a bucket that many threads want at once. Labels that a block
-/// meets often in a sample of its inputs, the hot ones, get an accumulator for each lane; their
+/// The loops of float sums queue for a bucket that many threads update at once. Labels that are
+/// frequent in a sample of a block's inputs, the hot ones, get an accumulator for each lane; their
 /// buckets hold a mark instead of a sum.
 template <class T, class Op>
 inline constexpr bool kQueues = std::is_floating_point_v<T> && std::is_same_v<Op, Sum>;
-inline constexpr unsigned kMostHot = 64;
-inline constexpr unsigned kSamplesPerThread = 4;
 
 template <class T, class Op>
 struct HotTable : PrivateTable<T, Op> {
   using Word = detail::Word<T>;
   using Table = PrivateTable<T, Op>;
-  /// A signalling NaN, which no sum ever is, and the number of the hot label.
+  /// A signalling NaN, which no sum ever is; its low byte is the number of the hot label.
   static constexpr Word kMark =
       sizeof(T) == 4 ? 0xffa50000u : static_cast<Word>(0xfff4a500'00000000u);
 
   T* lanes;         ///< [hot label][lane]
-  Label* hot;       ///< which they are
-  unsigned* count;  ///< how many
+  Label* hot;       ///< the hot labels
+  unsigned* count;  ///< labels found hot, of which kMostHot have room
 
   static std::size_t bytes() {
-    return kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
+    return Policy::kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
   }
   __device__ HotTable(const Table& table)
       : Table(table),
         lanes(this->slots + this->size()),
-        hot(reinterpret_cast<Label*>(lanes + kMostHot * kWarpSize)),
-        count(hot + kMostHot) {}
+        hot(reinterpret_cast<Label*>(lanes + Policy::kMostHot * kWarpSize)),
+        count(hot + Policy::kMostHot) {}
 
-  /// Clears the table and marks the labels that are hot among labels[0 ... n), n > 0, the block's
-  /// own. All threads must call; so for `add_to`.
+  /// Clears the table and marks the labels that are hot among the block's own, labels[0 ... n) with
+  /// n > 0. All threads must call this, and `add_to` too.
   __device__ void clear(const Label* labels, std::size_t n) const {
-    const unsigned samples = blockDim.x * kSamplesPerThread;
-    if (n < 4 * samples) {  // little to queue for
+    const unsigned samples = blockDim.x * Policy::kSamplesPerThread;
+    if (n < 4 * samples) {  // too few inputs for queues
       if (threadIdx.x == 0) *count = 0;
       return Table::clear();
     }
@@ -83,16 +96,16 @@ struct HotTable : PrivateTable<T, Op> {
     for (unsigned s = threadIdx.x; s < samples; s += blockDim.x)
       atomicAdd(&seen[labels[n * s / samples]], 1u);
     __syncthreads();
-    // One in 512, and well above what every label of a uniform distribution has.
-    const std::size_t often = samples / 512 + 4 * samples / this->buckets;
+    const std::size_t often =
+        samples / Policy::kHotShare + Policy::kUniformShares * samples / this->buckets;
     for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) {
       if (seen[b] <= often) continue;
       const unsigned h = atomicAdd(count, 1u);
-      if (h < kMostHot) hot[h] = static_cast<Label>(b);
+      if (h < Policy::kMostHot) hot[h] = static_cast<Label>(b);
     }
     __syncthreads();
     Table::clear();
-    for (unsigned i = threadIdx.x; i < kMostHot * kWarpSize; i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < Policy::kMostHot * kWarpSize; i += blockDim.x)
       lanes[i] = Op::template identity<T>();
     for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x)
       copy_of(i) = detail::bits_to<T>(static_cast<Word>(kMark | (i >> this->log2_copies)));
@@ -119,8 +132,10 @@ struct HotTable : PrivateTable<T, Op> {
   }
 
  private:
-  __device__ unsigned hot_count() const { return *count < kMostHot ? *count : kMostHot; }
-  /// Of the hot labels' slots, one label's copies behind the other's.
+  __device__ unsigned hot_count() const {
+    return *count < Policy::kMostHot ? *count : Policy::kMostHot;
+  }
+  /// Slot i of the hot labels, one label's copies behind the other's.
   __device__ T& copy_of(unsigned i) const {
     const unsigned copies = 1u << this->log2_copies;
     return this->slots[(std::size_t{hot[i / copies]} << this->log2_copies) + i % copies];
@@ -131,7 +146,7 @@ template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
     kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
            bool aligned, unsigned buckets, unsigned log2_copies, Clearing* clearing, T* results) {
-  constexpr unsigned kLoads = loads(sizeof(T));
+  constexpr unsigned kLoads = Policy::label_loads(sizeof(T));
   constexpr std::size_t kTile = tile_inputs(sizeof(T));
   using Values = Vector16<T>;
   using Plain = PrivateTable<T, Op, kCopyPerLane>;
@@ -139,13 +154,13 @@ __global__ void __launch_bounds__(1024)
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
   const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
-  // Where lanes meet in a loop, fewer updates are worth more than the order of reading: of sorted
-  // labels a thread's next tile has the same. 2^26 f32 maxima into 32768 buckets take 146 us so, in
-  // rounds 212.
+  // Where lanes meet in a loop, fewer updates are worth more than the order of reading: with sorted
+  // labels a thread's next tile has the same label. 2^26 f32 maxima into 32768 buckets take 146 us
+  // in stretches, 212 in rounds.
   const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2WarpSize);
   auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
-  // A tile is on its way while the one before is combined. Set, as g++ does not see that the loop
-  // is entered only where they are loaded.
+  // The next tile is loaded while one is combined. Initialised, as g++ does not see that the loop
+  // is entered only after a load.
   Vector16<Label> next_labels[kLoads] = {};
   Values next_values[kLoads][kValueLoads] = {};
   const auto load_next = [&] {
@@ -170,7 +185,7 @@ __global__ void __launch_bounds__(1024)
 
   Run<Table> run(table);
   while (tile < end) {
-    // Loops of compare-and-swap leave a warp's threads apart: f32 maxima took 825 us without this.
+    // Compare-and-swap loops leave a warp diverged: f32 maxima took 825 us without this.
     __syncwarp();
     Vector16<Label> l[kLoads];
     Values v[kLoads][kValueLoads];
@@ -197,23 +212,20 @@ __global__ void __launch_bounds__(1024)
   table.template add_to<kPairs>(results);
 }
 
-/// The plan, and whether labels are looked through for hot ones: not where every lane has a copy
-/// anyway, and not where the accumulators have no room.
+/// The plan, and whether blocks look for hot labels: not where every lane has a copy anyway, and
+/// not where the accumulators have no room.
 template <class T, class Op>
 TablePlan plan_of(const Problem& p, bool& hot) {
   hot = false;
   TablePlan plan = table_plan(p, sizeof(T), tile_inputs(sizeof(T)));
   if constexpr (kQueues<T, Op>) {
-    // Warps queue too, for one lane's copy: a few more where they cost little.
-    constexpr std::size_t kMostBytes = 64 * 1024;
-    constexpr unsigned kLog2Most = 8;
     if (p.params.is("copies", "auto"))
-      while (plan.log2_copies >= 5 && plan.log2_copies < kLog2Most &&
-             2 * plan.shared_bytes <= std::min(kMostBytes, most_table_bytes(p))) {
+      while (plan.log2_copies >= kLog2WarpSize && plan.log2_copies < Policy::kLog2MostCopies &&
+             2 * plan.shared_bytes <= std::min(Policy::kMostBytesOfCopies, most_table_bytes(p))) {
         ++plan.log2_copies;
         plan.shared_bytes *= 2;
       }
-    if (plan.log2_copies >= 5) return plan;
+    if (plan.log2_copies >= kLog2WarpSize) return plan;
     const std::size_t hot_bytes = HotTable<T, Op>::bytes();
     const TablePlan beside = table_plan(p, sizeof(T), tile_inputs(sizeof(T)), hot_bytes);
     hot = beside.shared_bytes + hot_bytes <= most_table_bytes(p);
@@ -238,7 +250,7 @@ struct OnepassMultireduce {
         chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    launch(chosen, plan.shape(call.stream), call.values(), call.labels(), call.n(), aligned,
+    launch(chosen, plan.on(call.stream), call.values(), call.labels(), call.n(), aligned,
            static_cast<unsigned>(call.buckets()), plan.log2_copies,
            call.template scratch<Clearing>(), call.results());
   }
@@ -253,7 +265,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = table_params(),
       .restriction = [](const Problem& p) { return table_restriction(p, p.element_bytes()); },
-      // All of a block's inputs in one copy, the copies, the blocks.
+      // All of a block's inputs in one copy; then the copies and the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
         const TablePlan plan = table_plan(p, p.element_bytes(), tile_inputs(p.element_bytes()));
         return plan.most_per_warp * (plan.block / kWarpSize) + 2 * kWarpSize + plan.blocks;

@@ -4,12 +4,11 @@
 // Idea: partition/multiscan's first steps, then totals instead of a scan. A block orders a tile of
 //   inputs by bucket range (partition), stably, in shared memory, and writes it back as one piece;
 //   what a partition has in all tiles is cut into chunks of one tile's size, whatever the labels.
-//   Neighbouring chunks of a partition form a stretch: one, or as many as it takes for a partition
-//   to have no more stretches than the device needs, and a table fewer elements than its stretch. A
-//   block folds the chunks of a stretch, one after the other, into bucket sets in shared memory,
-//   each warp its part of a chunk: lanes with one label find each other by a vote and combine their
-//   values in the order of the lanes. It writes the totals as a table. Last, every bucket's tables
-//   are combined in their order.
+//   Neighbouring chunks of a partition form a stretch, so long that tables stay few and smaller
+//   than their inputs. A block folds a stretch, chunk after chunk, into bucket sets in shared
+//   memory: lanes with one label find each other by a vote and combine their values in the order of
+//   the lanes. It writes the totals as a table. Last, every bucket's tables are combined in their
+//   order.
 // Fixes: the limit of onepass/multireduce-ordered to buckets that fit into a block's shared memory;
 //   partition/multireduce's commuting operators only; the sort of eilers/sort-global.
 // Launch: a fill; blocks of 512 threads with 16 inputs per thread, one for every tile; one block
@@ -19,11 +18,8 @@
 //   device has room for at once, each with its part of the tables.
 // Traffic: n labels and n values read; n values and 16-bit labels written and read: 20 bytes per
 //   input of 4 bytes. The offsets of every tile, 2 bytes per partition, written and read twice. A
-//   table for every stretch, where at most one of a partition is not full, written and read; m
-//   results written. With 2^26 i32 the tables are at most 17 MB of the 1.4 GB that are moved for
-//   2^16 buckets, 101 MB of 1.7 GB for 2^22. The chain of votes and updates may bind, as in
-//   onepass/multireduce-ordered: on an H200 they take 1.1 ms with 2^14 uniform labels, 1.2 with
-//   2^16, 1.8 with 2^20, and 0.6 to 0.8 with one label for all.
+//   table for every stretch written and read; m results written. On an H200 the chain of votes and
+//   updates may bind: docs/kernels/partition-multireduce-ordered.md
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32. Order-preserving.
 // Deviations: none, there is no publication.
@@ -36,52 +32,56 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce_ordered {
 
-/// A partition has at most so many stretches for every SM; two are on one at once, where their sets
-/// leave room.
-inline constexpr unsigned kStretchesPerSm = 4;
-/// A stretch has at least so many inputs for every bucket of its table, if its partition has.
-inline constexpr unsigned kInputsPerBucket = 4;
-/// Tables that a thread reads at once.
-inline constexpr unsigned kInFlight = 8;
+/// Chosen for an H200, beside StableTilesPolicy and TilePolicy.
+struct Policy {
+  /// Stretches of a partition for every SM, at most: blocks to balance against tables to combine.
+  /// Two are on an SM at once where their sets leave room.
+  static constexpr unsigned kStretchesPerSm = 4;
+  /// Inputs of a stretch for every bucket of its table, at least, where the partition has so many:
+  /// tables weigh little beside their inputs.
+  static constexpr unsigned kInputsPerBucket = 4;
+  /// Tables that a thread reads at once.
+  static constexpr unsigned kTablesInFlight = 8;
+};
 
-/// How the chunks of a partition are divided: a block folds each stretch into a table. The
-/// partition's tables are neighbours, in the order of its chunks.
+/// How the chunks of a partition are divided into stretches, each of which a block folds into a
+/// table. The partition's tables are neighbours, in the order of its chunks.
 struct Stretches {
   unsigned shortest;  ///< chunks
-  unsigned most;      ///< of a partition
+  unsigned most;      ///< stretches of a partition
 
-  /// Room for tables: more than there can be.
+  /// An upper bound for the number of tables.
   std::size_t tables(const Partitioning& parts) const {
     return most_chunks(parts) / shortest + parts.count;
   }
-  /// Where `first_chunk` is the partition's.
+  /// The number of the partition's first table; `first_chunk` is its first chunk's.
   __device__ std::size_t first_table(unsigned partition, unsigned first_chunk) const {
     return first_chunk / shortest + partition;
   }
-  /// Chunks of a stretch, of a partition that has so many; the last may have fewer.
+  /// Chunks of a stretch in a partition of `chunks`; the last stretch may have fewer.
   __device__ unsigned length(unsigned chunks) const {
     const unsigned longest = (chunks + most - 1) / most;
     return longest > shortest ? longest : shortest;
   }
 };
 
-/// Adds a tile of inputs to the sets, and then all sets to the first: what that held before comes
-/// first. `label` and `items` are this thread's, at place_in_tile(j). All threads of the block must
-/// call, after a barrier behind what changed the sets; kTurns says whether sets.turns > 1. On
-/// return bucket b of the first set is known to thread b % blockDim.x, and the others are neutral.
+/// Adds a tile of inputs to the sets, and then all sets to the first, behind what that held before.
+/// `label` and `items` are this thread's, at place_in_tile(j). All threads of the block must call,
+/// after a barrier that follows the last change of the sets; kTurns says whether sets.turns > 1. On
+/// return thread b % blockDim.x may read bucket b of the first set, and the other sets are neutral.
 template <bool kTurns, class Op, class T>
-__device__ void fold_tile(const LabelSets<T>& sets, const Label (&label)[kItems],
-                          T (&items)[kItems]) {
+__device__ void fold_tile(const LabelSets<T>& sets, const Items<Label>& label, Items<T>& items) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   T* own = sets.own();
-  // In the input's order. `last` is the item that has all the warp's 32 hold of its label.
+  // Called in the input's order. `last` says that the item covers all peers: no lane with this
+  // label follows.
   const auto add_to_set = [&](unsigned j, bool last) {
     if (last) own[label[j]] = Op::combine(own[label[j]], items[j]);
     __syncwarp();
   };
   unsigned last_items = 0;
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned peers = __match_any_sync(kAllLanes, label[j]);
     items[j] = scan_peers<Op>(peers, items[j]);
     const bool last = peers >> lane == 1;
@@ -95,7 +95,7 @@ __device__ void fold_tile(const LabelSets<T>& sets, const Label (&label)[kItems]
     for (unsigned turn = 0; turn < sets.turns; ++turn) {
       if (warp % sets.turns == turn) {
 #pragma unroll
-        for (unsigned j = 0; j < kItems; ++j) add_to_set(j, (last_items >> j & 1) != 0);
+        for (unsigned j = 0; j < TilePolicy::kItems; ++j) add_to_set(j, (last_items >> j & 1) != 0);
       }
       __syncthreads();
     }
@@ -114,14 +114,15 @@ __device__ void fold_tile(const LabelSets<T>& sets, const Label (&label)[kItems]
 }
 
 template <class T, class Op, bool kTurns>
-__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
+__global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
     fold_chunks_kernel(Partitioning parts, unsigned turns, Stretches stretches, Tiles<T> tiles,
                        Chunks chunks, T* tables) {
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
   const Pieces pieces(reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row()));
-  const unsigned begin = blockIdx.x;  // of the stretch; other chunks are no block's
+  // A block for every chunk; it works if a stretch begins with that.
+  const unsigned begin = blockIdx.x;
   if (begin >= chunks.firsts[parts.count]) return;
-  const unsigned p = chunks.chunks[begin].partition;
+  const unsigned p = chunks.list[begin].partition;
   const unsigned first = chunks.firsts[p], last = chunks.firsts[p + 1];
   const unsigned length = stretches.length(last - first);
   if ((begin - first) % length != 0) return;
@@ -130,12 +131,12 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
   for (unsigned number = begin; number < end; ++number) {
     pieces.clear();
     __syncthreads();
-    const Chunk chunk = chunks.chunks[number];
+    const Chunk chunk = chunks.list[number];
     const unsigned count = chunks.range_of(number, chunk, tiles.totals).count();
     pieces.find(chunk, count, parts, tiles.offsets);
     __syncthreads();
-    Label label[kItems];
-    T items[kItems];
+    Items<Label> label;
+    Items<T> items;
     pieces.load<Op>(count, parts, tiles, label, items);
     fold_tile<kTurns, Op>(sets, label, items);
   }
@@ -144,12 +145,13 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
     tables[table * parts.width() + b] = sets.slots[b];
 }
 
-/// A warp for 32 buckets and one of `shares` parts of their tables; a partition has whole warps.
+/// Combines every bucket's tables by `shares` threads, each a part of them; a warp has neighbouring
+/// buckets, all of one partition, and one share.
 template <class T, class Op>
 __global__ void __launch_bounds__(kThreads)
     combine_tables_kernel(const T* tables, const Count* first_chunks, Partitioning parts,
                           Stretches stretches, unsigned shares, std::size_t buckets, T* results) {
-  T* totals = dynamic_shared<T>();  // of every thread
+  T* totals = dynamic_shared<T>();  // one per thread
   const unsigned threads = kThreads / shares, share = threadIdx.x / threads;
   const std::size_t bucket = std::size_t{blockIdx.x} * threads + threadIdx.x % threads;
   T total = Op::template identity<T>();
@@ -160,14 +162,14 @@ __global__ void __launch_bounds__(kThreads)
     const unsigned last = count * (share + 1) / shares;
     const T* of_bucket =
         tables + stretches.first_table(p, first) * parts.width() + (bucket & (parts.width() - 1));
-    for (unsigned t = count * share / shares; t < last; t += kInFlight) {
-      T held[kInFlight];
+    for (unsigned t = count * share / shares; t < last; t += Policy::kTablesInFlight) {
+      T held[Policy::kTablesInFlight];
 #pragma unroll
-      for (unsigned k = 0; k < kInFlight; ++k)
+      for (unsigned k = 0; k < Policy::kTablesInFlight; ++k)
         held[k] = t + k < last ? of_bucket[std::size_t{t + k} * parts.width()]
                                : Op::template identity<T>();
 #pragma unroll
-      for (unsigned k = 0; k < kInFlight; ++k) total = Op::combine(total, held[k]);
+      for (unsigned k = 0; k < Policy::kTablesInFlight; ++k) total = Op::combine(total, held[k]);
     }
   }
   if (shares > 1) {
@@ -182,8 +184,8 @@ __global__ void __launch_bounds__(kThreads)
 
 Stretches stretches_of(const Problem& p) {
   const unsigned width = partitioning(p).width();
-  return {.shortest = static_cast<unsigned>(ceil_div(kInputsPerBucket * width, kTile)),
-          .most = kStretchesPerSm * p.device.sm_count};
+  return {.shortest = static_cast<unsigned>(ceil_div(Policy::kInputsPerBucket * width, kTile)),
+          .most = Policy::kStretchesPerSm * p.device.sm_count};
 }
 std::size_t tables_bytes(const Problem& p) {
   const Partitioning parts = partitioning(p);
@@ -191,7 +193,7 @@ std::size_t tables_bytes(const Problem& p) {
 }
 StableLayout layout(const Problem& p) { return stable_layout(p, tables_bytes(p), false); }
 
-/// Threads for a bucket.
+/// Threads that combine a bucket's tables.
 unsigned shares_of(const Problem& p) {
   unsigned shares = kWarps;
   while (shares > 1 && p.buckets * shares > p.device.sm_count * p.device.max_threads_per_sm)
@@ -231,12 +233,14 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
       .restriction = [](const Problem& p) { return partitions_restriction(p, Pieces::kBytes); },
-      // The votes; for each chunk of a stretch the items of all warps and their sets; the tables.
+      // The votes; for each chunk of a stretch the items and sets of all warps; then the tables.
       .depth = [](const Problem& p) -> std::uint64_t {
         const Stretches stretches = stretches_of(p);
         const std::size_t longest = ceil_div(most_chunks(partitioning(p)), stretches.most);
-        return 5 + std::max<std::size_t>(longest, stretches.shortest) * (kItems + 1) * kWarps +
-               stretches.most + kInFlight + kWarps;
+        return 5 +
+               std::max<std::size_t>(longest, stretches.shortest) * (TilePolicy::kItems + 1) *
+                   kWarps +
+               stretches.most + Policy::kTablesInFlight + kWarps;
       },
       .traffic =
           [](const Problem& p) {

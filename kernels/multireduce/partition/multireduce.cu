@@ -4,14 +4,11 @@
 // Idea: buckets that do not fit into shared memory together are divided into ranges (partitions)
 //   that do. A block orders a tile of inputs by partition in shared memory and writes it back as
 //   one piece, with the offset of every partition in it: no histogram over all inputs and no
-//   scattered store. Every partition of a tile is filled up to a multiple of four with neutral
-//   elements, so that a lane of the second kernel takes four inputs by two loads. That kernel walks
-//   through the pieces of one partition in all tiles and combines them in private buckets. Within a
-//   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
-//   among several blocks by tiles, so skewed labels cost little more than uniform ones. A tile
-//   whose labels span few buckets (sorted labels) is not ordered: it is combined at once. Nor is
-//   one of runs, where most times four neighbours have one label: equal neighbours are combined,
-//   and what is left goes to the results.
+//   scattered store. The second kernel walks through the pieces of one partition in all tiles, four
+//   inputs per load, and combines them in private buckets. Within a partition a label needs 16
+//   bits. A partition with more than its share of the inputs is divided among several blocks by
+//   tiles, so skewed labels cost little more than uniform ones. Two kinds of tiles are not ordered
+//   but combined at once: those whose labels span few buckets (sorted labels), and those of runs.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -19,21 +16,9 @@
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. For i32 sums 20 bytes per input, which
 //   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 370 us
-//   into 2^16 buckets, 376 into 2^20. Beyond 2^21 the table of a partition fills shared memory, the
-//   pieces get shorter, their reads touch more sectors and more of a tile is filled up: 395 us into
-//   2^22, 462 into 2^23, 595 into 2^24. Zipf labels take 529 us into 2^16 and 808 into 2^24. Labels
-//   in runs of 64 take 142 to 194 us; into 2^20 buckets runs of 16 take 163 us, runs of 4 252 (in a
-//   run of their own). Sorted labels take 138 to 181. atomic/global is nearest where its table lies
-//   in the L2 (702 us into 2^22, uniform), and into 2^24 buckets with sorted labels (258 us). With
-//   these memory binds: results are cleared (61 MB written), and changed when they have left the L2
-//   (67 MB read, 74 written); with the inputs 740 MB, 174 us at the read ceiling. 604 MB, were
-//   every result touched once, would take 155 us at the rate at which the same kernels read sorted
-//   labels of few buckets. Results that were filled, range by range, by the tile that came first
-//   took 191 us, as tiles waited for one another; loads marked evict-first changed nothing. Values
-//   of 8 bytes move 32 bytes per input: into 2^20 buckets they take 725 us, atomic/global 741; into
-//   2^23 1304 and 2428 (in a run of their own).
+//   into 2^16 buckets. Other labels and more buckets: docs/kernels/partition-multireduce.md
 // Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
-//   (partition/multireduce-ordered is the form for those that do not).
+//   (partition/multireduce-ordered takes those that do not).
 // Deviations: none, there is no publication.
 
 #include <algorithm>
@@ -53,7 +38,8 @@ __global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals
   fill_tile(totals, count, Count{0});
 }
 
-/// A block for every tile: combines it at once where its labels allow that, and orders it else.
+/// A block for every tile combines it at once where its labels are near or in runs, and else orders
+/// it.
 template <class T, class Op>
 __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
@@ -178,7 +164,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {{"block", "512", {"256", "512"}, "threads that order a tile"}},
       .restriction = restriction,
-      // All of a bucket's inputs in one slot, the copies, the shares.
+      // All of a bucket's inputs in one slot; then the copies and the shares.
       .depth = [](const Problem& p) -> std::uint64_t {
         return p.n + 2 * kWarpSize + p.device.sm_count;
       },

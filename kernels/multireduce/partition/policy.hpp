@@ -1,5 +1,4 @@
-// The values of partition/multireduce that were chosen by measuring on an H200
-// (docs/kernels/partition-multireduce.md).
+// The tuning of partition/multireduce.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +7,7 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
+/// Chosen on an H200 (docs/kernels/partition-multireduce.md).
 struct Policy {
   /// Values of a tile that a thread holds, in bytes. Longer pieces against registers: 16 values of
   /// 8 bytes do not fit into these.
@@ -24,23 +24,26 @@ struct Policy {
   /// fewer sectors are read in part. A prototype of the second kernel, which took inputs one by
   /// one, needed 133 us for 2^26 inputs with 2^6 partitions, 168 us with 2^7, 188 us with 2^8.
   static constexpr unsigned kLog2WantedPartitions = 6;
-  /// Beyond, their counters leave too little of the first kernel's shared memory.
+  /// Partitions, at most: a block of either kernel has a counter for each in shared memory.
   static constexpr unsigned kMostPartitions = 2048;
   /// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
   static constexpr unsigned kLeastBits = 6;
 
-  /// A tile is combined in a table of its own where its labels lie within two reaches, of one label
-  /// for so many inputs each.
+  /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
+  /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
-  /// Quarters of the threads whose quads must have one label each for a tile to count as runs.
+  /// Runs: quarters of a block's threads whose quads must have one label each. It also bounds how
+  /// many runs can be left.
   static constexpr unsigned kQuartersInRuns = 3;
 
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
-  /// Lanes of the second kernel that walk through a piece together, a quad each.
+  /// Lanes of the second kernel that walk through a piece together, a quad each: more read longer
+  /// stretches at once, fewer are idle at the end of short pieces.
   static constexpr unsigned kWalkers = 8;
-  /// Mean inputs of a piece from which on a lane has one piece in flight by as many quads as
-  /// registers hold (kMostSteps), one by three quads, and two by two; below, three by one.
+  /// What a lane of the second kernel has in flight depends on the mean inputs of a piece, as far
+  /// as registers hold it: from kLongPiece on most_steps quads of one piece, from kMediumPiece on 3
+  /// of one, from kShortPiece on 2 of each of two, below 1 of each of three.
   static constexpr unsigned kLongPiece = 80, kMediumPiece = 40, kShortPiece = 20;
   static constexpr unsigned most_steps(std::size_t value_bytes) { return value_bytes == 8 ? 3 : 5; }
 };

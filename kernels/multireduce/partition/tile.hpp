@@ -42,19 +42,20 @@ __host__ __device__ inline unsigned places_of(const Partitioning& parts) {
   return (parts.tile + parts.count * (kQuad - 1) + 7) / 8 * 8;
 }
 
-/// A block's tile: its inputs in registers, and the shared memory that they are combined or ordered
-/// in. A thread has quads, blockDim.x quads apart.
+/// A block's tile: its inputs in registers, and the shared memory in which they are combined or
+/// ordered. A thread holds quads that lie blockDim.x quads apart.
 template <class T>
 struct Tile {
   static constexpr unsigned kItems = Policy::items(sizeof(T));
 
-  std::size_t first;  ///< input
+  std::size_t first;  ///< the tile's first input
   unsigned count;     ///< inputs
   Label label[kItems];
   T value[kItems];
 
-  T* shared_values;      ///< places_of the partitioning, as
-  Short* shared_labels;  ///< these
+  // Shared memory.
+  T* shared_values;      ///< [place]
+  Short* shared_labels;  ///< [place]
   Count* starts;         ///< of every partition, and the end of the last
 
   /// Loads the block's tile of `n` inputs. `aligned`: whether both arrays begin at a multiple of 16
@@ -90,7 +91,7 @@ struct Tile {
       for (unsigned e = 0; e < kPerLoad; ++e) value[j + e] = some.at[e];
     }
   }
-  /// What is beyond the input gets the tile's first label, and no value.
+  /// Items beyond the input get the tile's first label, and no value.
   __device__ void load_each(const T* values, const Label* labels) {
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {

@@ -17,10 +17,7 @@
 //   and values read, results written in place of the values; results and places read, n results
 //   written. The offsets of every tile, 2 bytes per partition, written and read twice; 8 bytes per
 //   label of a partition (16 for values of 8 bytes) and chunk written twice and read at least once.
-//   On an H200, 2^26 i32 take 1.5 ms with 2^13 uniform labels, 1.7 with 2^16, 2.9 with 2^22, where
-//   a tile's pieces have four inputs; 1.0 to 1.6 with degenerate or sorted ones. With 2^14 uniform
-//   labels ordering the tiles takes 0.44 ms, the chunks 0.89 (the votes and chains of the warps
-//   bind, as in onepass/multiscan), putting them back 0.22.
+//   On an H200 the votes and chains of the warps bind: docs/kernels/partition-multiscan.md
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32. The workspace is zero before the first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a chunk looks back,
@@ -33,8 +30,9 @@
 
 namespace reduce_bench::BACKEND::partition_multiscan {
 
+/// A block for every chunk scans it in place.
 template <class T, class Op, bool kTurns>
-__global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
+__global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
     scan_chunks_kernel(Partitioning parts, unsigned turns, bool inclusive, States all_states,
                        Ledger* ledger, Tiles<T> tiles, Chunks chunks) {
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
@@ -49,18 +47,18 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
   __syncthreads();
   const unsigned number = ticket[0];
   if (number < chunks.firsts[parts.count]) {
-    const Chunk chunk = chunks.chunks[number];
+    const Chunk chunk = chunks.list[number];
     const ChunkRange range = chunks.range_of(number, chunk, tiles.totals);
     const unsigned count = range.count();
     pieces.find(chunk, count, parts, tiles.offsets);
     __syncthreads();
-    Label label[kItems];
-    T items[kItems];
+    Items<Label> label;
+    Items<T> items;
     pieces.load<Op>(count, parts, tiles, label, items);
     scan_tile<kTurns, Op>(sets, all_states.of_launch(ticket[1]),
                           {number, range.first(), range.last()}, inclusive, label, items);
 #pragma unroll
-    for (unsigned j = 0; j < kItems; ++j) {
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
       const unsigned input = place_in_tile(j);
       if (input < count) tiles.values[pieces.address(input)] = items[j];
     }
@@ -68,7 +66,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
   if (threadIdx.x == 0) ledger->leave();
 }
 
-/// Every tile back into the order of the input.
+/// Puts every tile back into the order of the input.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     restore_tiles_kernel(const T* ordered, const Short* places, std::size_t n, T* results) {
@@ -79,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
     reinterpret_cast<Vector16<T>*>(tile)[i] = vectors[i];
   __syncthreads();
 #pragma unroll
-  for (unsigned j = 0; j < kItems; ++j) {
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const std::size_t i = first + place_in_tile(j);
     if (i < n) results[i] = tile[places[i]];
   }
@@ -127,9 +125,9 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {scan_axis()},
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
-      // The chain of peers and the warp's set for each item, the warps, the chunks.
+      // For each item the chain of peers and the warp's set; then the warps and the chunks.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return (kItems + 6) * kWarps + most_chunks(partitioning(p)) + 3;
+        return (TilePolicy::kItems + 6) * kWarps + most_chunks(partitioning(p)) + 3;
       },
       .traffic =
           [](const Problem& p) {

@@ -6,22 +6,18 @@
 //   both arrive together: no fence, no ticket. Block 0 waits for the words of all others, folds
 //   them, writes the result and clears the flags for the next launch. No other block waits for
 //   anything, so the grid may exceed what is resident. Where latency counts, block 0 streams
-//   nothing: it reads what whole chunks leave over and waits, and the others' code is short.
-// Fixes: the second launch of two-pass reductions (on an H200 cub/reduce takes 3.8 us for 2^12
-//   integers in one kernel, 6.9 us for 2^13 in two; this 3.8 and 4.1) and, of last-block schemes
-//   such as harris/threadfence, the fence and the ticket's round trip between a block's partial and
-//   the result.
+//   nothing, and the others' code is short.
+// Fixes: the second launch of two-pass reductions and, of last-block schemes such as
+//   harris/threadfence, the fence and the ticket's round trip between a block's partial and the
+//   result.
 // Launch: one block of 256 to 1024 threads up to 64 KB of input. Then a block of 256 threads for
-//   every 16 KB, from 64 KB per SM on (with types of 8 bytes from 16 KB: 0.06 us less for 8 MB of
-//   f64 on an H200) one of 512 threads for every 32 KB; from 32 KB per SM on for twice as much, in
-//   two rounds; one block more up to 512 KB per SM. At most blocks_per_sm blocks per SM, which take
-//   chunk after chunk, a grid apart. B * sizeof(T) shared.
+//   every 16 KB, from 64 KB per SM on (16 KB with types of 8 bytes) one of 512 threads for every
+//   32 KB; from 32 KB per SM on twice as much per block, in two rounds; up to 512 KB per SM one
+//   block more, which streams nothing. At most blocks_per_sm blocks per SM, which take chunk after
+//   chunk, a grid apart. B * sizeof(T) shared.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
-//   From 2^24 elements device memory binds (on an H200 at 2^30 the time of the read ceiling within
-//   1 %). Below, latency binds. Of the 7.5 us for 8 MB of f64 on an H200 with cold caches, 7.0 go
-//   to reading alone, however it is arranged: 2.7 to an empty launch, 1.0 to lines that the flush
-//   left written in L2 and that have to go first. The rest goes to a block's fold, a store and a
-//   poll through L2, and the fold of 128 words.
+//   On an H200 device memory binds from 2^24 elements, latency below:
+//   docs/kernels/onepass-reduce.md
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.
@@ -36,17 +32,39 @@
 
 namespace reduce_bench::BACKEND::onepass_reduce {
 
-/// 16-byte loads in flight per thread. Eight gained nothing on an H200.
-inline constexpr unsigned kLoads = 4;
+/// Chosen on an H200 (docs/kernels/onepass-reduce.md). The limits are the
+/// 16-byte loads up to which a launch plan was the fastest seen.
+struct Policy {
+  /// 16-byte loads in flight per thread: bandwidth against registers and short inputs. Eight gained
+  /// nothing.
+  static constexpr unsigned kLoads = 4;
+  /// 64 KB. One block has nobody to wait for, many blocks have the whole device's bandwidth.
+  static constexpr std::size_t kOneBlockLoads = 1024 * kLoads;
+  /// 32 KB. Up to here all blocks load once; beyond, a block takes two chunks: fewer partial
+  /// results to wait for.
+  static constexpr std::size_t kOneRoundLoadsPerSm = 2048;
+  /// 64 KB up to which blocks have 256 threads; larger blocks leave fewer partial results.
+  static constexpr std::size_t kSmallBlocksLoadsPerSm = 4096;
+  /// 16 KB. The same with types of 8 bytes, whose partial results cost more: 0.06 us less for 8 MB
+  /// of f64.
+  static constexpr std::size_t kSmallBlocksLoadsPerSm8 = 1024;
+  /// 512 KB, 69 MB on an H200. Up to here block 0 stands aside and loads have the L2 cache fetch
+  /// ahead; beyond, what counts is that all blocks stream.
+  static constexpr std::size_t kLatencyLoadsPerSm = 32768;
 
-/// The input as 16-byte vectors from the first 16-byte boundary on, cut into chunks of kLoads
-/// vectors per thread of a block, and what this thread has folded of it. `kAhead`: whether loads
-/// have the L2 cache fetch ahead.
+  static constexpr std::size_t small_blocks_loads_per_sm(std::size_t element_bytes) {
+    return element_bytes == 8 ? kSmallBlocksLoadsPerSm8 : kSmallBlocksLoadsPerSm;
+  }
+};
+
+/// The input as 16-byte vectors from the first 16-byte boundary on, cut into chunks of
+/// Policy::kLoads vectors per thread of a block, and what this thread has folded of it. `kAhead`:
+/// whether loads have the L2 cache fetch ahead.
 template <class T, class Op, unsigned kBlock, bool kAhead>
 struct Tile {
   using Vec = Vector16<T>;
-  using Loads = Vec[kLoads];
-  static constexpr unsigned kChunk = kBlock * kLoads;  ///< vectors
+  using Loads = Vec[Policy::kLoads];
+  static constexpr unsigned kChunk = kBlock * Policy::kLoads;  ///< vectors
 
   const T* values;
   std::size_t n, head;
@@ -71,13 +89,13 @@ struct Tile {
   __device__ void load(unsigned chunk, Loads& loads) const {
     const Vec* from = vectors + std::size_t{chunk} * kChunk + threadIdx.x;
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) loads[k] = load_vector(from + k * kBlock);
+    for (unsigned k = 0; k < Policy::kLoads; ++k) loads[k] = load_vector(from + k * kBlock);
   }
   /// The same of a chunk that may be cut short: neutral elements stand for what is missing.
   __device__ void load_partial(unsigned chunk, Loads& loads) const {
     const std::size_t i = std::size_t{chunk} * kChunk + threadIdx.x;
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
+    for (unsigned k = 0; k < Policy::kLoads; ++k) {
       if (i + k * kBlock < count) {
         loads[k] = load_vector(vectors + i + k * kBlock);
       } else {
@@ -88,7 +106,7 @@ struct Tile {
   }
   __device__ void add(const Loads& loads) {
 #pragma unroll
-    for (unsigned k = 0; k < kLoads; ++k) {
+    for (unsigned k = 0; k < Policy::kLoads; ++k) {
 #pragma unroll
       for (unsigned e = 0; e < Vec::kCount; ++e) sum[e] = Op::combine(sum[e], loads[k].at[e]);
     }
@@ -234,17 +252,6 @@ struct LaunchPlan {
   unsigned streaming() const { return regime == Regime::kLatency ? blocks - 1 : blocks; }
 };
 
-// 16-byte loads up to which a shape is the fastest seen on an H200.
-inline constexpr std::size_t kOneBlockLoads = 1024 * kLoads;  // 64 KB: nobody else to wait for
-inline constexpr std::size_t kOneRoundLoadsPerSm = 2048;      // 32 KB: all blocks load once
-inline constexpr std::size_t kSmallBlocksLoadsPerSm = 4096;   // 64 KB; with types of 8 bytes
-inline constexpr std::size_t kSmallBlocksLoadsPerSm8 = 1024;  // 16 KB: their partials cost more
-inline constexpr std::size_t kLatencyLoadsPerSm = 32768;      // 512 KB: 69 MB on an H200
-
-std::size_t small_blocks_loads_per_sm(const Problem& p) {
-  return p.element_bytes() == 8 ? kSmallBlocksLoadsPerSm8 : kSmallBlocksLoadsPerSm;
-}
-
 LaunchPlan plan_of(const Problem& p) {
   const std::size_t loads = ceil_div(p.input_bytes(), 16);
   const std::size_t loads_per_sm = ceil_div(loads, p.device.sm_count);
@@ -252,18 +259,17 @@ LaunchPlan plan_of(const Problem& p) {
   if (!p.params.is("block", "auto")) {
     block = p.params.number("block");
   } else {
-    if (loads <= kOneBlockLoads / 4) block = 256;
-    else if (loads <= kOneBlockLoads / 2) block = 512;
-    else if (loads <= kOneBlockLoads) block = 1024;
-    else block = loads_per_sm <= small_blocks_loads_per_sm(p) ? 256 : 512;
+    if (loads <= Policy::kOneBlockLoads / 4) block = 256;
+    else if (loads <= Policy::kOneBlockLoads / 2) block = 512;
+    else if (loads <= Policy::kOneBlockLoads) block = 1024;
+    else block = loads_per_sm <= Policy::small_blocks_loads_per_sm(p.element_bytes()) ? 256 : 512;
   }
-  const bool latency = loads_per_sm <= kLatencyLoadsPerSm;
-  // Beyond one round, twice the work per block: fewer partial results to wait for.
-  const std::size_t rounds = latency && loads_per_sm > kOneRoundLoadsPerSm ? 2 : 1;
+  const bool latency = loads_per_sm <= Policy::kLatencyLoadsPerSm;
+  const std::size_t rounds = latency && loads_per_sm > Policy::kOneRoundLoadsPerSm ? 2 : 1;
   const std::size_t most =
       std::size_t{p.device.sm_count} *
       std::min(p.params.number("blocks_per_sm"), p.device.max_threads_per_sm / block);
-  const std::size_t useful = loads / (block * kLoads * rounds);
+  const std::size_t useful = loads / (block * Policy::kLoads * rounds);
   if (useful <= 1 || most <= 2) return {block, 1, Regime::kOneBlock};
   if (!latency) return {block, static_cast<unsigned>(std::min(useful, most)), Regime::kBandwidth};
   return {block, static_cast<unsigned>(std::min(useful + 1, most)), Regime::kLatency};
@@ -276,14 +282,13 @@ struct OnepassReduce {
     const auto address = reinterpret_cast<std::uintptr_t>(call.values());
     const std::size_t head = std::min<std::size_t>(call.n(), (16 - address % 16) % 16 / sizeof(T));
     with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
-      const LaunchShape shape{plan.blocks, kBlock, kBlock * sizeof(T), call.stream};
+      const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(T), call.stream};
       if (plan.regime == Regime::kOneBlock)
-        return launch(one_block_kernel<T, Op, kBlock>, shape, call.values(), call.n(), head,
+        return launch(one_block_kernel<T, Op, kBlock>, grid, call.values(), call.n(), head,
                       call.results());
       launch(plan.regime == Regime::kLatency ? latency_kernel<T, Op, kBlock>
                                              : bandwidth_kernel<T, Op, kBlock>,
-             shape, call.values(), call.n(), head, call.results(),
-             call.template scratch<Slot<T>>());
+             grid, call.values(), call.n(), head, call.results(), call.template scratch<Slot<T>>());
     });
   }
 };
@@ -297,23 +302,23 @@ Variant variant() {
       .params = {{"block", "auto", {"auto", "256", "512", "1024"}, "threads; auto: by size"},
                  {"blocks_per_sm", "4", {"1", "2", "4", "8"}, "blocks per SM at most"}},
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
-        const std::size_t lanes = 16 / p.element_bytes(), sms = p.device.sm_count;
-        return {kOneBlockLoads / 4 * lanes,
-                kOneBlockLoads / 2 * lanes,
-                kOneBlockLoads * lanes,
-                kOneRoundLoadsPerSm * sms * lanes,
-                small_blocks_loads_per_sm(p) * sms * lanes,
-                kLatencyLoadsPerSm * sms * lanes};
+        const std::size_t per_load = 16 / p.element_bytes(), sms = p.device.sm_count;
+        return {Policy::kOneBlockLoads / 4 * per_load,
+                Policy::kOneBlockLoads / 2 * per_load,
+                Policy::kOneBlockLoads * per_load,
+                Policy::kOneRoundLoadsPerSm * sms * per_load,
+                Policy::small_blocks_loads_per_sm(p.element_bytes()) * sms * per_load,
+                Policy::kLatencyLoadsPerSm * sms * per_load};
       },
       .depth = [](const Problem& p) -> std::uint64_t {
         const LaunchPlan plan = plan_of(p);
-        const std::size_t lanes = 16 / p.element_bytes();
-        const std::size_t per_lane =
-            ceil_div(p.n, std::size_t{plan.block} * plan.streaming() * lanes) + 4;
-        // A row for every 128 threads but the first, 2 for 4 columns, 3 for 8 values, 2 shuffles.
-        const std::size_t fold = plan.block / 128 + 6;
-        // Edges and lanes; a block's fold; the others' partials and block 0's fold.
-        return per_lane + lanes + fold +
+        const std::size_t per_load = 16 / p.element_bytes();
+        const std::size_t per_sum =
+            ceil_div(p.n, std::size_t{plan.block} * plan.streaming() * per_load) + 4;
+        // The rows of a column, 2 for 4 columns, 3 for 8 values, 2 shuffles.
+        const std::size_t fold = plan.block / (kRowsAtOnce * kWarpSize) + 6;
+        // A thread's sums and their fold; a block's fold; the others' partials and block 0's fold.
+        return per_sum + per_load + fold +
                (plan.blocks > 1 ? ceil_div(plan.blocks - 1, plan.block) + fold : 0);
       },
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
