@@ -53,7 +53,7 @@ __global__ void scan_totals_kernel(T* totals, std::size_t segments) {
       const T before = __shfl_up_sync(kAllLanes, sum, distance);
       if (lane >= distance) sum = Op::combine(before, sum);
     }
-    if (lane == 31) warp_totals[warp] = sum;
+    if (lane == kWarpSize - 1) warp_totals[warp] = sum;
     T before = __shfl_up_sync(kAllLanes, sum, 1);
     if (lane == 0) before = Op::template identity<T>();
     __syncthreads();
@@ -97,8 +97,8 @@ inline bool one_thread_scans_totals(std::size_t buckets, std::size_t segments) {
 }
 
 inline unsigned threads_of_totals(std::size_t segments) {
-  return static_cast<unsigned>(
-      std::min<std::size_t>(ceil_div(ceil_div(segments, kTotalsItems), 32) * 32, 1024));
+  return static_cast<unsigned>(std::min<std::size_t>(
+      ceil_div(ceil_div(segments, kTotalsItems), kWarpSize) * kWarpSize, 1024));
 }
 
 template <class Op, class T>
@@ -163,8 +163,8 @@ void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* t
   const std::size_t buckets = call.buckets();
   enqueue_scan_totals<Op>(call.stream, totals, buckets, segments.count);
   if (fetches_totals(buckets, segments)) {
-    const auto block =
-        static_cast<unsigned>(std::min<std::size_t>(ceil_div(segments.length, 32) * 32, kAddBlock));
+    const auto block = static_cast<unsigned>(
+        std::min<std::size_t>(ceil_div(segments.length, kWarpSize) * kWarpSize, kAddBlock));
     launch(add_fetched_totals_kernel<T, Op>,
            {static_cast<unsigned>(segments.count), block, buckets * sizeof(T), call.stream},
            call.labels(), call.n(), segments.length, static_cast<unsigned>(buckets), totals,

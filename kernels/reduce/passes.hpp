@@ -27,16 +27,16 @@ inline std::size_t padded(std::size_t elements) { return ceil_div(elements, 16) 
 /// Calls `pass(input, n, output, blocks)` until one block has written the result.
 template <class T, class Pass>
 void reduce_in_passes(const TypedCall<T>& call, std::size_t elements_per_block, Pass&& pass) {
-  const T* input = call.values();
+  const T* values = call.values();
   std::size_t n = call.n();
   T* partials = call.scratch();
   T* next_partials = partials + padded(blocks_of_pass(n, elements_per_block));
   for (;;) {
     const std::size_t blocks = blocks_of_pass(n, elements_per_block);
-    T* output = blocks == 1 ? call.results() : partials;
-    pass(input, n, output, static_cast<unsigned>(blocks));
+    T* results = blocks == 1 ? call.results() : partials;
+    pass(values, n, results, static_cast<unsigned>(blocks));
     if (blocks == 1) return;
-    input = output;
+    values = results;
     n = blocks;
     std::swap(partials, next_partials);
   }

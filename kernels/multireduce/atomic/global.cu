@@ -18,9 +18,9 @@
 namespace reduce_bench::BACKEND::atomic_global {
 
 template <class T, class Op>
-__global__ void kernel(const T* values, const Label* labels, std::size_t n, T* buckets) {
+__global__ void kernel(const T* values, const Label* labels, std::size_t n, T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) atomic_combine<Op>(&buckets[labels[i]], values[i]);
+  if (i < n) atomic_combine<Op>(&results[labels[i]], values[i]);
 }
 
 struct AtomicGlobal {

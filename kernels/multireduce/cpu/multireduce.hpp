@@ -19,13 +19,13 @@ inline ParamSpec fetch_axis() {
 }
 
 /// eilers Algorithm 2.2.
-template <class Op, class T, class Labels, class Values, class Buckets>
-void multireduce(std::size_t n, std::size_t m, Labels labels, Values values, Buckets buckets) {
-  fill(buckets, m, Op::template identity<T>());
+template <class Op, class T, class Labels, class Values, class Results>
+void multireduce(std::size_t n, std::size_t m, Labels labels, Values values, Results results) {
+  fill(results, m, Op::template identity<T>());
   for (std::size_t i = 0; i < n; ++i) {
     const Label label = labels[i];
-    const T value = values[i], bucket = buckets[label];
-    buckets[label] = Op::combine(bucket, value);
+    const T value = values[i], bucket = results[label];
+    results[label] = Op::combine(bucket, value);
   }
 }
 

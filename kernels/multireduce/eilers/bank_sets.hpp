@@ -77,8 +77,9 @@ inline BankSetsPlan plan_bank_sets(const Problem& p) {
   plan.shared_bytes = bank_sets_bytes(p);
   plan.threads =
       p.params.is("warps", "auto")
-          ? std::clamp(static_cast<unsigned>(ceil_div(4 * plan.buckets, 32)) * 32, 32u, 1024u)
-          : 32 * p.params.number("warps");
+          ? std::clamp(static_cast<unsigned>(ceil_div(4 * plan.buckets, kWarpSize)) * kWarpSize,
+                       kWarpSize, 1024u)
+          : kWarpSize * p.params.number("warps");
   const std::size_t resident = std::clamp<std::size_t>(
       std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
                             p.device.max_shared_bytes_per_block / plan.shared_bytes),

@@ -135,7 +135,7 @@ Variant variant() {
       .restriction = restriction,
       // A thread's items, a scan over the warp and the warps, the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return p.params.number("items") + 5 + p.params.number("threads") / 32 + 2 +
+        return p.params.number("items") + 5 + p.params.number("threads") / kWarpSize + 2 +
                depth_of_combine(blocks_of(p));
       },
       .traffic =

@@ -22,7 +22,7 @@ namespace reduce_bench::BACKEND::eilers_vector {
 
 /// Reduces the block's vectors, one for each thread, [vector][bucket]; the first is then stored.
 template <class T, class Op>
-__device__ void reduce_vectors(T* vectors, unsigned buckets, T* result) {
+__device__ void reduce_vectors(T* vectors, unsigned buckets, T* results) {
   for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
     __syncthreads();
     const unsigned pairs = blockDim.x / (2 * stride);
@@ -33,7 +33,7 @@ __device__ void reduce_vectors(T* vectors, unsigned buckets, T* result) {
   }
   __syncthreads();
   for (unsigned bucket = threadIdx.x; bucket < buckets; bucket += blockDim.x)
-    result[std::size_t{blockIdx.x} * buckets + bucket] = vectors[bucket];
+    results[std::size_t{blockIdx.x} * buckets + bucket] = vectors[bucket];
 }
 
 template <class T, class Op>
@@ -49,12 +49,12 @@ __global__ void of_inputs_kernel(const T* values, const Label* labels, std::size
 }
 
 template <class T, class Op>
-__global__ void of_vectors_kernel(const T* input, std::size_t n, unsigned buckets, T* results) {
+__global__ void of_vectors_kernel(const T* values, std::size_t n, unsigned buckets, T* results) {
   T* vectors = dynamic_shared<T>();
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x * buckets;
   const std::size_t end = n * buckets;
   for (unsigned i = threadIdx.x; i < blockDim.x * buckets; i += blockDim.x)
-    vectors[i] = first + i < end ? input[first + i] : Op::template identity<T>();
+    vectors[i] = first + i < end ? values[first + i] : Op::template identity<T>();
   reduce_vectors<T, Op>(vectors, buckets, results);
 }
 
@@ -83,17 +83,17 @@ struct EilersVector {
     const std::size_t shared_bytes = std::size_t{block} * buckets * sizeof(T);
     T* partials = call.scratch();
     T* next_partials = partials + blocks_of(call.n(), block) * buckets;
-    const T* input = nullptr;
+    const T* values = nullptr;
     for_each_pass(call.problem, [&](std::size_t vectors, std::size_t blocks) {
-      T* output = blocks == 1 ? call.results() : partials;
+      T* results = blocks == 1 ? call.results() : partials;
       const LaunchShape shape{static_cast<unsigned>(blocks), block, shared_bytes, call.stream};
-      if (input == nullptr) {
+      if (values == nullptr) {
         launch(of_inputs_kernel<T, Op>, shape, call.values(), call.labels(), vectors, buckets,
-               output);
+               results);
       } else {
-        launch(of_vectors_kernel<T, Op>, shape, input, vectors, buckets, output);
+        launch(of_vectors_kernel<T, Op>, shape, values, vectors, buckets, results);
       }
-      input = output;
+      values = results;
       std::swap(partials, next_partials);
     });
   }

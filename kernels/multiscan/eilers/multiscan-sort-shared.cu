@@ -134,7 +134,7 @@ Variant variant() {
       .restriction = restriction,
       // A thread's items, a scan over the warp and the warps, the totals.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return p.params.number("items") + 5 + p.params.number("threads") / 32 + 3 +
+        return p.params.number("items") + 5 + p.params.number("threads") / kWarpSize + 3 +
                depth_of_totals(p, segments(p));
       },
       .traffic =

@@ -18,15 +18,15 @@
 namespace reduce_bench::BACKEND::amp_cascade {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t stride = 2 * std::size_t{gridDim.x} * blockDim.x;
 
   partial[t] = Op::template identity<T>();
   for (std::size_t i = 2 * std::size_t{blockIdx.x} * blockDim.x + t; i < n; i += stride) {
-    T pair = input[i];
-    if (i + blockDim.x < n) pair = Op::combine(pair, input[i + blockDim.x]);
+    T pair = values[i];
+    if (i + blockDim.x < n) pair = Op::combine(pair, values[i + blockDim.x]);
     partial[t] = Op::combine(partial[t], pair);
   }
   __syncthreads();
@@ -36,7 +36,7 @@ __global__ void kernel(const T* input, std::size_t n, T* output) {
     __syncthreads();
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct AmpCascade {

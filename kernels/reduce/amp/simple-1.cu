@@ -19,17 +19,17 @@
 namespace reduce_bench::BACKEND::amp_simple_1 {
 
 template <class T, class Op>
-__global__ void kernel(const T* from, T* to, std::size_t n, T* tail, bool first) {
+__global__ void kernel(const T* values, T* results, std::size_t n, T* tail, bool first) {
   const std::size_t s = n / 2;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= s) return;
 
-  to[i] = Op::combine(from[i], from[i + s]);
+  results[i] = Op::combine(values[i], values[i + s]);
 
   if (i == s - 1) {
     T tail_sum = first ? Op::template identity<T>() : *tail;
     // In place, too, nobody writes to from[n - 1]: only the lower half changes.
-    if (n % 2 != 0) tail_sum = Op::combine(tail_sum, from[n - 1]);
+    if (n % 2 != 0) tail_sum = Op::combine(tail_sum, values[n - 1]);
     *tail = tail_sum;
   }
 }
@@ -38,10 +38,11 @@ struct AmpSimple1 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_windows<Op>(call, 2, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
-      const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
-      launch(kernel<T, Op>, {blocks, block, 0, call.stream}, from, to, n, tail, first);
-    });
+    reduce_in_windows<Op>(
+        call, 2, [&](const T* values, T* results, std::size_t n, T* tail, bool first) {
+          const auto blocks = static_cast<unsigned>(ceil_div(n / 2, block));
+          launch(kernel<T, Op>, {blocks, block, 0, call.stream}, values, results, n, tail, first);
+        });
   }
 };
 

@@ -22,24 +22,24 @@
 namespace reduce_bench::BACKEND::amp_simple_2 {
 
 template <class T, class Op, unsigned kWindow>
-__global__ void kernel(const T* from, T* to, std::size_t n, T* tail, bool first,
+__global__ void kernel(const T* values, T* results, std::size_t n, T* tail, bool first,
                        bool as_published) {
   const std::size_t s = n / kWindow;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= s) return;
 
-  T sum = from[i];
-  for (unsigned k = 1; k < kWindow; ++k) sum = Op::combine(sum, from[i + k * s]);
-  to[i] = sum;
+  T sum = values[i];
+  for (unsigned k = 1; k < kWindow; ++k) sum = Op::combine(sum, values[i + k * s]);
+  results[i] = sum;
 
   if (i == s - 1) {
     T tail_sum = first ? Op::template identity<T>() : *tail;
     if (first || !as_published) {
-      for (std::size_t k = s * kWindow; k < n; ++k) tail_sum = Op::combine(tail_sum, from[k]);
+      for (std::size_t k = s * kWindow; k < n; ++k) tail_sum = Op::combine(tail_sum, values[k]);
     }
     if (as_published && s > kWindow) {
       for (std::size_t k = s / kWindow * kWindow; k < s; ++k)
-        tail_sum = Op::combine(tail_sum, to[k]);
+        tail_sum = Op::combine(tail_sum, results[k]);
     }
     *tail = tail_sum;
   }
@@ -52,10 +52,10 @@ struct AmpSimple2 {
     const bool as_published = call.params().is("form", "as-published");
     with_value<2, 4, 8, 16>(call.params().number("window"), [&]<unsigned kWindow>() {
       reduce_in_windows<Op>(
-          call, kWindow, [&](const T* from, T* to, std::size_t n, T* tail, bool first) {
+          call, kWindow, [&](const T* values, T* results, std::size_t n, T* tail, bool first) {
             const auto blocks = static_cast<unsigned>(ceil_div(n / kWindow, block));
-            launch(kernel<T, Op, kWindow>, {blocks, block, 0, call.stream}, from, to, n, tail,
-                   first, as_published);
+            launch(kernel<T, Op, kWindow>, {blocks, block, 0, call.stream}, values, results, n,
+                   tail, first, as_published);
           });
     });
   }

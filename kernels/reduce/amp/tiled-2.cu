@@ -19,12 +19,12 @@
 namespace reduce_bench::BACKEND::amp_tiled_2 {
 
 template <class T, class Op>
-__global__ void kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  partial[t] = i < n ? source[i] : Op::template identity<T>();
+  partial[t] = i < n ? values[i] : Op::template identity<T>();
   __syncthreads();
 
   for (unsigned s = 1; s < blockDim.x; s *= 2) {
@@ -33,18 +33,16 @@ __global__ void kernel(const T* source, std::size_t n, T* destination) {
     __syncthreads();
   }
 
-  if (t == 0) destination[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct AmpTiled2 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tile = call.params().number("tile");
-    reduce_tiles<Op>(call, tile,
-                     [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
-                              n, destination);
-                     });
+    reduce_tiles<Op>(call, tile, [&](const T* values, std::size_t n, T* results, unsigned tiles) {
+      launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, values, n, results);
+    });
   }
 };
 

@@ -18,14 +18,14 @@
 namespace reduce_bench::BACKEND::amp_tiled_4 {
 
 template <class T, class Op>
-__global__ void kernel(const T* source, std::size_t n, T* destination) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = 2 * std::size_t{blockIdx.x} * blockDim.x + t;
   const T neutral = Op::template identity<T>();
 
-  partial[t] = Op::combine(i < n ? source[i] : neutral,
-                           i + blockDim.x < n ? source[i + blockDim.x] : neutral);
+  partial[t] = Op::combine(i < n ? values[i] : neutral,
+                           i + blockDim.x < n ? values[i + blockDim.x] : neutral);
   __syncthreads();
 
   for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
@@ -33,18 +33,17 @@ __global__ void kernel(const T* source, std::size_t n, T* destination) {
     __syncthreads();
   }
 
-  if (t == 0) destination[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct AmpTiled4 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tile = call.params().number("tile");
-    reduce_tiles<Op>(call, 2 * tile,
-                     [&](const T* source, std::size_t n, T* destination, unsigned tiles) {
-                       launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, source,
-                              n, destination);
-                     });
+    reduce_tiles<Op>(
+        call, 2 * tile, [&](const T* values, std::size_t n, T* results, unsigned tiles) {
+          launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, values, n, results);
+        });
   }
 };
 

@@ -15,18 +15,18 @@ namespace reduce_bench::BACKEND {
 template <class Op, class T, class Reduce>
 void reduce_tiles(const TypedCall<T>& call, std::size_t elements_per_tile, Reduce&& reduce) {
   const std::size_t tile = call.params().number("tile");
-  const T* source = call.values();
+  const T* values = call.values();
   std::size_t n = call.n();
-  T* destination = call.scratch();
-  T* other = destination + padded(ceil_div(n, elements_per_tile));
+  T* results = call.scratch();
+  T* other = results + padded(ceil_div(n, elements_per_tile));
   while (n > tile) {
     const std::size_t tiles = ceil_div(n, elements_per_tile);
-    reduce(source, n, destination, static_cast<unsigned>(tiles));
-    source = destination;
+    reduce(values, n, results, static_cast<unsigned>(tiles));
+    values = results;
     n = tiles;
-    std::swap(destination, other);
+    std::swap(results, other);
   }
-  fold_on_host<Op>(call, source, n);
+  fold_on_host<Op>(call, values, n);
 }
 
 inline Workspace workspace_of_tiles(const Problem& problem, std::size_t elements_per_tile) {

@@ -21,10 +21,10 @@ void reduce_in_windows(const TypedCall<T>& call, unsigned window, Fold&& fold) {
   if (n < window) return fold_on_host<Op>(call, call.values(), n);
   T* array = call.scratch() + kBeforeArray;
   T* tail = array - 1;
-  const T* from = call.values();
+  const T* values = call.values();
   for (bool first = true; n >= window; n /= window, first = false) {
-    fold(from, array, n, tail, first);
-    from = array;
+    fold(values, array, n, tail, first);
+    values = array;
   }
   fold_on_host<Op>(call, tail, 1 + n);
 }

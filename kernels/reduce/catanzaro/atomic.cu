@@ -21,14 +21,14 @@
 namespace reduce_bench::BACKEND::catanzaro_atomic {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
-  partial[threadIdx.x] = i < n ? input[i] : Op::template identity<T>();
+  partial[threadIdx.x] = i < n ? values[i] : Op::template identity<T>();
   fold_halves<Op>(partial);
 
-  if (threadIdx.x == 0) atomic_combine<Op>(result, partial[0]);
+  if (threadIdx.x == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct CatanzaroAtomic {

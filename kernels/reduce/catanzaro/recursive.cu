@@ -18,22 +18,22 @@
 namespace reduce_bench::BACKEND::catanzaro_recursive {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
-  partial[threadIdx.x] = i < n ? input[i] : Op::template identity<T>();
+  partial[threadIdx.x] = i < n ? values[i] : Op::template identity<T>();
   fold_halves<Op>(partial);
 
-  if (threadIdx.x == 0) output[blockIdx.x] = partial[0];
+  if (threadIdx.x == 0) results[blockIdx.x] = partial[0];
 }
 
 struct CatanzaroRecursive {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, n, output);
+    reduce_in_passes(call, block, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, values, n, results);
     });
   }
 };

@@ -17,11 +17,11 @@
 namespace reduce_bench::BACKEND::catanzaro_small_associative {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, unsigned n, T* output) {
+__global__ void kernel(const T* values, unsigned n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
 
-  partial[t] = t < n ? input[t] : Op::template identity<T>();
+  partial[t] = t < n ? values[t] : Op::template identity<T>();
   __syncthreads();
 
   for (unsigned offset = 1; offset < blockDim.x; offset *= 2) {
@@ -30,7 +30,7 @@ __global__ void kernel(const T* input, unsigned n, T* output) {
     __syncthreads();
   }
 
-  if (t == 0) *output = partial[0];
+  if (t == 0) *results = partial[0];
 }
 
 struct CatanzaroSmallAssociative {

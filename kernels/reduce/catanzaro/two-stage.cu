@@ -20,18 +20,18 @@
 namespace reduce_bench::BACKEND::catanzaro_two_stage {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* output) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const std::size_t global_size = std::size_t{gridDim.x} * blockDim.x;
 
   T accumulator = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += global_size)
-    accumulator = Op::combine(accumulator, input[i]);
+    accumulator = Op::combine(accumulator, values[i]);
 
   partial[threadIdx.x] = accumulator;
   fold_halves<Op>(partial);
 
-  if (threadIdx.x == 0) output[blockIdx.x] = partial[0];
+  if (threadIdx.x == 0) results[blockIdx.x] = partial[0];
 }
 
 struct CatanzaroTwoStage {

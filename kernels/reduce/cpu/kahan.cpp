@@ -19,11 +19,11 @@ namespace reduce_bench::BACKEND::cpu_kahan {
 struct CpuKahan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* in = call.values();
+    const T* values = call.values();
     T sum = 0;
     T excess = 0;  // what `sum` holds too much
     for (std::size_t i = 0; i < call.n(); ++i) {
-      const T corrected = in[i] - excess;
+      const T corrected = values[i] - excess;
       const T next = sum + corrected;
       excess = (next - sum) - corrected;
       sum = next;

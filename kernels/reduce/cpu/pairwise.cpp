@@ -20,19 +20,19 @@ namespace reduce_bench::BACKEND::cpu_pairwise {
 constexpr std::size_t kRun = 128;
 
 template <class T>
-T sum_of_run(const T* in, std::size_t n) {
+T sum_of_run(const T* values, std::size_t n) {
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (std::size_t i = 0; i < n; ++i) sum += in[i];
+  for (std::size_t i = 0; i < n; ++i) sum += values[i];
   return sum;
 }
 
 template <class T>
-T pairwise_sum(const T* in, std::size_t n) {
-  if (n <= kRun) return sum_of_run(in, n);
+T pairwise_sum(const T* values, std::size_t n) {
+  if (n <= kRun) return sum_of_run(values, n);
   // Whole runs on the left keep the number of levels at log2_ceil(runs).
   const std::size_t left = (ceil_div(n, kRun) + 1) / 2 * kRun;
-  return pairwise_sum(in, left) + pairwise_sum(in + left, n - left);
+  return pairwise_sum(values, left) + pairwise_sum(values + left, n - left);
 }
 
 struct CpuPairwise {

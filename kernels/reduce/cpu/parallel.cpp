@@ -20,12 +20,12 @@ namespace reduce_bench::BACKEND::cpu_parallel {
 constexpr std::size_t kChunk = std::size_t{1} << 15;
 
 template <class T, class Op>
-T reduce_chunk(const T* in, std::size_t n) {
+T reduce_chunk(const T* values, std::size_t n) {
 #pragma omp declare reduction(fold:T : omp_out = Op::combine(omp_out, omp_in)) \
     initializer(omp_priv = Op::template identity<T>())
   T result = Op::template identity<T>();
 #pragma omp simd reduction(fold : result)
-  for (std::size_t i = 0; i < n; ++i) result = Op::combine(result, in[i]);
+  for (std::size_t i = 0; i < n; ++i) result = Op::combine(result, values[i]);
   return result;
 }
 
@@ -34,12 +34,13 @@ struct CpuParallel {
   static void enqueue(const TypedCall<T>& call) {
 #pragma omp declare reduction(fold:T : omp_out = Op::combine(omp_out, omp_in)) \
     initializer(omp_priv = Op::template identity<T>())
-    const T* in = call.values();
+    const T* values = call.values();
     const std::size_t n = call.n();
     T result = Op::template identity<T>();
 #pragma omp parallel for schedule(static) reduction(fold : result)
     for (std::size_t first = 0; first < n; first += kChunk)
-      result = Op::combine(result, reduce_chunk<T, Op>(in + first, std::min(kChunk, n - first)));
+      result =
+          Op::combine(result, reduce_chunk<T, Op>(values + first, std::min(kChunk, n - first)));
     *call.results() = result;
   }
 };

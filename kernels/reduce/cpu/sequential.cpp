@@ -16,9 +16,9 @@ namespace reduce_bench::BACKEND::cpu_sequential {
 struct CpuSequential {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* in = call.values();
+    const T* values = call.values();
     T accumulator = Op::template identity<T>();
-    for (std::size_t i = 0; i < call.n(); ++i) accumulator = Op::combine(accumulator, in[i]);
+    for (std::size_t i = 0; i < call.n(); ++i) accumulator = Op::combine(accumulator, values[i]);
     *call.results() = accumulator;
   }
 };

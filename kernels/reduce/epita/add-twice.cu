@@ -17,15 +17,15 @@
 namespace reduce_bench::BACKEND::epita_add_twice {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + t;
   const std::size_t second = first + blockDim.x;
 
   T of_thread = Op::template identity<T>();
-  if (first < size) of_thread = buffer[first];
-  if (second < size) of_thread = Op::combine(of_thread, buffer[second]);
+  if (first < n) of_thread = values[first];
+  if (second < n) of_thread = Op::combine(of_thread, values[second]);
   partial[t] = of_thread;
   __syncthreads();
 
@@ -34,7 +34,7 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
     __syncthreads();
   }
 
-  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct EpitaAddTwice {

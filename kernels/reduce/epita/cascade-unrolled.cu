@@ -20,14 +20,14 @@
 namespace reduce_bench::BACKEND::epita_cascade_unrolled {
 
 template <class T, class Op, unsigned kBlock>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t grid_size = std::size_t{gridDim.x} * kBlock;
 
   partial[t] = Op::template identity<T>();
-  for (std::size_t i = std::size_t{blockIdx.x} * kBlock + t; i < size; i += grid_size)
-    partial[t] = Op::combine(partial[t], buffer[i]);
+  for (std::size_t i = std::size_t{blockIdx.x} * kBlock + t; i < n; i += grid_size)
+    partial[t] = Op::combine(partial[t], values[i]);
   __syncthreads();
 
 #pragma unroll
@@ -37,7 +37,7 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
   }
   if (t < kWarpSize) warp_tail<Op>(partial, t);
 
-  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct EpitaCascadeUnrolled {

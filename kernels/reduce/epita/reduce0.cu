@@ -16,9 +16,9 @@
 namespace reduce_bench::BACKEND::epita_reduce0 {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < size) atomic_combine<Op>(accumulator, buffer[i]);
+  if (i < n) atomic_combine<Op>(results, values[i]);
 }
 
 struct EpitaReduce0 {

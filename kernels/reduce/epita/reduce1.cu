@@ -16,17 +16,17 @@
 namespace reduce_bench::BACKEND::epita_reduce1 {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* of_block = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
   if (threadIdx.x == 0) *of_block = Op::template identity<T>();
   __syncthreads();
 
-  if (i < size) atomic_combine<Op>(of_block, buffer[i]);
+  if (i < n) atomic_combine<Op>(of_block, values[i]);
   __syncthreads();
 
-  if (threadIdx.x == 0) atomic_combine<Op>(accumulator, *of_block);
+  if (threadIdx.x == 0) atomic_combine<Op>(results, *of_block);
 }
 
 struct EpitaReduce1 {

@@ -17,12 +17,12 @@
 namespace reduce_bench::BACKEND::epita_reduce2 {
 
 template <class T, class Op, bool kBounded>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  partial[t] = !kBounded || i < size ? buffer[i] : Op::template identity<T>();
+  partial[t] = !kBounded || i < n ? values[i] : Op::template identity<T>();
   __syncthreads();
 
   for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
@@ -30,7 +30,7 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
     __syncthreads();
   }
 
-  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct EpitaReduce2 {

@@ -17,14 +17,14 @@
 namespace reduce_bench::BACKEND::epita_reduce4 {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + t;
   const std::size_t second = first + blockDim.x;
 
-  partial[t] = first < size ? buffer[first] : Op::template identity<T>();
-  partial[t + blockDim.x] = second < size ? buffer[second] : Op::template identity<T>();
+  partial[t] = first < n ? values[first] : Op::template identity<T>();
+  partial[t + blockDim.x] = second < n ? values[second] : Op::template identity<T>();
   __syncthreads();
 
   for (unsigned stride = blockDim.x; stride > 0; stride /= 2) {
@@ -32,7 +32,7 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
     __syncthreads();
   }
 
-  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct EpitaReduce4 {

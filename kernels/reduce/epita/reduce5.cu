@@ -18,15 +18,15 @@
 namespace reduce_bench::BACKEND::epita_reduce5 {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t grid_size = std::size_t{gridDim.x} * blockDim.x;
 
   // The cell belongs to this thread alone until the barrier.
   partial[t] = Op::template identity<T>();
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t; i < size; i += grid_size)
-    partial[t] = Op::combine(partial[t], buffer[i]);
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t; i < n; i += grid_size)
+    partial[t] = Op::combine(partial[t], values[i]);
   __syncthreads();
 
   for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
@@ -34,7 +34,7 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
     __syncthreads();
   }
 
-  if (t == 0) atomic_combine<Op>(accumulator, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct EpitaReduce5 {

@@ -18,12 +18,12 @@
 namespace reduce_bench::BACKEND::epita_reduce7 {
 
 template <class T, class Op>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   const std::size_t grid_size = std::size_t{gridDim.x} * blockDim.x;
   T of_thread = Op::template identity<T>();
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size; i += grid_size)
-    of_thread = Op::combine(of_thread, buffer[i]);
-  atomic_combine<Op>(accumulator, of_thread);
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += grid_size)
+    of_thread = Op::combine(of_thread, values[i]);
+  atomic_combine<Op>(results, of_thread);
 }
 
 struct EpitaReduce7 {

@@ -25,7 +25,7 @@ constexpr unsigned kElementsPerThread = 32;
 constexpr unsigned kTile = kBlock * kElementsPerThread;
 
 template <class T, class Op, bool kCorrected>
-__global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* of_block = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t first = std::size_t{blockIdx.x} * (kCorrected ? kTile : kBlock) + t;
@@ -37,12 +37,12 @@ __global__ void kernel(const T* buffer, std::size_t size, T* accumulator) {
 #pragma unroll
   for (unsigned k = 0; k < kElementsPerThread; ++k) {
     const std::size_t i = first + k * kBlock;
-    if (!kCorrected || i < size) of_thread = Op::combine(of_thread, buffer[i]);
+    if (!kCorrected || i < n) of_thread = Op::combine(of_thread, values[i]);
   }
 
   atomic_combine<Op>(of_block, of_thread);
   __syncthreads();
-  if (t == 0) atomic_combine<Op>(accumulator, *of_block);
+  if (t == 0) atomic_combine<Op>(results, *of_block);
 }
 
 struct EpitaReduce8 {

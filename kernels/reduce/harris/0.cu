@@ -17,12 +17,12 @@
 namespace reduce_bench::BACKEND::harris_0 {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + t;
 
-  partial[t] = i < n ? input[i] : Op::template identity<T>();
+  partial[t] = i < n ? values[i] : Op::template identity<T>();
   __syncthreads();
 
   for (unsigned s = 1; s < blockDim.x; s *= 2) {
@@ -30,15 +30,15 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     __syncthreads();
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct Harris0 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_passes(call, block, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
+    reduce_in_passes(call, block, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, values, results, n);
     });
   }
 };

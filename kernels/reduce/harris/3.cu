@@ -16,13 +16,13 @@
 namespace reduce_bench::BACKEND::harris_3 {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * blockDim.x) + t;
 
-  T sum = i < n ? input[i] : Op::template identity<T>();
-  if (i + blockDim.x < n) sum = Op::combine(sum, input[i + blockDim.x]);
+  T sum = i < n ? values[i] : Op::template identity<T>();
+  if (i + blockDim.x < n) sum = Op::combine(sum, values[i + blockDim.x]);
   partial[t] = sum;
   __syncthreads();
 
@@ -31,7 +31,7 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     __syncthreads();
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct Harris3 {
@@ -39,9 +39,9 @@ struct Harris3 {
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
     reduce_in_passes(call, two_per_thread(call.problem),
-                     [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                       launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input,
-                              output, n);
+                     [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+                       launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream},
+                              values, results, n);
                      });
   }
 };

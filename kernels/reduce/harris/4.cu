@@ -20,13 +20,13 @@
 namespace reduce_bench::BACKEND::harris_4 {
 
 template <class T, class Op, bool kAsPublished>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * blockDim.x) + t;
 
-  T sum = i < n ? input[i] : Op::template identity<T>();
-  if (i + blockDim.x < n) sum = Op::combine(sum, input[i + blockDim.x]);
+  T sum = i < n ? values[i] : Op::template identity<T>();
+  if (i + blockDim.x < n) sum = Op::combine(sum, values[i + blockDim.x]);
   partial[t] = sum;
   __syncthreads();
 
@@ -39,7 +39,7 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     else fold_last_warp<T, Op>(partial, t);
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct Harris4 {
@@ -49,9 +49,9 @@ struct Harris4 {
     const auto chosen =
         call.params().is("form", "as-published") ? kernel<T, Op, true> : kernel<T, Op, false>;
     reduce_in_passes(call, two_per_thread(call.problem),
-                     [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                       launch(chosen, {blocks, block, block * sizeof(T), call.stream}, input,
-                              output, n);
+                     [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+                       launch(chosen, {blocks, block, block * sizeof(T), call.stream}, values,
+                              results, n);
                      });
   }
 };

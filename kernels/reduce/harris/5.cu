@@ -19,13 +19,13 @@
 namespace reduce_bench::BACKEND::harris_5 {
 
 template <class T, class Op, unsigned kBlock, bool kAsPublished>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t i = std::size_t{blockIdx.x} * (2 * kBlock) + t;
 
-  T sum = i < n ? input[i] : Op::template identity<T>();
-  if (i + kBlock < n) sum = Op::combine(sum, input[i + kBlock]);
+  T sum = i < n ? values[i] : Op::template identity<T>();
+  if (i + kBlock < n) sum = Op::combine(sum, values[i + kBlock]);
   partial[t] = sum;
   __syncthreads();
 
@@ -39,7 +39,7 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     else fold_last_warp<T, Op>(partial, t);
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct Harris5 {
@@ -49,9 +49,9 @@ struct Harris5 {
       const auto chosen = call.params().is("form", "as-published") ? kernel<T, Op, kBlock, true>
                                                                    : kernel<T, Op, kBlock, false>;
       reduce_in_passes(call, two_per_thread(call.problem),
-                       [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-                         launch(chosen, {blocks, kBlock, kBlock * sizeof(T), call.stream}, input,
-                                output, n);
+                       [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+                         launch(chosen, {blocks, kBlock, kBlock * sizeof(T), call.stream}, values,
+                                results, n);
                        });
     });
   }

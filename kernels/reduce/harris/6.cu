@@ -23,7 +23,7 @@
 namespace reduce_bench::BACKEND::harris_6 {
 
 template <class T, class Op, unsigned kBlock, bool kAsPublished>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t stride = std::size_t{gridDim.x} * (2 * kBlock);
@@ -31,7 +31,7 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * (2 * kBlock) + t; i < n; i += stride) {
     const bool pair = kAsPublished || i + kBlock < n;
-    sum = Op::combine(sum, pair ? Op::combine(input[i], input[i + kBlock]) : input[i]);
+    sum = Op::combine(sum, pair ? Op::combine(values[i], values[i + kBlock]) : values[i]);
   }
   partial[t] = sum;
   __syncthreads();
@@ -46,19 +46,20 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     else fold_last_warp<T, Op>(partial, t);
   }
 
-  if (t == 0) output[blockIdx.x] = partial[0];
+  if (t == 0) results[blockIdx.x] = partial[0];
 }
 
 struct Harris6 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     with_value<64, 128, 256, 512, 1024>(call.params().number("block"), [&]<unsigned kBlock>() {
-      reduce_in_two_passes(call, 2, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-        const bool as_published =
-            call.params().is("form", "as-published") && input == call.values();
-        launch(as_published ? kernel<T, Op, kBlock, true> : kernel<T, Op, kBlock, false>,
-               {blocks, kBlock, kBlock * sizeof(T), call.stream}, input, output, n);
-      });
+      reduce_in_two_passes(
+          call, 2, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+            const bool as_published =
+                call.params().is("form", "as-published") && values == call.values();
+            launch(as_published ? kernel<T, Op, kBlock, true> : kernel<T, Op, kBlock, false>,
+                   {blocks, kBlock, kBlock * sizeof(T), call.stream}, values, results, n);
+          });
     });
   }
 };

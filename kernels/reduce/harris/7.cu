@@ -34,7 +34,7 @@ __device__ T fold_warp_in_hardware(T value) {
 }
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   T* warp_results = dynamic_shared<T>();
   const unsigned t = threadIdx.x, block = blockDim.x;
   const unsigned lane = t % kWarpSize, warp = t / kWarpSize;
@@ -42,7 +42,7 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
 
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * (2 * block) + t; i < n; i += stride)
-    sum = Op::combine(sum, i + block < n ? Op::combine(input[i], input[i + block]) : input[i]);
+    sum = Op::combine(sum, i + block < n ? Op::combine(values[i], values[i + block]) : values[i]);
 
   sum = fold_warp_in_hardware<Op>(sum);
   if (lane == 0) warp_results[warp] = sum;
@@ -52,15 +52,16 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
     sum = lane < block / kWarpSize ? warp_results[lane] : Op::template identity<T>();
     sum = fold_warp_in_hardware<Op>(sum);
   }
-  if (t == 0) output[blockIdx.x] = sum;
+  if (t == 0) results[blockIdx.x] = sum;
 }
 
 struct Harris7 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_two_passes(call, 2, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output, n);
+    reduce_in_two_passes(call, 2, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, values, results,
+             n);
     });
   }
 };

@@ -21,16 +21,16 @@
 namespace reduce_bench::BACKEND::harris_cg {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   const auto block = cg::this_thread_block();
-  const auto tile = cg::tiled_partition<32>(block);
+  const auto tile = cg::tiled_partition<kWarpSize>(block);
   T* partial = dynamic_shared<T>();
   const unsigned t = block.thread_rank();
   const std::size_t stride = std::size_t{gridDim.x} * block.size();
 
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * block.size() + t; i < n; i += stride)
-    sum = Op::combine(sum, input[i]);
+    sum = Op::combine(sum, values[i]);
   partial[t] = sum;
 
   for (unsigned s = block.size() / 2; s >= kWarpSize; s /= 2) {
@@ -43,15 +43,15 @@ __global__ void kernel(const T* input, T* output, std::size_t n) {
   if (tile.meta_group_rank() == 0)
     sum = cg::reduce(tile, sum, [](T a, T b) { return Op::combine(a, b); });
 
-  if (t == 0) output[blockIdx.x] = sum;
+  if (t == 0) results[blockIdx.x] = sum;
 }
 
 struct HarrisCg {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_two_passes(call, 1, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, input, output, n);
+    reduce_in_two_passes(call, 1, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+      launch(kernel<T, Op>, {blocks, block, block * sizeof(T), call.stream}, values, results, n);
     });
   }
 };

@@ -22,7 +22,7 @@ inline thread_block this_thread_block() { return {}; }
 
 template <unsigned kSize>
 struct thread_block_tile {
-  static_assert(kSize == 32, "only tiles of a whole warp are emulated");
+  static_assert(kSize == kWarpSize, "only tiles of a whole warp are emulated");
   static unsigned meta_group_rank() { return threadIdx.x / kSize; }
 };
 template <unsigned kSize>

@@ -25,7 +25,7 @@ struct ThreadfenceStorage {
 };
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, T* block_results, unsigned* ticket,
+__global__ void kernel(const T* values, T* results, T* block_results, unsigned* ticket,
                        std::size_t n) {
   auto& shared = *dynamic_shared<ThreadfenceStorage<T>>();
   const unsigned t = threadIdx.x, block = blockDim.x;
@@ -33,7 +33,7 @@ __global__ void kernel(const T* input, T* output, T* block_results, unsigned* ti
 
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * (2 * block) + t; i < n; i += stride)
-    sum = Op::combine(sum, i + block < n ? Op::combine(input[i], input[i + block]) : input[i]);
+    sum = Op::combine(sum, i + block < n ? Op::combine(values[i], values[i + block]) : values[i]);
   sum = fold_block<Op>(sum, shared.warp_results);
 
   if (t == 0) {
@@ -48,7 +48,7 @@ __global__ void kernel(const T* input, T* output, T* block_results, unsigned* ti
   sum = Op::template identity<T>();
   for (unsigned i = t; i < gridDim.x; i += block) sum = Op::combine(sum, block_results[i]);
   sum = fold_block<Op>(sum, shared.warp_results);
-  if (t == 0) *output = sum;
+  if (t == 0) *results = sum;
 }
 
 /// The ticket comes first, the blocks' results after it.

@@ -46,7 +46,7 @@ __device__ void fold_without_barriers(volatile T* partial) {
 }
 
 template <class T, class Op, unsigned kFactor, bool kMultiply>
-__global__ void kernel(const T* input, std::size_t n, Tree tree, T* output) {
+__global__ void kernel(const T* values, std::size_t n, Tree tree, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t global_id = std::size_t{blockIdx.x} * blockDim.x + t;
@@ -54,10 +54,10 @@ __global__ void kernel(const T* input, std::size_t n, Tree tree, T* output) {
 
   T accumulator = Op::template identity<T>();
   for (std::size_t i = global_id * kFactor; i < n; i += stride) {
-    T step = input[i];
+    T step = values[i];
 #pragma unroll
     for (unsigned k = 1; k < kFactor; ++k)
-      step = Op::combine(step, element_if<Op, kMultiply>(i + k < n, input + i + k));
+      step = Op::combine(step, element_if<Op, kMultiply>(i + k < n, values + i + k));
     accumulator = Op::combine(accumulator, step);
   }
 
@@ -69,7 +69,7 @@ __global__ void kernel(const T* input, std::size_t n, Tree tree, T* output) {
     else fold_without_barriers<Op>(partial);
     accumulator = partial[t];
   }
-  if (t == 0) output[blockIdx.x] = accumulator;
+  if (t == 0) results[blockIdx.x] = accumulator;
 }
 
 Tree tree_of(const Params& params) {

@@ -13,11 +13,11 @@ namespace reduce_bench::BACKEND {
 
 /// What the elements i, i + stride ... of one thread combine to.
 template <class Op, class T>
-__device__ T fold_strided(const T* input, std::size_t n) {
+__device__ T fold_strided(const T* values, std::size_t n) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
-    sum = Op::combine(sum, input[i]);
+    sum = Op::combine(sum, values[i]);
   return sum;
 }
 

@@ -18,9 +18,9 @@
 namespace reduce_bench::BACKEND::luitjens_block_atomic {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
-  const T sum = fold_block<Op>(fold_strided<Op>(input, n), dynamic_shared<T>());
-  if (threadIdx.x == 0) atomic_combine<Op>(output, sum);
+__global__ void kernel(const T* values, T* results, std::size_t n) {
+  const T sum = fold_block<Op>(fold_strided<Op>(values, n), dynamic_shared<T>());
+  if (threadIdx.x == 0) atomic_combine<Op>(results, sum);
 }
 
 struct LuitjensBlockAtomic {

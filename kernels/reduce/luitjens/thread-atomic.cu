@@ -16,8 +16,8 @@
 namespace reduce_bench::BACKEND::luitjens_thread_atomic {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
-  atomic_combine<Op>(output, fold_strided<Op>(input, n));
+__global__ void kernel(const T* values, T* results, std::size_t n) {
+  atomic_combine<Op>(results, fold_strided<Op>(values, n));
 }
 
 struct LuitjensThreadAtomic {

@@ -22,23 +22,24 @@
 namespace reduce_bench::BACKEND::luitjens_two_pass {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
+__global__ void kernel(const T* values, T* results, std::size_t n) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
 
   T sum = Op::template identity<T>();
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
-    sum = Op::combine(sum, input[i]);
+    sum = Op::combine(sum, values[i]);
 
   sum = fold_block<Op>(sum, dynamic_shared<T>());
-  if (threadIdx.x == 0) output[blockIdx.x] = sum;
+  if (threadIdx.x == 0) results[blockIdx.x] = sum;
 }
 
 struct LuitjensTwoPass {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_two_passes(call, 1, [&](const T* input, std::size_t n, T* output, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output, n);
+    reduce_in_two_passes(call, 1, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
+      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, values, results,
+             n);
     });
   }
 };

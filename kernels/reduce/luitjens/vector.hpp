@@ -20,10 +20,10 @@ struct alignas(std::min<std::size_t>(16, kWidth * sizeof(T))) Vector {
 /// The elements [0, head) lie before the first address that is aligned to a vector; single elements
 /// after the last whole vector are the tail.
 template <class T, class Op, unsigned kWidth>
-__global__ void luitjens_vector_kernel(const T* input, T* output, std::size_t n, unsigned head) {
+__global__ void luitjens_vector_kernel(const T* values, T* results, std::size_t n, unsigned head) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  const auto* vectors = reinterpret_cast<const Vector<T, kWidth>*>(input + head);
+  const auto* vectors = reinterpret_cast<const Vector<T, kWidth>*>(values + head);
   const std::size_t count = (n - head) / kWidth;
 
   T sum = Op::template identity<T>();
@@ -34,18 +34,18 @@ __global__ void luitjens_vector_kernel(const T* input, T* output, std::size_t n,
     for (unsigned k = 1; k < kWidth; ++k) vector_sum = Op::combine(vector_sum, vector.element[k]);
     sum = Op::combine(sum, vector_sum);
   }
-  if (thread < head) sum = Op::combine(sum, input[thread]);
+  if (thread < head) sum = Op::combine(sum, values[thread]);
   const std::size_t tail = head + count * kWidth + thread;
-  if (tail < n) sum = Op::combine(sum, input[tail]);
+  if (tail < n) sum = Op::combine(sum, values[tail]);
 
   sum = fold_block<Op>(sum, dynamic_shared<T>());
-  if (threadIdx.x == 0) output[blockIdx.x] = sum;
+  if (threadIdx.x == 0) results[blockIdx.x] = sum;
 }
 
 template <class T, unsigned kWidth>
-unsigned elements_before_alignment(const T* input, std::size_t n) {
+unsigned elements_before_alignment(const T* values, std::size_t n) {
   constexpr std::size_t kAlignment = alignof(Vector<T, kWidth>);
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(input) % kAlignment;
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(values) % kAlignment;
   const std::size_t head = beyond == 0 ? 0 : (kAlignment - beyond) / sizeof(T);
   return static_cast<unsigned>(std::min(head, n));
 }
@@ -54,10 +54,10 @@ template <class Op, unsigned kWidth, class T>
 void reduce_vectors_in_two_passes(const TypedCall<T>& call) {
   const unsigned block = call.params().number("block");
   reduce_in_two_passes(call, kWidth,
-                       [&](const T* input, std::size_t n, T* output, unsigned blocks) {
+                       [&](const T* values, std::size_t n, T* results, unsigned blocks) {
                          launch(luitjens_vector_kernel<T, Op, kWidth>,
-                                {blocks, block, kWarpSize * sizeof(T), call.stream}, input, output,
-                                n, elements_before_alignment<T, kWidth>(input, n));
+                                {blocks, block, kWarpSize * sizeof(T), call.stream}, values,
+                                results, n, elements_before_alignment<T, kWidth>(values, n));
                        });
 }
 

@@ -17,9 +17,9 @@
 namespace reduce_bench::BACKEND::luitjens_warp_atomic {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, T* output, std::size_t n) {
-  const T sum = fold_warp<Op>(fold_strided<Op>(input, n));
-  if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(output, sum);
+__global__ void kernel(const T* values, T* results, std::size_t n) {
+  const T sum = fold_warp<Op>(fold_strided<Op>(values, n));
+  if (threadIdx.x % kWarpSize == 0) atomic_combine<Op>(results, sum);
 }
 
 struct LuitjensWarpAtomic {

@@ -18,9 +18,9 @@
 namespace reduce_bench::BACKEND::report7_naive_atomic {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) atomic_combine<Op>(result, input[i]);
+  if (i < n) atomic_combine<Op>(results, values[i]);
 }
 
 struct Report7NaiveAtomic {

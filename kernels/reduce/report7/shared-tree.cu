@@ -19,20 +19,20 @@
 namespace reduce_bench::BACKEND::report7_shared_tree {
 
 template <class T, class Op>
-__global__ void kernel(const T* input, std::size_t n, T* result) {
+__global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
   const std::size_t start = 2 * std::size_t{blockIdx.x} * blockDim.x;
 
   for (unsigned k = t; k < 2 * blockDim.x; k += blockDim.x)
-    partial[k] = start + k < n ? input[start + k] : Op::template identity<T>();
+    partial[k] = start + k < n ? values[start + k] : Op::template identity<T>();
 
   for (unsigned stride = blockDim.x; stride > 0; stride /= 2) {
     __syncthreads();
     if (t < stride) partial[t] = Op::combine(partial[t], partial[t + stride]);
   }
 
-  if (t == 0) atomic_combine<Op>(result, partial[0]);
+  if (t == 0) atomic_combine<Op>(results, partial[0]);
 }
 
 struct Report7SharedTree {
