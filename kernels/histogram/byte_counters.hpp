@@ -1,6 +1,7 @@
-// 64 histograms of 256 byte counters in the shared memory of a block, as TRISH keeps them: row b
-// mod 64 of a histogram is the word that holds the counters of b, b + 64, b + 128 and b + 192, and
-// word `row * 64 + h` belongs to histogram h, so that no two of 32 neighbouring ones share a bank.
+// 64 histograms of 256 byte counters in the shared memory of a block, as TRISH keeps them. Row
+// b mod 64 of a histogram is the word that holds the counters of b, b + 64, b + 128 and b + 192.
+// Word `row * 64 + h` belongs to histogram h, so that no two of 32 neighbouring histograms share a
+// bank.
 #pragma once
 
 #include "kernels/histogram/partials.hpp"
@@ -17,8 +18,8 @@ inline constexpr unsigned kWordsPerFlush = 255 / kLabelsPerWord;
 __device__ inline unsigned row_of(unsigned label) { return label % kTrishRows; }
 __device__ inline unsigned increment_of(unsigned label) { return 1u << 8 * (label / kTrishRows); }
 
-/// Adds `sets` words of a row, cyclically from `first` on, and so the counters of four bins, to
-/// `counts`, and leaves zeros. Threads with successive `first` never share a bank.
+/// Adds `sets` words of a row, cyclically from `first` on, to the `counts` of their four bins and
+/// clears them. Threads of a warp with successive `first` never share a bank.
 __device__ inline void flush_row(unsigned* row, unsigned first, unsigned sets, Count (&counts)[4]) {
   // Two 16-bit sums in a word: 64 counters of 255 do not overflow.
   unsigned even = 0, odd = 0;

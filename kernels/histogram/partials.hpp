@@ -16,8 +16,8 @@ struct Partials {
   std::size_t count, partial_stride, bin_stride;
 };
 
-/// One block for each bin. Adds the edges too, which no partial histogram holds.
-template <class C>  // a template, since several files define it
+/// Block b sums up bin b. It also counts the edges, which no partial histogram holds.
+template <class C>  // a template because several translation units define it
 __global__ void merge_partials_kernel(Partials from, Edges edges, C* counts) {
   C* warp_results = dynamic_shared<C>();
   const std::size_t bin = blockIdx.x;
@@ -43,7 +43,7 @@ inline void enqueue_merge(const Stream& stream, const Partials& from, const Edge
          counts);
 }
 
-/// Every label read in each of `passes`, the partial histograms written and read again.
+/// Every label is read in each of `passes`; the partial histograms are written and read again.
 inline Traffic traffic_of_partials(const Problem& p, std::size_t partial_counts,
                                    std::size_t passes = 1) {
   return {.read_bytes = passes * p.input_bytes() + partial_counts * sizeof(Count),
@@ -78,7 +78,7 @@ inline unsigned filling_blocks(const Problem& p, unsigned block, std::size_t sha
 /// A contiguous share of the inputs for each block.
 struct Shares {
   std::size_t per_block;
-  unsigned blocks;  ///< none where there is no input
+  unsigned blocks;  ///< 0 where there is no input
 };
 /// At most `most_blocks` shares, each but the last a multiple of `step`.
 inline Shares shares_of(std::size_t inputs, std::size_t most_blocks, std::size_t step) {

@@ -1,5 +1,5 @@
 // Counting in a histogram that a warp shares, without atomics: a lane writes the new count with its
-// own number in the upper five bits and reads back whether it was the lane that got through.
+// own number in the upper five bits, and reads it back to see whether its own write lasted.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ __device__ inline void count_by_tag(volatile unsigned* bin, unsigned tag, bool p
 }
 
 /// As published: right while all lanes read, write and read back in step, which nothing ensures
-/// since Volta. Where lanes are not in step one can write a count that it read before another's.
+/// since Volta. Out of step, a lane can overwrite another's count by one that it read before.
 __device__ inline void count_by_tag_as_published(volatile unsigned* bin, unsigned tag) {
   unsigned tagged;
   do {
@@ -39,10 +39,7 @@ __device__ inline void count_by_tag_as_published(volatile unsigned* bin, unsigne
 }
 
 inline Defect tag_defect() {
-  return {
-      "the lanes of a warp race between reading, writing and reading back since Volta "
-      "(errata 3)",
-      false};
+  return {"the lanes of a warp race between reading, writing and reading back since Volta", false};
 }
 
 }  // namespace reduce_bench::BACKEND

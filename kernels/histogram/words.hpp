@@ -1,4 +1,5 @@
-// Byte labels as the publications on 256 bins read them: four to a word, the first one lowest.
+// Byte labels as the publications on 256 bins read them: four to a word, the first in the lowest
+// byte.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@ inline constexpr unsigned kLabelsPerWord = 4;
 
 __device__ inline unsigned label_of(unsigned word, unsigned k) { return word >> (8 * k) & 0xffu; }
 
-/// Labels outside of whole aligned words: those below `head` and those from `tail` to n, at most
-/// three each. The publications take only aligned inputs of whole words.
+/// Labels outside of whole aligned words: [0, head) and [tail, n), at most three each. The
+/// publications take only aligned inputs of whole words.
 struct Edges {
   const std::uint8_t* labels = nullptr;
   std::size_t head = 0, tail = 0, n = 0;

@@ -1,4 +1,4 @@
-// What sorting with a library and reducing by key keeps in the workspace.
+// Where variants that sort with a library and reduce by key keep their data in the workspace.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace reduce_bench {
 
-/// Sorted pairs, one result and its label for each run of equal labels, their number, and the
-/// library's own storage.
+/// Offsets of the sorted pairs, of one result and its label for each run of equal labels, of the
+/// number of runs, and of the library's own storage.
 struct SortedRuns {
   std::size_t labels, values, run_labels, run_values, run_count, temporary, end;
 };

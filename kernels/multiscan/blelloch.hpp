@@ -8,8 +8,8 @@
 namespace reduce_bench::BACKEND {
 
 /// Scans `count` vectors of `width` elements, [vector][element], exclusively and in place in shared
-/// memory; `count` is a power of two. What they combine to, vector `count`, replaces whatever was
-/// there. All threads must call; the result is visible to all.
+/// memory; `count` is a power of two. Their total is stored as vector `count`, for which there must
+/// be room. All threads must call; the result is visible to all.
 template <class Op, class T>
 __device__ void exclusive_scan_by_tree(T* data, unsigned count, unsigned width) {
   // Upsweep: the last vector of every subtree gets what the subtree combines to.

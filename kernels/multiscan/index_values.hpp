@@ -1,4 +1,4 @@
-// Values that remember where they stood (eilers Algorithms 2.5, 5.3 and 5.4): a multiscan sorts
+// Values with their positions in the input (eilers Algorithms 2.5, 5.3 and 5.4): a multiscan sorts
 // them by label and stores each result where its value came from.
 #pragma once
 

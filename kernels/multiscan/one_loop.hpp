@@ -8,8 +8,8 @@
 
 namespace reduce_bench::BACKEND {
 
-/// eilers Algorithm 2.3 on a stretch of the input: `buckets` hold what is before input `first`, and
-/// in the end what is before `end`.
+/// eilers Algorithm 2.3 on the inputs [first, end). `buckets` hold the totals of what is before
+/// `first`, and in the end of what is before `end`.
 template <class Op, class T, class Buckets, class Labels, class Values, class Results>
 void scan_in_order(Buckets buckets, Labels labels, Values values, std::size_t first,
                    std::size_t end, bool inclusive, Results results) {

@@ -1,4 +1,4 @@
-// What a scan without labels says of problems with labels.
+// What scans that read no labels declare: the problem has one bucket.
 #pragma once
 
 #include <string>

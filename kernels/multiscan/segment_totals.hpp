@@ -1,10 +1,10 @@
 // The partitioning of the multiscan (eilers Algorithm 5.2), for any algorithm that scans segments.
 //
-//   1. A variant's own kernel scans every segment by itself: its results go to their places, and
-//      what each bucket holds at the end of a segment to `totals`, laid out as [bucket][segment].
+//   1. A variant's own kernel scans every segment by itself. It stores the segment's results, and
+//      in `totals`, laid out as [bucket][segment], what each bucket holds at the segment's end.
 //   2. Every row of the totals is scanned, exclusively and in the order of the segments.
-//   3. What the segments before hold of an input's bucket is combined with the input's result, in
-//      front of it.
+//   3. Each input's result is combined with the total of its bucket in all segments before, which
+//      is the left operand.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ __global__ void scan_totals_kernel(T* totals, std::size_t segments) {
   }
 }
 
-/// Thread b does the same by itself.
+/// Thread b scans row b by itself.
 template <class T, class Op>
 __global__ void scan_few_totals_kernel(T* totals, std::size_t buckets, std::size_t segments) {
   const std::size_t bucket = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -90,7 +90,7 @@ __global__ void scan_few_totals_kernel(T* totals, std::size_t buckets, std::size
   }
 }
 
-/// Few segments, and rows enough to keep the card busy, are left to one thread for each bucket.
+/// One thread scans each row where segments are few, or rows are enough to keep the card busy.
 inline bool one_thread_scans_totals(std::size_t buckets, std::size_t segments) {
   constexpr std::size_t kManySegments = 1024;
   return segments < kManySegments || segments < buckets;
@@ -120,8 +120,8 @@ void enqueue_scan_totals(const Stream& stream, T* totals, std::size_t buckets,
 
 // ---- the third step ----------------------------------------------------------------------------
 
-/// Block s completes segment s. It brings what is before the segment to shared memory first, which
-/// has room for all buckets.
+/// Block s completes segment s. It first brings the totals of all buckets before the segment to
+/// shared memory.
 template <class T, class Op>
 __global__ void add_fetched_totals_kernel(const Label* labels, std::size_t n, std::size_t length,
                                           unsigned buckets, const T* totals, T* results) {
@@ -137,7 +137,7 @@ __global__ void add_fetched_totals_kernel(const Label* labels, std::size_t n, st
 
 inline constexpr unsigned kAddBlock = 256, kAddItems = 4;
 
-/// The same from global memory, whatever segments a block meets.
+/// The same with the totals read from global memory; a block's inputs may lie in several segments.
 template <class T, class Op>
 __global__ void add_totals_kernel(const Label* labels, std::size_t n, Segments segments,
                                   const T* totals, T* results) {
@@ -156,7 +156,7 @@ inline bool fetches_totals(std::size_t buckets, const Segments& segments) {
   return buckets < 1024 && buckets <= segments.length;
 }
 
-/// The second and the third step; `totals` are scanned in place. A single segment is complete.
+/// The second and the third step; `totals` are scanned in place. A single segment needs neither.
 template <class Op, class T>
 void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* totals) {
   if (segments.count < 2) return;
@@ -179,7 +179,7 @@ void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* t
 
 // ---- what it costs -----------------------------------------------------------------------------
 
-/// A block for each bucket, and for each segment.
+/// The grids have a block for each bucket, and one for each segment.
 inline std::string partition_restriction(const Problem& p, const Segments& segments) {
   constexpr std::size_t kMostBlocks = 0x7fffffff;
   if (std::max(p.buckets, segments.count) <= kMostBlocks) return {};
@@ -195,9 +195,9 @@ inline std::uint64_t depth_of_totals(const Problem& p, const Segments& segments)
   return 2 * kTotalsItems + 5 + tiles * (threads / kWarpSize) + 2;
 }
 
-/// The inputs read and results written by the variant's kernel, labels and results read and results
-/// written again by the third step; the totals written twice and read by the second step, and by
-/// the third: all where a block fetches them, else one for each input at most.
+/// The variant's kernel reads the inputs and writes the results and the totals; the second step
+/// reads and writes the totals; the third reads labels, results and totals and writes the results.
+/// It reads all totals where blocks fetch them, otherwise at most one for each input.
 inline Traffic traffic_of_partition(const Problem& p, const Segments& segments) {
   const Arrays arrays = p.arrays();
   if (segments.count < 2) return {arrays.input_bytes(), arrays.output_bytes()};

@@ -10,7 +10,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// The elements of a block whose threads add two of them as they load.
+/// Elements per block where every thread combines two as it loads.
 inline unsigned two_per_thread(const Problem& problem) {
   return 2 * problem.params.number("block");
 }
@@ -24,7 +24,7 @@ inline std::size_t blocks_of_pass(std::size_t n, std::size_t elements_per_block)
 /// Keeps the second array of partial results aligned for vector loads.
 inline std::size_t padded(std::size_t elements) { return ceil_div(elements, 16) * 16; }
 
-/// Calls `pass(input, n, output, blocks)` until one block has written the result.
+/// Calls `pass(values, n, results, blocks)` until one block has written the result.
 template <class T, class Pass>
 void reduce_in_passes(const TypedCall<T>& call, std::size_t elements_per_block, Pass&& pass) {
   const T* values = call.values();
@@ -42,14 +42,14 @@ void reduce_in_passes(const TypedCall<T>& call, std::size_t elements_per_block, 
   }
 }
 
-/// The declaration's side of `reduce_in_passes`.
+/// The workspace of `reduce_in_passes`: two arrays of partial results.
 inline Workspace workspace_of_passes(const Problem& problem, std::size_t elements_per_block) {
   const std::size_t first = blocks_of_pass(problem.n, elements_per_block);
   const std::size_t second = blocks_of_pass(first, elements_per_block);
   return {.device_bytes = (padded(first) + second) * problem.element_bytes()};
 }
 
-/// Every pass reads what the one before wrote.
+/// Every pass reads what the pass before it wrote.
 inline Traffic traffic_of_passes(const Problem& problem, std::size_t elements_per_block) {
   Traffic traffic;
   for (std::size_t n = problem.n;;) {
@@ -61,7 +61,7 @@ inline Traffic traffic_of_passes(const Problem& problem, std::size_t elements_pe
   }
 }
 
-/// A balanced tree over `elements_per_block` in each pass.
+/// Each pass is a balanced tree over `elements_per_block`.
 inline std::uint64_t depth_of_passes(const Problem& problem, std::size_t elements_per_block) {
   std::uint64_t depth = 0;
   for (std::size_t n = problem.n;;) {

@@ -1,5 +1,5 @@
-// Grid-stride kernels: a grid that fits the device whatever n is, and partial results so few that
-// one more block folds them.
+// Grid-stride kernels: the grid fits the device whatever n is, so there are few enough partial
+// results for one more block to fold.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline std::uint64_t depth_of_grid_stride(const Problem& p, std::size_t n, std::
   return log2_ceil(per_thread) + ceil_div(n, blocks * block * per_thread) + log2_ceil(block);
 }
 
-/// Calls `pass(input, n, output, blocks)` for the grid and, where it has several blocks, for one
+/// Calls `pass(values, n, results, blocks)` for the grid and, where it has several blocks, for one
 /// block that folds their results.
 template <class T, class Pass>
 void reduce_in_two_passes(const TypedCall<T>& call, unsigned per_thread, Pass&& pass) {
@@ -48,7 +48,7 @@ void reduce_in_two_passes(const TypedCall<T>& call, unsigned per_thread, Pass&& 
   pass(static_cast<const T*>(partials), std::size_t{blocks}, call.results(), 1u);
 }
 
-/// The declaration's side of `reduce_in_two_passes`.
+/// The workspace of `reduce_in_two_passes`: a partial result per block.
 inline Workspace workspace_of_two_passes(const Problem& p, unsigned per_thread) {
   return {.device_bytes = persistent_blocks(p, per_thread) * p.element_bytes()};
 }

@@ -1,7 +1,8 @@
 // Scatters of label ranges, and which of equal labels wins.
 //
-// The publications let any of them win: one store per input. For the last to win, a first kernel
-// finds the position of each bucket's last input, a second fetches the inputs from there.
+// The publications let any of them win, with one store per input. For the last to win, a first
+// kernel finds the position of each bucket's last input, and a second fetches the values from
+// there.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace reduce_bench::BACKEND {
 
 inline constexpr unsigned kScatterBlock = 256;
 
-/// The labels from `low` on that a pass is about.
+/// The labels that a pass scatters: `count` of them from `low` on.
 struct LabelRange {
   Label low;
   std::size_t count;
@@ -74,7 +75,7 @@ inline std::size_t last_positions_bytes(const Problem& p) {
   return any_wins(p.params) ? 0 : p.buckets * sizeof(Count);
 }
 
-/// What `passes` of `enqueue_scatter` move.
+/// Traffic of `enqueue_scatter` with `passes` passes.
 inline Traffic traffic_of_scatter(const Problem& p, std::size_t passes) {
   const Arrays arrays = p.arrays();
   const std::size_t results_bytes = std::min(p.n, p.buckets) * p.element_bytes();

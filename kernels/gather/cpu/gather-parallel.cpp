@@ -1,6 +1,6 @@
 // cpu/gather-parallel: a share of the labels for each core
 //
-// Source: what a CPU user would take: OpenMP.
+// Source: no publication; what a CPU programmer would write with OpenMP.
 // Idea: every thread runs the sequential loop over its share of the labels.
 // Fixes: cpu/gather's single core: as many fetches are in flight as all cores together can keep.
 // Launch: one OpenMP thread per logical core (OMP_NUM_THREADS and OMP_PROC_BIND apply).

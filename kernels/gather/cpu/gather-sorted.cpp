@@ -2,8 +2,8 @@
 //
 // Source: eilers Algorithm 2.6, section 2.4.
 // Idea: one run of a radix sort puts labels of neighbouring values side by side, so that fetching
-//   them stays in the cache. What was fetched is brought back into the labels' order by running
-//   through the labels again: the next result of a digit is the next one fetched for it.
+//   them stays in the cache. A second loop over the labels brings the fetched values back into the
+//   labels' order: the next result of a digit is the next value fetched for it.
 // Fixes: cpu/gather's cache misses for large m.
 // Launch: the calling thread.
 // Traffic: n labels and the values that they name read, n results written; not counted: labels are
@@ -22,7 +22,8 @@ CpuRadixSort sort_of(const Problem& p) {
   return plan_cpu_radix_sort(p.n, p.buckets, sort_bits, sort_bits);
 }
 
-/// Where the workspace holds what: the offsets, their copy, the sorted labels, what they name.
+/// Offsets into the workspace. It holds the digits' offsets, their copy, the sorted labels and the
+/// values that they name.
 struct Places {
   std::size_t copy, labels, fetched, end;
 };

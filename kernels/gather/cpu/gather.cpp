@@ -2,7 +2,7 @@
 //
 // Source: eilers section 2.1, after Algorithm 2.1.
 // Idea: every result is fetched from where its label says.
-// Fixes: nothing, it is what the parallel algorithms are measured against.
+// Fixes: nothing: it is what the parallel algorithms are measured against.
 // Launch: the calling thread.
 // Traffic: n labels and the values that they name read, n results written.
 // Preconditions: none.

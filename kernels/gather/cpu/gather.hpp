@@ -18,8 +18,8 @@ void gather(std::size_t n, Labels labels, Values values, Results results) {
   }
 }
 
-/// The arrays that sorting needs beside input and output: the digits' offsets and their copy, the
-/// sorted labels, and what they name.
+/// The arrays that sorting needs beside the operation's own: the digits' offsets and their copy,
+/// the sorted labels, and the values that they name.
 template <class Offsets, class Labels, class Values>
 struct GatherSpace {
   Offsets offsets, copy;

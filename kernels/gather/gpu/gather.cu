@@ -1,14 +1,16 @@
 // gpu/gather: each thread fetches what its label names
 //
 // Source: eilers Algorithm 3.3, section 3.2.2.
-// Idea: every block takes a contiguous share of the labels, its threads side by side in it: labels
-//   are read and results written in whole cache lines, only the values lie where the labels say.
-// Fixes: the PRAM algorithm's one processor per label: a grid of a size that suits the device.
+// Idea: every block takes a contiguous share of the labels, which its threads read side by side:
+//   labels are read and results written in whole cache lines, and only the values lie where the
+//   labels say.
+// Fixes: the PRAM algorithm's one processor per label: here the grid has a size that suits the
+//   device.
 // Launch: blocks_per_sm blocks for each SM, as far as there is work, of B threads.
 // Traffic: n labels and, of the m values, min(n, m) read; n results written. Beyond the caches each
 //   random value costs a sector of 32 bytes.
 // Preconditions: none.
-// Deviations: shares are rounded up to whole steps and bound-checked; the listing takes n as a
+// Deviations: shares are rounded up to whole steps and bounds-checked; the listing takes n as a
 //   multiple of the blocks. Blocks and threads are not stated.
 
 #include <algorithm>

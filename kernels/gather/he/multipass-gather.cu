@@ -3,13 +3,13 @@
 // Source: He et al., Efficient Gather and Scatter Operations on Graphics Processors (2007), as
 //   eilers section 3.2.2 describes it.
 // Idea: where the values do not fit into the cache, a pass fetches only from a part of them that
-//   does. The labels are read once for every pass, the fetches hit the cache.
+//   does. The labels are read once for every pass, and the fetches hit the cache.
 // Fixes: gpu/gather's cache misses for large m.
 // Launch: ceil(n / 256) blocks of 256 threads, once for every pass.
 // Traffic: n labels read in every pass, min(n, m) values read once, n results written.
 // Preconditions: none.
-// Deviations: the paper's formula for the number of passes is not in the thesis: it is an axis. The
-//   values are divided into equal parts. Blocks and threads are not stated.
+// Deviations: the paper's formula for the number of passes is not in the thesis, so the number is a
+//   parameter. The values are divided into equal parts. Blocks and threads are not stated.
 
 #include <algorithm>
 

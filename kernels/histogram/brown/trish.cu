@@ -3,20 +3,22 @@
 // Source: Brown and Snoeyink's TRISH (Threaded Registers, Independent, Strided Histogram); eilers
 //   Algorithm 4.3, section 4.3.1.
 // Idea: counters of one byte halve the memory of nugteren/private, so that twice as many threads
-//   run. Before a counter can overflow, after 63 words of four labels, the block adds all 64
-//   histograms up: each thread sums the four bins of one row into registers, two 16-bit sums in one
+//   run. Before a counter can overflow, after 63 words of four labels, the block adds up all 64
+//   histograms: each thread sums the four bins of one row into registers, two 16-bit sums in one
 //   addition, and clears the row. Words are fetched in batches, whose loads overlap.
-// Fixes: nugteren/private's 96 threads per SM hide too little latency. Independent of the labels as
-//   that is.
-// Launch: blocks_per_sm blocks per SM of 64 threads, 16 KB shared; then a block for each bin.
+// Fixes: nugteren/private, whose 96 threads per SM hide too little latency. The time is as
+//   independent of the labels as there.
+// Launch: blocks_per_sm blocks per SM of 64 threads, 16 KB of shared memory; then a block for each
+//   bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: the listing's inner loop reuses the index of the outer one and reads the same 63
-//   words each time (errata 13): here it goes on. It has no barriers around the flush and needs n
-//   to fit: here there are barriers, and a block's share is bound-checked. The listing does not say
-//   which four counters share a word: those that a thread flushes. Batches have 7 words, or 9, or
-//   1; the publication's are not known to us. 3 blocks per SM fitted into 48 KB: auto is what fits.
-//   Labels outside of whole aligned words are counted by the second kernel.
+//   words each time; here it advances. The listing has no barriers around the flush and needs n to
+//   divide evenly; here there are barriers, and a block's share is bounds-checked. It does not say
+//   which four counters share a word; here they are those that a thread flushes. A batch has 7
+//   words, or 9, or 1; the size of the publication's is not known to us. The publication fits 3
+//   blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole aligned
+//   words are counted by the second kernel.
 
 #include "kernels/histogram/byte_counters.hpp"
 

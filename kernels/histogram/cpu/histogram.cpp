@@ -1,9 +1,9 @@
 // cpu/histogram: one loop over the labels
 //
-// Source: eilers Algorithm 2.2 with ones for values; what a CPU user would take.
-// Idea: every label counts up its bucket.
-// Fixes: nothing, it is what the parallel algorithms are measured against. Equal labels in a row
-//   wait for each other's store.
+// Source: eilers Algorithm 2.2 with ones for values; what a CPU programmer would write.
+// Idea: every label increments its bucket.
+// Fixes: nothing: it is what the parallel algorithms are measured against. Equal labels in
+//   succession wait for each other's store.
 // Launch: the calling thread.
 // Traffic: n labels read, m counts written.
 // Preconditions: none.

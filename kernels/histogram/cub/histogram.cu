@@ -1,14 +1,15 @@
 // cub/histogram: CUB's histogram of even bins
 //
-// Source: what a GPU user would take: cub::DeviceHistogram::HistogramEven of the CUDA Toolkit.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceHistogram::HistogramEven of
+//   the CUDA Toolkit.
 // Idea: privatised histograms in shared memory, one per block, added to the global one at the end;
-//   beyond 256 bins, atomics on the global one.
-// Fixes: nothing, it is the library that the other variants are measured against.
+//   beyond 256 bins, atomics on the global one directly.
+// Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device and the type; an initialising kernel and a sweep.
 // Traffic: n labels read, m counts written; the blocks' partial counts are not counted.
 // Preconditions: none.
-// Deviations: bins of width 1 from 0 to m. The temporary storage is allocated beforehand. An empty
-//   input is a fill, which the library would leave out.
+// Deviations: bins of width 1 from 0 to m. The temporary storage is allocated beforehand. For an
+//   empty input the counts are filled with zeros, which the library would not do.
 
 #include "kernels/shared/library.hpp"
 

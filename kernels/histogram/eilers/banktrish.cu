@@ -2,19 +2,22 @@
 //
 // Source: eilers section 4.5.2, Figures 4.23, A.1 and A.2.
 // Idea: brown/trish with 64 F threads on the same 64 histograms: in shared memory a thread acts as
-//   its index modulo 64, elsewhere as itself. Updates are atomic additions of words. Of the four
-//   labels of a word that a thread reads, those whose counters share a word are one update.
-// Fixes: brown/trish leaves most of the SM's threads unused. What F threads add to one histogram at
-//   once is serialised, at most F-fold; bundling spares that for runs of equal labels.
-// Launch: blocks_per_sm blocks per SM of 64 F threads, 16 KB shared; then a block for each bin.
+//   brown/trish's thread of its index modulo 64, elsewhere as itself. Updates are atomic additions
+//   to words. Of the four labels in a word that a thread reads, those whose counters share a word
+//   are bundled into one update.
+// Fixes: brown/trish leaves most of the SM's threads unused. The price: updates of one histogram by
+//   F threads at once are serialised, at most F-fold; bundling avoids that for runs of equal
+//   labels.
+// Launch: blocks_per_sm blocks per SM of 64 F threads, 16 KB of shared memory; then a block for
+//   each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: F threads fill the byte counters that one fills in brown/trish, so a block must flush
-//   after 63 / F words per thread instead of 63, which the text does not say (errata 14). Nor does
-//   it say how the 64 F threads share the flush: each of the F groups adds up its part of every row
-//   in registers, and at the end the groups add theirs together in shared memory. 3 blocks per SM
-//   fitted into 48 KB: auto is what is resident. Labels outside of whole aligned words are counted
-//   by the second kernel.
+//   after 63 / F words per thread instead of 63, which the text does not say. Nor does it say how
+//   the 64 F threads share the flush: each of the F groups adds up its part of every row in
+//   registers, and at the end the groups add theirs together in shared memory. The publication fits
+//   3 blocks into the 48 KB of an SM; auto takes as many as are resident. Labels outside of whole
+//   aligned words are counted by the second kernel.
 
 #include "kernels/histogram/byte_counters.hpp"
 
@@ -49,8 +52,8 @@ __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per
   const unsigned t = threadIdx.x, set = t % kTrishSets, group = t / kTrishSets;
   for (unsigned i = t; i < kTrishRows * kTrishSets; i += kBlock) counters[i] = 0;
 
-  // In the flush each thread of a group takes one row, and these of its words: shifted by the row,
-  // so that the threads of a warp are at different banks.
+  // In the flush each thread of a group adds up its group's part of one row's words. It starts at a
+  // word shifted by the row, so that the threads of a warp access different banks.
   const unsigned row = set;
   const unsigned part = group * kTrishSets / kFactor;
   const unsigned sets = (group + 1) * kTrishSets / kFactor - part;

@@ -3,19 +3,20 @@
 // Source: Nugteren, van den Braak, Corporaal and Mesman (2011), second method; eilers Algorithm
 //   4.2, section 4.3.1, Figure 4.3.
 // Idea: podlozhnyuk/64 for 256 bins: a block is one warp, and all counters of a thread lie in the
-//   bank of its number, two of 16 bits in a word. Nothing is ever written by two threads and no
-//   bank is hit by two lanes, so the time does not depend on the labels.
+//   bank of its number, two of 16 bits in a word. No word is ever written by two threads and no
+//   bank accessed by two lanes, so the time does not depend on the labels.
 // Fixes: the worst case of podlozhnyuk/256, where equal labels wait for each other. The price: 16
 //   KB for each warp leave the SM few of them.
-// Launch: blocks_per_sm blocks per SM of 32 threads, 16 KB shared; then a block for each bin.
+// Launch: blocks_per_sm blocks per SM of 32 threads, 16 KB of shared memory; then a block for each
+//   bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: as printed the counters are never zeroed, the gather index multiplies where it must
-//   add, its loop ends one bin late, and 16 bits overflow where a thread gets 2^16 equal labels
-//   (errata 13); all are corrected, the last by more blocks, so that a thread takes at most 16383
-//   words. A block's share is bound-checked, where the listing needs n to fit. 3 blocks per SM
-//   fitted into 48 KB: auto is what fits. Labels outside of whole aligned words are counted by the
-//   second kernel.
+//   add, its loop ends one bin late, and 16 bits overflow where a thread gets 2^16 equal labels;
+//   all are corrected, the last by more blocks, so that a thread takes at most 16383 words. A
+//   block's share is bounds-checked, where the listing needs n to divide evenly. The publication
+//   fits 3 blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole
+//   aligned words are counted by the second kernel.
 
 #include "kernels/histogram/partials.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::size_t kSharedBytes = kBins * kWarpSize * sizeof(std::uint16_t);
 /// As many as a counter of 16 bits holds, whatever the labels are.
 constexpr std::size_t kMostWordsPerThread = 65535 / kLabelsPerWord;
 
-/// Where the counter of `bin` of a thread is: two bins share a word, 32 threads a row of words.
+/// The index of a thread's counter of `bin`: two bins share a word, 32 threads a row of words.
 __device__ unsigned address_of(unsigned thread, unsigned bin) {
   return 2 * (thread + kWarpSize * (bin / 2)) + bin % 2;
 }

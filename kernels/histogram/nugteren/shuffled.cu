@@ -3,17 +3,17 @@
 // Source: Nugteren, van den Braak, Corporaal and Mesman (2011), first method; eilers section 4.3.1.
 // Idea: podlozhnyuk/256 with hardware atomics, and with the inputs shuffled: neighbouring pixels of
 //   an image are often equal, so the lanes of a warp take words that lie n / 128 words apart, and
-//   seldom meet in a bin.
-// Fixes: podlozhnyuk/256 on images. Labels that are equal everywhere are as slow as there. The
-//   price: the loads of a warp are not coalesced; neighbouring warps use the rest of each sector.
-// Launch: blocks_per_sm blocks per SM of `warps` warps, 1 KB shared for each warp; then a block for
-//   each bin.
+//   seldom count the same bin.
+// Fixes: podlozhnyuk/256 on images. Where all labels are equal it is as slow as that. The price:
+//   the loads of a warp are not coalesced; neighbouring warps use the rest of each sector.
+// Launch: blocks_per_sm blocks per SM of `warps` warps, 1 KB of shared memory for each warp; then a
+//   block for each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: the thesis names the aim, not the ways of shuffling; the paper has several. Here lane
 //   l takes its words from the l-th of 32 equal segments of the input; shuffle=none reads as
-//   podlozhnyuk/256 does. The number of blocks is not stated: what is resident. Labels outside of
-//   whole aligned words are counted by the second kernel.
+//   podlozhnyuk/256 does. The number of blocks is not stated; here as many as are resident. Labels
+//   outside of whole aligned words are counted by the second kernel.
 
 #include "kernels/histogram/partials.hpp"
 

@@ -4,12 +4,12 @@
 //   eilers section 4.3.1.
 // Idea: each warp counts in its own 256 words of shared memory, four labels from each word that it
 //   reads. Without atomics in shared memory (method=tags) a lane marks the count that it writes
-//   with its number and repeats until it reads its own mark back. At the end the block adds its
-//   warps' histograms up, and a second kernel the blocks'.
-// Fixes: podlozhnyuk/64 has no room for 256 bins per thread. The price: equal labels in a warp wait
-//   for each other, 32 rounds in the worst case.
-// Launch: blocks_per_sm blocks per SM of 6 warps, 1 KB shared for each warp; then a block for each
-//   bin.
+//   with its number and repeats until it reads its own mark back. At the end the block adds up its
+//   warps' histograms, and a second kernel the blocks'.
+// Fixes: podlozhnyuk/64, which has no room for 256 bins per thread. The price: equal labels in a
+//   warp wait for each other, 32 rounds in the worst case.
+// Launch: blocks_per_sm blocks per SM of 6 warps, 1 KB of shared memory for each warp; then a block
+//   for each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256. A warp's count has 27 bits with method=tags.
 // Deviations: the tag loop relies on a warp running in lockstep; since Volta that is a race, which

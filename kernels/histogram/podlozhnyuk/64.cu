@@ -4,19 +4,19 @@
 //   eilers section 4.3.1.
 // Idea: counters of one byte let every thread have its own 64 bins in shared memory: no two threads
 //   ever write the same one. Counter b of all threads lies in row b, where bits of the thread index
-//   are swapped so that threads of different banks stand in different words. A thread takes 63
-//   words, 252 labels, so that no counter overflows; then the block adds up its rows, and a second
-//   kernel the blocks'.
+//   are swapped so that neighbouring threads, as many as there are banks, access different banks. A
+//   thread takes 63 words, 252 labels, so that no counter overflows; then the block adds up its
+//   rows, and a second kernel the blocks'.
 // Fixes: it is the first histogram for CUDA, which had no atomics in shared memory then. Its time
 //   does not depend on the labels.
-// Launch: ceil(n / 252 B) blocks of B = 4 banks * groups threads, 64 B bytes shared; then a block
-//   for each bin.
+// Launch: ceil(n / 252 B) blocks of B = 4 banks * groups threads, 64 B bytes of shared memory; then
+//   a block for each bin.
 // Traffic: n labels read, 64 counts per block written and read again, m counts written.
 // Preconditions: m <= 64; B a multiple of 4 banks.
-// Deviations: the publication swaps bits for 16 banks (errata 13), where lanes l and l + 16 of a
-//   warp meet in a bank on cards with 32; that form is banks=16, and groups=3 is its block of 192
-//   threads. The samples take the upper six bits of a byte for the bin, here the label is the bin.
-//   Labels outside of whole aligned words are counted by the second kernel.
+// Deviations: the publication swaps bits for 16 banks, so that lanes l and l + 16 of a warp
+//   conflict on cards with 32; that form is banks=16, and groups=3 is its block of 192 threads. The
+//   samples take the upper six bits of a byte for the bin, here the label is the bin. Labels
+//   outside of whole aligned words are counted by the second kernel.
 
 #include "kernels/histogram/partials.hpp"
 
@@ -33,7 +33,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, unsigned banks,
   for (unsigned i = t; i < kBins * block / sizeof(unsigned); i += block) shared[i] = 0;
   __syncthreads();
 
-  // `banks` neighbours take the same byte of neighbouring words.
+  // `banks` neighbouring threads take the same byte of neighbouring words.
   unsigned char* own =
       counters + ((t & ~(4 * banks - 1)) | (t & (banks - 1)) << 2 | (t & 3 * banks) / banks);
   const std::size_t stride = std::size_t{gridDim.x} * block;
@@ -43,7 +43,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, unsigned banks,
   }
   __syncthreads();
 
-  // Each thread begins its row at another bank.
+  // Each thread begins its row at a different bank.
   for (unsigned bin = t; bin < kBins; bin += block) {
     Count sum = 0;
     unsigned position = 4 * (t & (banks - 1));

@@ -2,10 +2,10 @@
 //
 // Source: Shams and Kennedy (2007), first method; eilers section 4.3.1.
 // Idea: podlozhnyuk/256 for any number of bins: where shared memory does not hold all bins for each
-//   warp of a block they are divided into ranges. Each range is a pass over all labels, which
-//   leaves out those of other ranges.
-// Fixes: podlozhnyuk/256 has 256 bins and bytes for labels. The price: the labels are read once for
-//   each range.
+//   warp of a block they are divided into ranges. Each range takes a pass over all labels, which
+//   skips those of other ranges.
+// Fixes: podlozhnyuk/256, which has 256 bins and bytes for labels. The price: the labels are read
+//   once for each range.
 // Launch: for each range one launch, of as many blocks of `warps` warps as are resident, with the
 //   range's bins for each warp in shared memory, and a merge with a block for each bin.
 // Traffic: n labels read for each range, m counts per block written and read again, m counts
@@ -13,8 +13,8 @@
 // Preconditions: a warp's count has 27 bits.
 // Deviations: the tag loop is that of podlozhnyuk/256, with its race since Volta as
 //   form=as-published. The publication derives the number of warps from a formula for its cards;
-//   here it is an axis, and shared memory is what one block can have (16 KB as published:
-//   shared_kib=16). Blocks write partial histograms and a second kernel merges them.
+//   here it is a parameter, and a block takes all the shared memory that it can have (as published
+//   16 KB: shared_kib=16). Blocks write partial histograms and a second kernel merges them.
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
@@ -34,7 +34,7 @@ __global__ void kernel(const Label* labels, std::size_t n, Label first_bin, unsi
   const unsigned tag = tag_of_lane();
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t first = std::size_t{blockIdx.x} * blockDim.x; first < n; first += stride) {
-    // Unsigned: labels below the range are far above it.
+    // The difference is unsigned, so labels below the range come out far above it.
     const unsigned bin = first + threadIdx.x < n ? labels[first + threadIdx.x] - first_bin : bins;
     if constexpr (!kAsPublished) count_by_tag(&own[bin < bins ? bin : 0], tag, bin < bins);
     else if (bin < bins) count_by_tag_as_published(&own[bin], tag);

@@ -3,19 +3,19 @@
 // Source: Shams and Kennedy (2007), second method; eilers section 4.3.1.
 // Idea: each thread has a histogram of 32-bit counts of its own in global memory, and in shared
 //   memory a small one of b bits per bin. Only when a small counter overflows, once in 2^b equal
-//   labels, its thread adds 2^b to the large one. At the end what is left is added, and a second
-//   kernel adds the threads' histograms up.
-// Fixes: shams/passes depends on the labels and reads them several times. The price: global memory
-//   for each thread, and writes to it that are not coalesced.
-// Launch: as many blocks of B threads as are resident, B * m * b bits shared; then a block for each
-//   bin.
+//   labels, its thread adds 2^b to the large one. At the end it adds what is left, and a second
+//   kernel adds up the threads' histograms.
+// Fixes: shams/passes, whose time depends on the labels and which reads them several times. The
+//   price: global memory for each thread, and writes to it that are not coalesced.
+// Launch: as many blocks of B threads as are resident, B * m * b bits of shared memory; then a
+//   block for each bin.
 // Traffic: n labels read, m counts per thread written and read again, m counts written; not
 //   counted: the overflows.
 // Preconditions: B * m * b bits fit into a block's shared memory.
 // Deviations: neither b nor B is known to us: b is 8, 4, 2 or 1, so that whole counters fill a
-//   word, and auto the largest that fits. Threads' words are interleaved in shared memory, one bank
-//   for each lane, and their counts in global memory, so that clearing and merging are coalesced.
-//   The thread clears its counts, which is part of the measured time.
+//   word; auto takes the largest that fits. Threads' words are interleaved in shared memory, one
+//   bank for each lane, and their counts in global memory, so that clearing and merging are
+//   coalesced. The thread clears its counts, which is part of the measured time.
 
 #include "kernels/histogram/partials.hpp"
 

@@ -1,16 +1,16 @@
 // atomic/global: one global atomic per input
 //
 // Source: the naive approach; eilers Algorithm 4.9 with one bucket set is the same.
-// Idea: every thread combines its value with its bucket in global memory, atomically.
-// Fixes: nothing, it is the starting point. Equal labels wait for each other, and random buckets
+// Idea: every thread atomically combines its value with its bucket in global memory.
+// Fixes: nothing: it is the starting point. Equal labels wait for each other, and random buckets
 //   beyond the L2 cache cost a memory access each.
 // Launch: a fill of the buckets, then ceil(n / B) blocks of B threads.
 // Traffic: n labels and n values read, m results written; while the buckets fit into the L2 cache,
 //   the atomics stay there.
 // Preconditions: the operator commutes.
 // Deviations: the fill is part of the measured time. Compilers may fold the atomics of a warp on
-//   one address. Compare-and-swap serves min and max of floats. The order of the atomics varies, so
-//   float sums differ from run to run.
+//   one address. Min and max of floats loop on compare-and-swap. The order of the atomics varies,
+//   so float sums differ from run to run.
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"

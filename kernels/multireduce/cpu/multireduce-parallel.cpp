@@ -1,8 +1,8 @@
 // cpu/multireduce-parallel: a private copy of the buckets for each core
 //
-// Source: what a CPU user would take: OpenMP.
+// Source: no publication; what a CPU programmer would write with OpenMP.
 // Idea: every thread runs the sequential loop over its share of the inputs, on buckets of its own;
-//   then the threads share the buckets out and combine the copies of each.
+//   then the threads divide the buckets among themselves and combine the copies of each.
 // Fixes: cpu/multireduce's single core.
 // Launch: one OpenMP thread per logical core (OMP_NUM_THREADS and OMP_PROC_BIND apply).
 // Traffic: n labels and n values read, m results written; the copies, m for each thread, are not

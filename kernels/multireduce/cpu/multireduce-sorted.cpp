@@ -9,15 +9,16 @@
 //   writes n labels and n values in each run.
 // Preconditions: none. Order-preserving: the sort is stable.
 // Deviations: those of cpu/radix-sort. sort_bits=auto leaves 18 bits unsorted and sorts from 2^21
-//   buckets on, as the thesis found best on its machine (it prints "if m < 2^21"); below, the loop
-//   reads the input itself. Runs of 8 bits: not stated. fetch=sequential as for cpu/multireduce.
+//   buckets on, as the thesis found best on its machine (it prints "if m < 2^21"); with fewer
+//   buckets the loop reads the input itself. The 8 bits of a run are ours; the thesis states none.
+//   fetch=sequential as for cpu/multireduce.
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 #include "kernels/shared/cpu_radix_sort.hpp"
 
 namespace reduce_bench::BACKEND::cpu_multireduce_sorted {
 
-/// Where the workspace holds what, after the sorted labels.
+/// Offsets into the workspace; the sorted labels come first.
 struct Places {
   std::size_t values, sorting, end;
 };

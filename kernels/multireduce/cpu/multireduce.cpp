@@ -3,14 +3,14 @@
 // Source: eilers Algorithm 2.2, section 2.1; the CPU baseline of its chapters 2 and 4.
 // Idea: every bucket starts as the neutral element; every value is combined with what its bucket
 //   holds.
-// Fixes: nothing, it is what the parallel algorithms are measured against. Beyond the caches every
+// Fixes: nothing: it is what the parallel algorithms are measured against. Beyond the caches every
 //   input costs a miss in the buckets.
 // Launch: the calling thread.
 // Traffic: n labels and n values read, m results written.
 // Preconditions: none. Order-preserving.
-// Deviations: none. pages=huge is Figure 2.4's. fetch=sequential is Figure 2.8's: the place of
-//   every bucket is computed from the value that was read before; how the thesis does it is not
-//   stated.
+// Deviations: none. pages=huge is Figure 2.4's. fetch=sequential is Figure 2.8's: the address of
+//   every bucket is computed from the value that was read before; the thesis does not state how it
+//   does so.
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 

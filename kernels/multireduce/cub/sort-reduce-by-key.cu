@@ -1,19 +1,19 @@
 // cub/sort-reduce-by-key: CUB's radix sort and reduce-by-key
 //
-// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs and
+// Source: no publication; what a CUDA programmer would call: cub::DeviceRadixSort::SortPairs and
 //   cub::DeviceReduce::ReduceByKey of the CUDA Toolkit.
 // Idea: sorting by label makes every bucket one run of inputs; a reduction by key turns each run
 //   into its result; a last kernel puts the results where their labels say.
 // Fixes: atomic/global's contention: the time hardly depends on the labels.
-// Launch: the library's kernels, for as many bits as labels below m have; a fill of the m results;
-//   a scatter of m threads.
+// Launch: the library's kernels, which sort by the bits that labels below m have; a fill of the m
+//   results; a scatter of m threads.
 // Traffic: n labels and n values read, m results written; not counted: each sorting pass reads and
 //   writes labels and values, 16 bytes per input of 4-byte values, and the reduction reads them.
 // Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
 //   commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
-//   storage is allocated beforehand. ReduceByKey groups floats by when its blocks happen to finish,
-//   so float sums differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   The temporary storage is allocated beforehand. How ReduceByKey groups float sums depends on the
+//   order in which its blocks finish, so they differ from run to run.
 
 #include "kernels/multireduce/sorted_runs.hpp"
 #include "kernels/shared/library.hpp"
@@ -28,7 +28,7 @@
 namespace reduce_bench::BACKEND::cub_sort_reduce_by_key {
 
 #ifdef __CUDACC__
-/// Labels below `buckets` differ in these bits alone.
+/// Bits in which labels below `buckets` can differ.
 int label_bits(const Problem& p) { return std::max(1, static_cast<int>(log2_ceil(p.buckets))); }
 
 template <class T>
@@ -107,7 +107,7 @@ Variant variant() {
       .source = "CUDA Toolkit, CUB",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBaseline,
-      // Partial results of tiles are joined along a chain of tiles, so a bucket may be one.
+      // Partial results of tiles are joined along a chain of tiles, so one bucket may be one chain.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace = workspace_of<CubSortReduceByKey>(),
       .enqueue = instantiate<CubSortReduceByKey, BasicAndOrderedOps>(),

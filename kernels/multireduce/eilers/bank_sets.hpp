@@ -1,5 +1,5 @@
-// 32 bucket sets for a block in shared memory, bucket b of set s at 32 b + s: each set in a bank of
-// its own, shared by all threads of that lane (eilers section 4.3.6, Algorithm 4.10).
+// 32 bucket sets per block in shared memory, bucket b of set s at 32 b + s: each set lies in a bank
+// of its own, and lane s of every warp works on set s (eilers section 4.3.6, Algorithm 4.10).
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ inline constexpr unsigned kBanks = 32;
 /// The most buckets that the publication keeps in shared memory.
 inline constexpr unsigned kMostBankBuckets = 256;
 
-/// Takes effect for the block at the next barrier.
+/// The block may use the sets after the next barrier.
 template <class Op, class T>
 __device__ void reset_bank_sets(T* sets, unsigned buckets) {
   for (unsigned i = threadIdx.x; i < kBanks * buckets; i += blockDim.x)
     sets[i] = Op::template identity<T>();
 }
 
-/// Combines the inputs [first, last) with the block's sets of the `buckets` labels from `low` on;
-/// other labels are passed over where `kSelect` says that there may be any.
+/// Combines the inputs [first, last) with the block's sets of the `buckets` labels from `low` on.
+/// Without `kSelect` there must be no other labels; with it they are skipped.
 template <class Op, bool kMerge, bool kSelect, class T>
 __device__ void take_into_bank_sets(T* sets, const T* values, const Label* labels,
                                     std::size_t first, std::size_t last, Label low,
@@ -43,7 +43,7 @@ __device__ void take_into_bank_sets(T* sets, const T* values, const Label* label
   }
 }
 
-/// Combines the sets, after a barrier, and adds them to the results.
+/// Combines the sets and adds them to the results; a barrier must precede.
 template <class Op, class T>
 __device__ void add_bank_sets(const T* sets, unsigned buckets, T* results) {
   for (unsigned bucket = threadIdx.x; bucket < buckets; bucket += blockDim.x) {
@@ -59,7 +59,7 @@ struct BankSetsPlan {
   unsigned threads, blocks;
   std::size_t per_block, shared_bytes;
 
-  /// All of one bank's inputs of a block, then its sets, then the blocks.
+  /// The inputs that one bank takes of a block, then the block's sets, then the blocks.
   std::uint64_t depth() const { return per_block / kBanks + kBanks + blocks; }
 };
 
@@ -70,7 +70,7 @@ inline std::size_t bank_sets_bytes(const Problem& p) {
   return kBanks * buckets_in_banks(p) * p.element_bytes();
 }
 
-/// As many blocks as are resident, for `warps` (see `bank_sets_warps`) each.
+/// As many blocks as are resident, each of `warps` warps (see `bank_sets_warps`).
 inline BankSetsPlan plan_bank_sets(const Problem& p) {
   BankSetsPlan plan{};
   plan.buckets = buckets_in_banks(p);

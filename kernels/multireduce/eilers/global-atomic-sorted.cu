@@ -1,8 +1,8 @@
 // eilers/global-atomic-sorted: eilers/global-atomic on partly sorted inputs
 //
 // Source: eilers section 4.3.5 and Table 4.2.
-// Idea: the inputs are sorted by the upper sort_bits bits of their labels first; what is processed
-//   at one time then updates few buckets, which the L2 cache holds.
+// Idea: the inputs are first sorted by the upper sort_bits bits of their labels; those that are
+//   processed at the same time then update few buckets, which the L2 cache holds.
 // Fixes: eilers/global-atomic's cache misses where its buckets exceed the L2 cache.
 // Launch: the passes of eilers/radix-sort, 5 bits each, none for sort_bits = 0; then
 //   eilers/global-atomic's.
@@ -10,16 +10,16 @@
 //   read, m results written, the sets written and read once.
 // Preconditions: n < 2^32; the operator commutes.
 // Deviations: those of eilers/global-atomic. The thesis finds sort_bits by trial and gives as a
-//   rule that about 7 bits of a place (bucket and set) should be left unsorted: `auto` does so. Its
-//   table's sort_bits of 2^14 to 2^24 buckets are 0, 2, 15, 15, 15, 20, its sets 4, 2, 8, 4, 2, 4.
-//   The thesis's SRTS sort is replaced by the suite's.
+//   rule that about 7 bits of an input's place (its bucket and set) should be left unsorted, which
+//   `auto` follows. For 2^14 to 2^24 buckets its table has sort_bits 0, 2, 15, 15, 15, 20 and sets
+//   4, 2, 8, 4, 2, 4. The suite's radix sort replaces the thesis's SRTS sort.
 
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 
 namespace reduce_bench::BACKEND::eilers_global_atomic_sorted {
 
-/// "A rest complexity of around seven": bits of a bucket's place that are not sorted by.
+/// Bits of a bucket's place that are left unsorted ("a rest complexity of around seven").
 constexpr unsigned kRestBits = 7;
 
 unsigned sets_of(const Problem& p) { return p.params.number("sets"); }

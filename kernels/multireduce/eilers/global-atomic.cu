@@ -1,9 +1,9 @@
 // eilers/global-atomic: a few bucket sets in global memory, updated atomically
 //
 // Source: eilers Algorithm 4.9, section 4.3.5; Figures 4.10 and 4.11, Table 4.1.
-// Idea: atomic/global with several bucket sets: a thread works on set threadIdx mod sets, whose
-//   buckets lie side by side, so that a warp with one label updates as many addresses as there are
-//   sets. A segmented reduction combines the sets.
+// Idea: atomic/global with several bucket sets: a thread works on set threadIdx mod sets, and the
+//   copies of a bucket lie side by side, so that a warp with one label updates as many addresses as
+//   there are sets. A segmented reduction combines the sets.
 // Fixes: atomic/global's contention where labels are equal; more sets leave less of the L2 cache to
 //   each.
 // Launch: a fill of the sets; blocks of 256 threads, as many as are resident; with more than one
@@ -11,9 +11,9 @@
 // Traffic: n labels and n values read, m results written, the sets written and read once; while
 //   they fit into the L2 cache, the atomics stay there.
 // Preconditions: the operator commutes.
-// Deviations: blocks and threads are not stated: ours. Shares are bound-checked. The fill is part
-//   of the measured time. Compare-and-swap serves min and max of floats. The order of the atomics
-//   varies, so float sums differ from run to run.
+// Deviations: the thesis states no numbers of blocks and threads; these are ours. Shares are
+//   bounds-checked. The fill is part of the measured time. Min and max of floats loop on
+//   compare-and-swap. The order of the atomics varies, so float sums differ from run to run.
 
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 

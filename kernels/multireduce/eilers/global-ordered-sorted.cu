@@ -1,16 +1,16 @@
 // eilers/global-ordered-sorted: eilers/global-ordered on sorted inputs
 //
 // Source: eilers section 4.3.5 and Figure 4.9.
-// Idea: the inputs are sorted by label first, by all bits that labels below m have; a thread then
-//   updates one bucket many times in a row, which caches hold.
+// Idea: the inputs are first sorted by label, by all bits that labels below m have; a thread then
+//   updates the same bucket many times in a row, which caches hold.
 // Fixes: eilers/global-ordered's updates all over its bucket sets.
 // Launch: the passes of eilers/radix-sort, 5 bits each; then eilers/global-ordered's.
 // Traffic: for each pass of the sort, labels read twice, values once, both written once; then both
 //   read, m results written, and the bucket sets written and read.
 // Preconditions: n < 2^32. Order-preserving: the sort is stable.
-// Deviations: those of eilers/global-ordered. The publication's fastest with sorted inputs, 3072
-//   threads on 8 multiprocessors, is half of eilers/global-ordered's; the default here is the same
-//   as there. The thesis's SRTS sort is replaced by the suite's.
+// Deviations: those of eilers/global-ordered. With sorted inputs the publication is fastest with
+//   3072 threads on 8 multiprocessors, half as many as eilers/global-ordered has; the default here
+//   is the same as there. The suite's radix sort replaces the thesis's SRTS sort.
 
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 #include "kernels/shared/global_ordered.hpp"

@@ -2,7 +2,7 @@
 //
 // Source: eilers Algorithms 4.7 and 4.8, section 4.3.5; Figures 4.6 to 4.8.
 // Idea: every thread runs the sequential algorithm over its own part of the input with its own
-//   buckets, which needs no atomics. Blocks load whole stretches of the threads' parts and
+//   buckets, which needs no atomics. Blocks load whole stretches of their threads' parts and
 //   transpose them through shared memory. Bucket b of thread t lies at b * threads + t, so that
 //   threads with one label update neighbours, and a segmented reduction combines the sets in order.
 // Fixes: eilers/minimal's idle threads.
@@ -11,10 +11,10 @@
 // Traffic: n labels and n values read, m results written, and the bucket sets written and read; not
 //   counted: the updates, two accesses per input as far as caches do not hold them.
 // Preconditions: none. Order-preserving.
-// Deviations: Algorithm 4.8 leaves the thread's own offset out. A thread's part is rounded up to
-//   whole steps and bound-checked. The threads of the publication, 6144 in 16 blocks on 8
-//   multiprocessors, are scaled to the card. Each thread sets its buckets to the neutral element
-//   first.
+// Deviations: Algorithm 4.8 omits the thread's own offset; here it is added. A thread's part is
+//   rounded up to whole steps and bounds-checked. The threads of the publication, 6144 in 16 blocks
+//   on 8 multiprocessors, are scaled to the card. Each thread first sets its buckets to the neutral
+//   element.
 
 #include "kernels/shared/global_ordered.hpp"
 

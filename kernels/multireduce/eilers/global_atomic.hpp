@@ -1,5 +1,5 @@
-// Bucket sets in global memory that threads share (eilers Algorithm 4.9), for inputs as they are or
-// sorted.
+// Bucket sets in global memory that threads share (eilers Algorithm 4.9), for sorted inputs and any
+// others.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace reduce_bench::BACKEND {
 
 inline constexpr unsigned kGlobalAtomicBlock = 256;
 
-/// Threads work on set `threadIdx.x % sets`, so that equal labels in a warp meet as rarely as the
-/// sets allow.
+/// Threads work on set `threadIdx.x % sets`, so that equal labels in a warp collide as rarely as
+/// the number of sets allows.
 template <class T, class Op>
 __global__ void eilers_global_atomic_kernel(const T* values, const Label* labels, std::size_t n,
                                             std::size_t per_block, unsigned sets, T* buckets) {
@@ -23,12 +23,12 @@ __global__ void eilers_global_atomic_kernel(const T* values, const Label* labels
     atomic_combine<Op>(&own[std::size_t{labels[i]} * sets], values[i]);
 }
 
-/// What it needs at the start of `workspace`: the sets, unless the results are the only one.
+/// Bytes needed at the start of `workspace`: the sets, unless the results are the only set.
 inline std::size_t global_atomic_bytes(const Problem& p, unsigned sets) {
   return sets == 1 ? 0 : bucket_sets(p, sets).bytes;
 }
 
-/// The whole multireduce of these n inputs.
+/// The whole multireduce of `values` and `labels`, which may be the call's inputs sorted.
 template <class Op, class T>
 void enqueue_global_atomic(const TypedCall<T>& call, const T* values, const Label* labels,
                            unsigned sets, std::byte* workspace) {

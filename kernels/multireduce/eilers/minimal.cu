@@ -4,18 +4,17 @@
 // Idea: the sequential algorithm with as few changes as possible: all threads of a block fetch
 //   labels and values into shared memory, then thread 0 combines them with the block's own bucket
 //   set in global memory. A segmented reduction combines the sets in the order of the blocks.
-// Fixes: atomic/global's order and contention: every block has a contiguous share of the input and
-//   buckets of its own.
+// Fixes: atomic/global's lost order and its contention: every block has a contiguous share of the
+//   input and buckets of its own.
 // Launch: a fill of the bucket sets, the kernel with B threads per block, at most blocks_per_sm
 //   blocks per SM, then the segmented reduction.
-// Traffic: n labels and n values read, m results written, and m bucket sets of as many elements as
-//   there are blocks written and read; not counted: the updates of the sets, as far as they stay in
-//   caches.
+// Traffic: n labels and n values read, m results written, and a bucket set of m elements per block
+//   written and read; not counted: the updates of the sets, as far as they stay in caches.
 // Preconditions: none. Order-preserving.
 // Deviations: the listing scales the offset by the threads twice and initialises no bucket; here
 //   the offset is scaled once, buckets start as the neutral element, and barriers separate loading
-//   and working. The listing's buckets already lie as the last step needs them. Blocks and threads
-//   are not stated ("choose for best performance"): ours.
+//   and working. The listing already lays the buckets out as the last step needs them. The numbers
+//   of blocks and threads are not stated ("choose for best performance"); these are ours.
 
 #include "kernels/shared/bucket_sets.hpp"
 

@@ -2,8 +2,8 @@
 //
 // Source: eilers section 4.3.6, "Extension for more than 256 buckets", the multi-pass scheme
 //   (Figure 4.16).
-// Idea: eilers/shared-bank runs again for each range of 256 labels and passes over all others. A
-//   pass makes fewer atomics the more ranges there are, so two passes take less than twice the
+// Idea: eilers/shared-bank runs once for each range of 256 labels and skips all other labels. The
+//   more ranges there are, the fewer atomics a pass makes, so two passes take less than twice the
 //   time.
 // Fixes: eilers/shared-bank's limit of 256 buckets.
 // Launch: a fill of the results; ceil(m / 256) times eilers/shared-bank's grid.

@@ -3,8 +3,8 @@
 // Source: eilers Algorithm 4.11, section 4.3.6 (Figure 4.16).
 // Idea: sorted by all bits but the lowest eight, the input consists of segments whose labels lie in
 //   a range of 256. A kernel finds where each segment begins. A block then runs over its share as
-//   eilers/shared-bank does, segment by segment: it clears its sets, takes what it has of the
-//   segment without further checks, and adds its sets to the results.
+//   eilers/shared-bank does, segment by segment: it clears its sets, combines its part of the
+//   segment with them without checking labels, and adds its sets to the results.
 // Fixes: the passes of eilers/shared-bank-multipass, whose number grows with m.
 // Launch: a fill of the results; eilers/radix-sort's kernels, 5 bits per pass; a thread for each
 //   segment's offset; eilers/shared-bank's grid. Up to 256 buckets nothing is sorted.
@@ -12,8 +12,9 @@
 // Preconditions: n < 2^32; 8192 elements of shared memory; the operator commutes.
 // Deviations: those of eilers/shared-bank. The listing advances its offset by the number of the
 //   segment instead of its length, lacks the offsets' last entry, takes labels that are not reduced
-//   modulo 256, and leaves the sort out. How offsets are found is not stated: a binary search for
-//   each. A block reads the number of its next segment from its next label, which skips empty ones.
+//   modulo 256, and leaves the sort out. How offsets are found is not stated; here each is found by
+//   a binary search. A block reads the number of its next segment from its next label, which skips
+//   empty segments.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 #include "kernels/shared/radix_sort.hpp"
@@ -23,7 +24,7 @@ namespace reduce_bench::BACKEND::eilers_shared_bank_sorted {
 constexpr unsigned kSegmentBits = 8;
 static_assert(kMostBankBuckets == 1u << kSegmentBits);
 
-/// offsets[s]: the first of the n sorted labels that belongs to segment s or a later one.
+/// Finds offsets[s], the first of the n sorted labels that belongs to segment s or a later one.
 template <class L>
 __global__ void find_segments_kernel(const L* labels, std::size_t n, std::size_t segments,
                                      Count* offsets) {
@@ -61,7 +62,7 @@ __global__ void kernel(const T* values, const Label* labels, std::size_t n, std:
   }
 }
 
-/// Where the workspace holds what.
+/// Offsets into the workspace.
 struct Places {
   RadixSort sort;
   std::size_t segments;

@@ -2,12 +2,12 @@
 //
 // Source: eilers Algorithm 4.10, section 4.3.6; Figure 4.15.
 // Idea: a block keeps 32 sets of buckets, bucket b of set s at 32 b + s: lane s of every warp works
-//   on set s, which lies in bank s alone, so that no two lanes of a warp ever meet in a bank. Warps
-//   share the sets, hence the atomics, in shared memory. Each thread takes two inputs at once;
+//   on set s, which lies in bank s alone, so that no two lanes of a warp ever conflict in a bank.
+//   Warps share the sets, hence the atomics on shared memory. Each thread takes two inputs at once;
 //   where their labels are equal it combines them first. At the end the block combines the 32 sets,
 //   its threads starting at different banks, and adds its results to the global ones atomically.
-// Fixes: atomic/global's traffic and contention in the L2 cache, and what per-thread sets in shared
-//   memory leave idle: 32 sets serve any number of warps.
+// Fixes: atomic/global's traffic and contention in the L2 cache, and the threads for which
+//   per-thread sets in shared memory leave no room: 32 sets serve any number of warps.
 // Launch: a fill of the results; then 4 m threads per block, rounded to warps, at most 1024, as
 //   many blocks as are resident.
 // Traffic: n labels and n values read, m results written; the blocks' partial results are combined
@@ -17,8 +17,9 @@
 //   merged input by multiplying with a truth value and skips a zero, which breaks min, max and
 //   product; it rotates the banks modulo the threads. Here sets start as the neutral element,
 //   barriers separate the phases, a branch replaces the multiplication, and banks rotate modulo 32.
-//   Blocks take a bound-checked share each. The number of blocks is not stated: what is resident.
-//   Compare-and-swap serves what shared memory has no native atomic for (f32 sums among them).
+//   Blocks take a bounds-checked share each. The number of blocks is not stated; here as many as
+//   are resident. Where shared memory has no native atomic (f32 sums among them), a
+//   compare-and-swap loop serves.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 

@@ -4,17 +4,18 @@
 //   the transposition of Algorithm 4.7.
 // Idea: every thread works through a segment of its own in order, on a bucket set of its own in
 //   shared memory. A block fetches `items` neighbours of each segment side by side and passes them
-//   through shared memory, rows padded by one element so that reading them meets no bank twice.
-// Fixes: eilers/shared-thread's order: neighbours in a bucket are combined as they stand.
+//   through shared memory, with rows padded by one element so that reading them causes no bank
+//   conflicts.
+// Fixes: eilers/shared-thread's lost order: the inputs of a bucket are combined in their order.
 // Launch: as eilers/shared-thread: blocks of as many threads as have room, as many as are resident;
 //   then a block for each bucket.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's shared
 //   memory. Order-preserving.
 // Deviations: any m that fits, instead of m <= 256. The number of blocks and threads is not stated.
-//   Registers take eight items at a time. The block combines its threads' sets in order, and a
-//   kernel in order of the blocks replaces Modern GPU's segmented reduction, whose fold of a single
-//   segment is not ordered.
+//   A thread moves eight items at a time to registers. The block combines its threads' sets in
+//   order, and a kernel in order of the blocks replaces Modern GPU's segmented reduction, whose
+//   fold of a single segment is not ordered.
 
 #include "kernels/shared/thread_sets.hpp"
 

@@ -3,16 +3,17 @@
 // Source: eilers section 4.3.6, the baseline for commutative operators (Figures 4.12 and 4.15),
 //   after Nugteren's histogram and TRISH's batched loads.
 // Idea: every thread has buckets of its own, bucket b of thread t at b * threads + t, so threads of
-//   a warp never meet in a bank and nothing needs an atomic. Labels and values are fetched to
-//   registers in batches, that several loads may be under way.
+//   a warp never conflict in a bank and nothing needs an atomic. Labels and values are fetched to
+//   registers in batches, so that several loads are in flight.
 // Fixes: the traffic and the cache misses of bucket sets in global memory.
 // Launch: blocks of as many threads as have room for their sets, at most 256, as many as are
 //   resident; then a block or a thread for each bucket, which combines the blocks' results.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets for each thread of a warp fit into a block's shared memory.
-// Deviations: 32 m elements must fit, instead of m <= 256 (48 KB and one warp). The numbers of
-//   blocks and threads and the size of a batch are not stated. The block combines its threads'
-//   sets, and a kernel in order of the blocks replaces Modern GPU's segmented reduction.
+// Deviations: the condition is that 32 m elements fit, instead of m <= 256 (48 KB and one warp).
+//   The numbers of blocks and threads and the size of a batch are not stated. The block combines
+//   its threads' sets, and a kernel in order of the blocks replaces Modern GPU's segmented
+//   reduction.
 
 #include "kernels/shared/thread_sets.hpp"
 

@@ -5,16 +5,16 @@
 //   a segmented reduction makes each segment one result.
 // Fixes: the bucket sets of the algorithms by partitioning: no memory per thread, no conflicts, and
 //   times that hardly depend on the labels.
-// Launch: the passes of eilers/radix-sort, 5 bits each, for the bits that labels below m have; a
+// Launch: the passes of eilers/radix-sort, 5 bits each, over the bits that labels below m have; a
 //   fill of the results; the segmented reduction.
 // Traffic: for each pass of the sort, labels read twice, values once, both written once; then both
 //   read and m results written.
 // Preconditions: n < 2^32. Order-preserving.
 // Deviations: the listing's flags mark the ends of segments, and the last one is cleared although
 //   it is an end; its results lie side by side instead of where their labels say, so that a label
-//   without input shifts all after it. Here the last input ends a segment, and results go to their
-//   labels, the rest being neutral. Flags are not stored: the reduction compares labels, as the
-//   thesis notes that its library does. The sort and the reduction are the suite's.
+//   without input shifts all results after it. Here the last input ends a segment, and results go
+//   where their labels say, all others being neutral. Flags are not stored: the reduction compares
+//   labels, as the thesis notes that its library does. The sort and the reduction are the suite's.
 
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 #include "kernels/shared/segmented_reduce.hpp"

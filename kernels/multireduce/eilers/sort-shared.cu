@@ -133,7 +133,7 @@ Variant variant() {
                  {"items", "12", {"4", "8", "12"}, "inputs per thread (12 is its fastest)"},
                  {"transpose", "on", {"on", "off"}, "fetch each thread's inputs as neighbours"}},
       .restriction = restriction,
-      // A thread's items, a scan over the warp and the warps, the blocks.
+      // A thread's items, the scans over a warp and over the warps, then the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
         return p.params.number("items") + 5 + p.params.number("threads") / kWarpSize + 2 +
                depth_of_combine(blocks_of(p));

@@ -10,11 +10,11 @@ namespace reduce_bench::BACKEND {
 
 /// "The sorting algorithm works fastest if sort_bits is a multiple of five."
 inline constexpr unsigned kSortedInputBitsPerPass = 5;
-/// As `sort_bits`: completely.
+/// The value of `sort_bits` that sorts completely.
 inline constexpr unsigned kAllBits = 32;
 
-/// The workspace holds the sorted labels and values, then what the sort and after it the algorithm
-/// needs, in the same place.
+/// Offsets into the workspace. It holds the sorted labels and values, then from `rest` on what the
+/// sort needs and, once that is done, what the algorithm needs.
 struct SortedInput {
   RadixSort sort;
   std::size_t values, rest;
@@ -22,7 +22,7 @@ struct SortedInput {
   std::size_t bytes(std::size_t element_bytes, std::size_t algorithm_bytes) const {
     return rest + std::max(sort.workspace_bytes(element_bytes), algorithm_bytes);
   }
-  /// Of the sort, and of an algorithm that reads what it wrote.
+  /// Traffic of the sort and of `algorithm`, which reads what the sort wrote.
   Traffic traffic(std::size_t element_bytes, const Traffic& algorithm) const {
     Traffic traffic = sort.traffic(element_bytes);
     traffic.read_bytes += algorithm.read_bytes;
@@ -39,7 +39,7 @@ inline SortedInput sorted_input(const Problem& p, unsigned sort_bits) {
   return input;
 }
 
-/// Sorts; returns the pairs.
+/// Sorts the call's inputs and returns the sorted pairs.
 template <class T>
 Pairs<const Label, const T> enqueue_sort(const TypedCall<T>& call, const SortedInput& input) {
   const Pairs<Label, T> sorted{call.template scratch<Label>(),

@@ -4,14 +4,15 @@
 // Idea: input i becomes a vector of m elements, neutral but for element l[i], which is v[i]; the
 //   parallel reduction then combines neighbouring vectors, all their elements at once, until one is
 //   left: the results.
-// Fixes: atomic/global's contention and order, at m times the work. It serves very few buckets.
+// Fixes: atomic/global's contention and order, at m times the work. It suits very few buckets only.
 // Launch: each block turns B inputs into B vectors in shared memory and reduces them in log2 B
 //   steps; the blocks' vectors are reduced in the same way, launch by launch, until one is left.
 // Traffic: n labels and n values read; each pass writes m elements per block, which the next reads.
 // Preconditions: B m elements of shared memory. Order-preserving.
 // Deviations: the publication describes it as unfit for large m and gives no listing beyond the
-//   ordinary reduction. Vectors stay in place at growing strides instead of moving together, which
-//   combines the same pairs without a second copy. Vectors beyond the input are neutral.
+//   ordinary reduction. Vectors stay in place and are combined at growing strides instead of being
+//   compacted, which combines the same pairs without a second copy. Vectors beyond the input are
+//   neutral.
 
 #include "kernels/shared/instantiate.hpp"
 
@@ -20,7 +21,8 @@
 
 namespace reduce_bench::BACKEND::eilers_vector {
 
-/// Reduces the block's vectors, one for each thread, [vector][bucket]; the first is then stored.
+/// Reduces the block's vectors, one per thread and laid out as [vector][bucket], to the first, and
+/// stores that.
 template <class T, class Op>
 __device__ void reduce_vectors(T* vectors, unsigned buckets, T* results) {
   for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
@@ -58,7 +60,7 @@ __global__ void of_vectors_kernel(const T* values, std::size_t n, unsigned bucke
   reduce_vectors<T, Op>(vectors, buckets, results);
 }
 
-/// Blocks of a pass; an input without elements takes one, which stores neutral results.
+/// Blocks of a pass; an empty input takes one, which stores neutral results.
 std::size_t blocks_of(std::size_t vectors, unsigned block) {
   return std::max<std::size_t>(1, ceil_div(vectors, block));
 }

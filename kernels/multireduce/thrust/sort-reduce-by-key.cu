@@ -1,7 +1,7 @@
 // thrust/sort-reduce-by-key: Thrust's sort, reduction by key and scatter
 //
-// Source: what a GPU user would take: thrust::stable_sort_by_key, thrust::reduce_by_key and
-//   thrust::scatter of the CUDA Toolkit.
+// Source: no publication; what a CUDA programmer would call: thrust::stable_sort_by_key,
+//   thrust::reduce_by_key and thrust::scatter of the CUDA Toolkit.
 // Idea: sorting by label makes every bucket one run of inputs; a reduction by key turns each run
 //   into its result; a scatter puts the results where their labels say.
 // Fixes: atomic/global's contention: the time hardly depends on the labels.
@@ -12,10 +12,10 @@
 // Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
 //   commute.
 // Deviations: the library sorts in place and the inputs are not to be changed, hence the copies.
-//   The library's own operators for all but the order-sensitive ones. Temporaries come from memory
-//   allocated beforehand, by Thrust's allocator argument. The reduction returns only when its
-//   results are there, so the time includes the launch latency. Float sums may differ from run to
-//   run.
+//   The library's own operator objects are used, but for the order-sensitive operators. Temporary
+//   memory is allocated beforehand and handed out by the allocator that Thrust is given. The
+//   reduction returns only when its results are there, so the time includes the launch latency.
+//   Float sums may differ from run to run.
 
 #include "kernels/multireduce/sorted_runs.hpp"
 #include "kernels/shared/library.hpp"
@@ -34,7 +34,7 @@
 
 namespace reduce_bench::BACKEND::thrust_sort_reduce_by_key {
 
-/// The sort takes a copy of labels and values besides.
+/// The sort needs room for a copy of labels and values besides.
 std::size_t thrust_bytes(const Problem& p) {
   return p.input_bytes() + thrust_keyed_temporary_bytes(p.n);
 }
@@ -45,7 +45,7 @@ struct ThrustSortReduceByKey {
   static void enqueue(const TypedCall<T>& call) {
     const SortedRuns at = sorted_runs(call.problem, thrust_bytes(call.problem));
     std::byte* temporary = call.workspace + at.temporary;
-    // The temporaries of one step are free again in the next.
+    // Each step may overwrite the temporaries of the one before.
     WorkspaceAllocator sort_allocator(temporary, at.end - at.temporary);
     WorkspaceAllocator allocator(temporary, at.end - at.temporary);
     const auto sort_policy = thrust::cuda::par(sort_allocator).on(native(call.stream));
@@ -79,7 +79,7 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBaseline,
       .synchronous = true,
-      // Partial results of tiles are joined along a chain of tiles, so a bucket may be one.
+      // Partial results of tiles are joined along a chain of tiles, so one bucket may be one chain.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace =
           [](const Problem& p) {

@@ -3,19 +3,20 @@
 // Source: eilers Algorithm 5.1, adapted from Harris, Sengupta and Owens, "Parallel Prefix Sum with
 //   CUDA" (2007), after Blelloch (1990).
 // Idea: a block scans a tile by a tree in shared memory: an upsweep that reduces, a downsweep that
-//   hands every subtree what is before it. What the tiles combine to is scanned in the same way,
-//   level by level, until one tile is left; then what is before a tile is combined with its
+//   hands every subtree what is before it. The tiles' totals are scanned in the same way, level by
+//   level, until one tile is left; then the total of what is before a tile is combined with its
 //   elements, from the top level down.
-// Fixes: scans that do O(n log n) work, as Hillis and Steele's. No labels: one bucket.
-// Launch: for each level ceil(n / 2B) blocks of B threads, two elements each; then, but for the
-//   last, as many blocks again.
+// Fixes: scans that do O(n log n) work, such as Hillis and Steele's. It reads no labels and has one
+//   bucket.
+// Launch: for each level ceil(n / 2B) blocks of B threads, two elements each, n being the level's
+//   elements; then, for all levels but the last, as many blocks again.
 // Traffic: n values read, n results written; both again for the second kernel of a level; the
 //   tiles' totals likewise.
 // Preconditions: m = 1; 2B + 1 elements of shared memory. Order-preserving.
-// Deviations: in the listing's downsweep the step 2i + 1 must be 2^(i+1), and the sum of the left
-//   subtree must come behind what is before, not in front; it clears the root with 0 instead of the
-//   neutral element, and needs a power of two of elements. Shared memory is not padded against bank
-//   conflicts. A tile beyond n is filled up with neutral elements.
+// Deviations: in the listing's downsweep the step 2i + 1 must be 2^(i+1), and the total of the left
+//   subtree must be combined behind what precedes it, not in front; it clears the root with 0
+//   instead of the neutral element, and needs a power of two of elements. Shared memory is not
+//   padded against bank conflicts. A tile beyond n is filled up with neutral elements.
 
 #include <vector>
 
@@ -44,7 +45,7 @@ __global__ void kernel(const T* values, std::size_t n, bool inclusive, T* result
   if (threadIdx.x == 0 && totals != nullptr) totals[blockIdx.x] = tile[length];
 }
 
-/// Combines what is before the block's tile with its elements, two for each thread.
+/// Combines the total of what is before the block's tile with its elements, two for each thread.
 template <class T, class Op>
 __global__ void blelloch_add_kernel(const T* before, std::size_t n, T* results) {
   const std::size_t first = std::size_t{blockIdx.x} * 2 * blockDim.x + threadIdx.x;
@@ -53,7 +54,8 @@ __global__ void blelloch_add_kernel(const T* before, std::size_t n, T* results) 
     results[i] = Op::combine(of_tile, results[i]);
 }
 
-/// The elements of every level: n, then the tiles of the level before, until a level is one tile.
+/// The number of elements of every level: n, then the tiles of the level before, until a level is
+/// one tile.
 std::vector<std::size_t> levels(const Problem& p) {
   const std::size_t tile = 2 * p.params.number("block");
   std::vector<std::size_t> elements{p.n};

@@ -1,9 +1,9 @@
 // cpu/multiscan-parallel: a private copy of the buckets for each core
 //
-// Source: what a CPU user would take: OpenMP.
+// Source: no publication; what a CPU programmer would write with OpenMP.
 // Idea: every thread reduces its share of the inputs into buckets of its own; the copies of each
-//   bucket are scanned in the order of the shares; then every thread scans its share, beginning
-//   with what the shares before hold.
+//   bucket are scanned in the order of the shares; then every thread scans its share, starting from
+//   what the shares before it hold.
 // Fixes: cpu/multiscan's single core.
 // Launch: one OpenMP thread per logical core (OMP_NUM_THREADS and OMP_PROC_BIND apply).
 // Traffic: n labels and n values read, n results written; not counted: the inputs are read twice,
@@ -64,7 +64,7 @@ Variant variant() {
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBaseline,
       .params = {scan_axis()},
-      // A share reduced, the shares, a share scanned.
+      // A share is reduced, the shares are scanned, a share is scanned.
       .depth = [](const Problem& p) -> std::uint64_t {
         return 2 * ceil_div(p.n, threads()) + threads();
       },

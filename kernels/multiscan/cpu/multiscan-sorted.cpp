@@ -2,7 +2,8 @@
 //
 // Source: eilers section 2.4, Algorithm 2.5.
 // Idea: sorted by the upper bits of their labels, inputs come in sections whose buckets are
-//   neighbours and stay in the cache. Each value takes its position along, where its result goes.
+//   neighbours and stay in the cache. Each value is sorted together with its position, where its
+//   result is stored.
 // Fixes: cpu/multiscan's cache misses for large m.
 // Launch: the calling thread.
 // Traffic: n labels and n values read, n results written; the sort, which is not counted, reads and
@@ -17,8 +18,8 @@
 
 namespace reduce_bench::BACKEND::cpu_multiscan_sorted {
 
-/// Where the workspace holds what: the buckets, and for a sort the pairs as they are, their labels
-/// sorted, and they themselves.
+/// Offsets into the workspace. It holds the buckets and, where inputs are sorted, the pairs in the
+/// input's order, the sorted labels and the sorted pairs.
 struct Places {
   std::size_t pairs, sorted_labels, sorted_pairs, sorting, end;
 };

@@ -2,8 +2,8 @@
 //
 // Source: eilers Algorithm 2.3, section 2.1; the CPU baseline of its chapters 2 and 5.
 // Idea: every bucket starts as the neutral element; what a bucket holds before an input is that
-//   input's result, then the input is combined into it.
-// Fixes: nothing, it is what the parallel algorithms are measured against. Beyond the caches every
+//   input's result; then the input is combined into it.
+// Fixes: nothing: it is what the parallel algorithms are measured against. Beyond the caches every
 //   input costs a miss in the buckets.
 // Launch: the calling thread.
 // Traffic: n labels and n values read, n results written.

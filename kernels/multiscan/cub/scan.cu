@@ -1,14 +1,15 @@
 // cub/scan: CUB's scan
 //
-// Source: what a GPU user would take: cub::DeviceScan of the CUDA Toolkit.
-// Idea: one pass over tiles; a tile learns what is before it from the tiles before it by look-back.
-// Fixes: blelloch/scan's levels, each of which reads and writes again. No labels: one bucket.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceScan of the CUDA Toolkit.
+// Idea: one pass over tiles; by look-back a tile obtains the total of all tiles before it.
+// Fixes: blelloch/scan's levels, each of which reads and writes again. It reads no labels and has
+//   one bucket.
 // Launch: chosen by the library for the device, the type and the operator.
 // Traffic: n values read, n results written.
 // Preconditions: m = 1. Order-preserving: the library's operator need not commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
-//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
-//   so float sums differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   The temporary storage is allocated beforehand. How the library groups float sums depends on the
+//   order in which its blocks finish, so they differ from run to run.
 
 #include "kernels/multiscan/plain_scan.hpp"
 #include "kernels/shared/library.hpp"

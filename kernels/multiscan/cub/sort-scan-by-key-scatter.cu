@@ -1,10 +1,10 @@
 // cub/sort-scan-by-key-scatter: CUB's radix sort and scan by key, and a scatter
 //
-// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs and cub::DeviceScan's scans
-//   by key of the CUDA Toolkit.
-// Idea: as eilers/multiscan-sort-global: sorting values with their positions by label makes every
-//   bucket one run of inputs; a scan by key of these is the multiscan; a last kernel puts the
-//   results where their values came from.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceRadixSort::SortPairs and
+//   cub::DeviceScan's scans by key of the CUDA Toolkit.
+// Idea: as eilers/multiscan-sort-global: sorting the values together with their positions by label
+//   makes every bucket one run of inputs; a scan by key of the runs is the multiscan; a last kernel
+//   puts the results where their values came from.
 // Fixes: eilers/multiscan-sort-global's sort and scan, which are not tuned to the card.
 // Launch: a kernel that pairs values with positions; the library's kernels, the sort for as many
 //   bits as labels below m have; the scatter.
@@ -13,9 +13,9 @@
 //   and writes values; the scatter reads pairs and values.
 // Preconditions: n < 2^32. Order-preserving: the sort is stable, and the scan's operator need not
 //   commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
-//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
-//   so float sums differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   The temporary storage is allocated beforehand. How the library groups float sums depends on the
+//   order in which its blocks finish, so they differ from run to run.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/shared/cub_scan_by_key.hpp"
@@ -41,7 +41,7 @@ template <class T>
 void sort_by_label(void* temporary, std::size_t& temporary_bytes, const Label* labels,
                    Label* sorted_labels, const IndexValue<T>* pairs, IndexValue<T>* sorted,
                    const Problem& p, cudaStream_t stream) {
-  // Labels below m differ in these bits alone.
+  // The bits in which labels below m can differ.
   const int bits = std::max(1, static_cast<int>(log2_ceil(p.buckets)));
   using Pair = IndexValue<Opaque<T>>;
   check(cub::DeviceRadixSort::SortPairs(
@@ -59,8 +59,8 @@ std::size_t temporary_bytes_of(const Problem& p) {
   });
 }
 
-/// Where the workspace holds what: the pairs, after the sort the scanned values; what is sorted;
-/// the library's storage.
+/// Offsets into the workspace. It holds the pairs, which the scanned values replace after the sort;
+/// the sorted labels and pairs; and the library's storage.
 struct Places {
   std::size_t labels, sorted, temporary, end;
 };

@@ -3,7 +3,7 @@
 // Source: eilers section 5.3 and Algorithm 5.2; appendix B, Figure B.1.
 // Idea: eilers/global-ordered with one step more: every thread scans a segment of its own, storing
 //   what a bucket holds before it combines the next input into it. The buckets of all segments are
-//   scanned, and what is before a segment is combined with its results.
+//   then scanned, and the total of what is before a segment is combined with its results.
 // Fixes: cpu/multiscan's single thread. Operators that commute gain nothing here: a result needs
 //   the inputs before it in their order.
 // Launch: blocks of 384 threads, two per SM unless `sets` says otherwise; then a scan of each
@@ -12,9 +12,9 @@
 //   written again; the bucket sets written and read twice. Not counted: the updates, two accesses
 //   per input as far as caches do not hold them.
 // Preconditions: none but memory for the sets. Order-preserving.
-// Deviations: the publication gives no listing and no launch shape: those of its multireduce are
-//   taken, with threads scaled to the card. Each thread sets its buckets to the neutral element
-//   first. Results return through the shared memory that brought the inputs.
+// Deviations: the publication gives no listing and no launch shape; those of its multireduce are
+//   taken, with the number of threads scaled to the card. Each thread first sets its buckets to the
+//   neutral element. Results return through the shared memory that brought the inputs.
 
 #include "kernels/multiscan/eilers/thread_segments.hpp"
 #include "kernels/shared/global_ordered.hpp"

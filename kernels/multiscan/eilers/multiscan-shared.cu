@@ -2,7 +2,7 @@
 //
 // Source: eilers section 5.3 and Algorithm 5.2; appendix B, Figure B.2.
 // Idea: as eilers/multiscan-global, but the threads' bucket sets lie in shared memory, bucket b of
-//   thread t at b * threads + t, and leave it at the end of the segments.
+//   thread t at b * threads + t, and go to global memory at the end of the segments.
 // Fixes: eilers/multiscan-global's updates in global memory.
 // Launch: blocks of as many threads as have room, at most 256, as many blocks as are resident; then
 //   a scan of each bucket's totals, and a block for each segment.
@@ -10,7 +10,7 @@
 //   written again; the bucket sets written and read twice.
 // Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's shared
 //   memory. Order-preserving.
-// Deviations: the publication gives no listing and no launch shape: those of the multireduce that
+// Deviations: the publication gives no listing and no launch shape; those of the multireduce that
 //   preserves order (eilers/shared-thread-ordered) are taken. Results return through the shared
 //   memory that brought the inputs.
 

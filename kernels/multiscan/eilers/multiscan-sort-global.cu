@@ -2,11 +2,11 @@
 //
 // Source: eilers Algorithm 5.3, sections 5.5 and 5.5.1; Figures 5.6 and 5.7.
 // Idea: a stable sort by label makes every bucket one segment of neighbours, in the input's order;
-//   a segmented scan of these is the multiscan. Values take their positions along through the sort,
-//   so that the results find back.
-// Fixes: the bucket sets of the algorithms by partitioning: times hardly depend on m.
+//   a segmented scan of these is the multiscan. Values are sorted together with their positions, so
+//   that each result can be scattered back to its own.
+// Fixes: the bucket sets of the algorithms by partitioning: the time hardly depends on m.
 // Launch: a kernel that pairs values with positions; the passes of eilers/radix-sort, 5 bits each,
-//   for the bits that labels below m have; a kernel that takes the values out again; the segmented
+//   over the bits that labels below m have; a kernel that takes the values out again; the segmented
 //   scan; the scatter.
 // Traffic: n values read, n pairs written; for each pass of the sort labels read twice, pairs once,
 //   both written once; pairs read and values written; labels and values read twice and n scanned
@@ -22,8 +22,8 @@
 
 namespace reduce_bench::BACKEND::eilers_multiscan_sort_global {
 
-/// Where the workspace holds what: the pairs, after the sort the values and the scanned values;
-/// what is sorted; what the sort needs, after it the scan.
+/// Offsets into the workspace. It holds the pairs, which the values and the scanned values replace
+/// after the sort; the sorted labels and pairs; and what first the sort and then the scan needs.
 struct Places {
   RadixSort sort;
   std::size_t labels, sorted, rest, end;

@@ -3,9 +3,9 @@
 // Source: eilers Algorithm 5.4, section 5.5.3 (Figure 5.8), on CUB's block radix sort and Modern
 //   GPU's segmented scan.
 // Idea: as eilers/sort-shared: a block sorts a tile of `items` inputs per thread by label, in
-//   shared memory, their positions with them. Threads scan their sorted values label by label, a
-//   segmented scan over the threads gives each what earlier threads hold of its first label, and
-//   every result goes to its position. Where a label ends, the block's total of it goes to the
+//   shared memory, together with their positions. Threads scan their sorted values label by label,
+//   a segmented scan over the threads gives each what earlier threads hold of its first label, and
+//   every result goes to its position. Where a label ends, the block's total of it is handed to the
 //   partitioning.
 // Fixes: the global sort's traffic. No bucket is ever updated, so labels do not collide.
 // Launch: a fill of the totals; ceil(n / (threads * items)) blocks; then a scan of each bucket's
@@ -14,11 +14,11 @@
 //   written again; m totals for each block written three times and read twice.
 // Preconditions: m elements of workspace per block. Order-preserving.
 // Deviations: the listing leaves its accumulator uninitialised, clears with 0 instead of the
-//   neutral element, indexes by nThreads for nBlocks, fetches all threads' first labels from one
-//   that is not yet set, and never initialises the totals of labels that a block lacks. The sort
-//   and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a counter
-//   per digit and thread. The last block is filled up with neutral elements. `items` is not stated
-//   but for being lower than the multireduce's 12.
+//   neutral element, indexes by nThreads instead of nBlocks, fetches all threads' first labels from
+//   an array that is not yet set, and never initialises the totals of labels that a block lacks.
+//   The sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
+//   counter per digit and thread. The last block is filled up with neutral elements. `items` is not
+//   stated but for being lower than the multireduce's 12.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/multiscan/segment_totals.hpp"
@@ -132,7 +132,7 @@ Variant variant() {
                   "threads per block (the publication varies them)"},
                  {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"}},
       .restriction = restriction,
-      // A thread's items, a scan over the warp and the warps, the totals.
+      // A thread's items, the scans over a warp and over the warps, then the totals.
       .depth = [](const Problem& p) -> std::uint64_t {
         return p.params.number("items") + 5 + p.params.number("threads") / kWarpSize + 3 +
                depth_of_totals(p, segments(p));

@@ -2,19 +2,19 @@
 //
 // Source: eilers section 5.1 and Algorithm 5.1.
 // Idea: as eilers/vector: input i becomes a vector of m elements, neutral but for element l[i],
-//   which is v[i]. Blelloch's scan makes of every vector what is before it; its element l[i] is the
-//   result.
-// Fixes: nothing, it is what an ordinary scan can do for labels, at m times the work. It serves
-//   very few buckets.
+//   which is v[i]. Blelloch's scan replaces every vector by the total of those before it; element
+//   l[i] of that is the result.
+// Fixes: nothing: it is what an ordinary scan can do for labels, at m times the work. It suits very
+//   few buckets only.
 // Launch: each block turns B inputs into B vectors in shared memory and scans them in 2 log2 B
-//   steps; the blocks' vectors are scanned as the buckets of segments (Algorithm 5.2), and what is
-//   before a block is combined with its results.
+//   steps; the blocks' vectors are scanned as the buckets of segments (Algorithm 5.2), and the
+//   total of what is before a block is combined with its results.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; a vector of m for each block written and read twice.
 // Preconditions: m <= 64, and (B + 1) m elements of shared memory. Order-preserving.
-// Deviations: the publication names it unfit for large m and gives no listing for vectors. In the
-//   listing's downsweep the step 2i + 1 must be 2^(i+1), and the sum of the left subtree must come
-//   behind what is before, not in front. Vectors beyond the input are neutral.
+// Deviations: the publication calls it unfit for large m and gives no listing for vectors. In the
+//   listing's downsweep the step 2i + 1 must be 2^(i+1), and the total of the left subtree must be
+//   combined behind what precedes it, not in front. Vectors beyond the input are neutral.
 
 #include "kernels/multiscan/blelloch.hpp"
 #include "kernels/multiscan/segment_totals.hpp"

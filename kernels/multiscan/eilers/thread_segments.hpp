@@ -1,5 +1,6 @@
-// A segment and a bucket set for each thread (eilers section 5.3, appendix B): the sequential
-// algorithm on stretches of the input that the block loads together.
+// A segment and a bucket set for each thread (eilers section 5.3, appendix B): every thread runs
+// the sequential algorithm on a stretch of the input, and the block loads its threads' inputs
+// together.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,15 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Shared memory for the inputs that a thread takes at a time; a thread's are padded by one, so
-/// that reading them meets no bank twice.
+/// Shared memory for the inputs that a thread takes at a time; a thread's row is padded by one
+/// element so that reading it causes no bank conflicts.
 inline std::size_t tile_bytes_per_thread(const Problem& p) {
   return (p.params.number("items") + 1) * (p.element_bytes() + sizeof(Label));
 }
 
-/// Thread t of the grid scans inputs t * per_thread ..., `items` at a time, on its buckets
-/// own[label * stride], which it makes neutral first. The block brings its threads' inputs to
-/// `tile_values` and `tile_labels`, neighbours side by side, and their results back.
+/// Thread t of the grid scans its inputs from t * per_thread on, `items` at a time, on its buckets
+/// own[label * stride], which it first sets to the neutral element. The block brings its threads'
+/// inputs to `tile_values` and the labels after them by coalesced loads, and their results back.
 template <class Op, class T>
 __device__ void scan_thread_segments(const T* values, const Label* labels, std::size_t n,
                                      std::size_t per_thread, unsigned items, unsigned buckets,

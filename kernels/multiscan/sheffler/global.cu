@@ -4,33 +4,33 @@
 //   (1993), as eilers adapts it: sections 5.4 and 5.4.2, Figures 5.3 and 5.4.
 // Idea: a segment of T * T inputs is a square of T rows. From the top row down, the nodes of a row
 //   point to one node of their label in the row above (arbitrary writes choose it), which links the
-//   rows of every label into a spine. Sums of rows go to spine elements column by column, along the
-//   spines row by row, and again column by column to the results: four phases without conflicts,
-//   each of T steps. Segments are joined by the partitioning.
-// Fixes: the sequential algorithm's depth, n, by its square root at O(n) work; it is the only
-//   published parallel multiscan of that work.
+//   rows of every label into a spine. Row sums go to spine elements column by column, along the
+//   spines row by row, and column by column to the results: four phases of T steps without
+//   conflicts. The partitioning joins the segments.
+// Fixes: the sequential algorithm's depth n, which becomes its square root at O(n) work; no other
+//   published parallel multiscan does as little.
 // Launch: a block of T threads for each segment; then a scan of each bucket's totals, and a block
 //   for each segment.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice; a record for each input and
-//   for each bucket of each segment written. Not counted: the phases' reads and updates of them, as
+//   for each bucket of each segment written. Not counted: the phases' accesses to the records, as
 //   far as caches do not hold them.
 // Preconditions: T * T inputs fit into a block's shared memory. Order-preserving.
 // Deviations: as published (form=as-published) a node counts as a spine element where its row sum
 //   differs from the neutral element. That loses what is below a row whose values are neutral, as
-//   the thesis says, and also below one whose values cancel, as +5 and -5 do; the corrected form
-//   sets a flag in the parent. In both, the loop over spine sums ascends (the listing's descends,
-//   its text does not), all records are initialised, spine sums among them, a bucket points to
-//   itself, and records refer to each other by number. The record has four fields as Listing 5.1
-//   prints, 16 bytes for 4-byte values where the text counts 12, but a flag in place of its
-//   multisum, which is the result itself. Its `spinesum` is combined by the operator, not by +. The
-//   arbitrary write is a plain store by several threads, one of which lasts: racecheck reports it.
+//   the thesis says, or cancel, as +5 and -5 do; the corrected form sets a flag in the parent. In
+//   both forms the loop over spine sums ascends (the listing's descends, its text does not), all
+//   records are initialised, spine sums among them, a bucket points to itself, and records refer to
+//   each other by number. The record has four fields as Listing 5.1 prints, 16 bytes for 4-byte
+//   values where the text counts 12, but with a flag in place of its multisum, which is the result
+//   itself. `spinesum` is combined by the operator, not by +. The arbitrary write is a plain store
+//   by several threads, one of which lasts: racecheck reports it.
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 
 namespace reduce_bench::BACKEND::sheffler_global {
 
-/// The records follow the totals.
+/// Where the records begin in the workspace: after the totals.
 std::size_t records_offset(const Problem& p) {
   return ceil_div(totals_bytes(p, sheffler_segments(p)), 256) * 256;
 }

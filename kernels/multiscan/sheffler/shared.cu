@@ -2,16 +2,17 @@
 //
 // Source: Sheffler (1993), as eilers adapts it: sections 5.4 and 5.4.3, Figure 5.5.
 // Idea: as sheffler/global, with the records of a block's segment and buckets in shared memory.
-// Fixes: sheffler/global's unpredictable accesses to global memory, for fewer threads per SM.
+// Fixes: sheffler/global's unpredictable accesses to global memory. The price is fewer threads per
+//   SM.
 // Launch: a block of T threads for each segment of T * T inputs; then a scan of each bucket's
 //   totals, and a block for each segment.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice.
 // Preconditions: T * T inputs, as many records and one for each bucket fit into a block's shared
 //   memory. Order-preserving.
-// Deviations: those of sheffler/global, form=as-published among them. The publication puts 62
-//   threads and 256 buckets into 48 KB by 12 bytes a record: 48 bytes more than there are, and
-//   nothing is left for the inputs.
+// Deviations: those of sheffler/global, form=as-published among them. The publication puts the
+//   records of 62 threads and 256 buckets into 48 KB at 12 bytes a record, which is 48 bytes more
+//   than there are and leaves nothing for the inputs.
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 

@@ -1,5 +1,5 @@
-// Sheffler's multiscan of a segment of side * side inputs by `side` threads, for its records in
-// global and in shared memory.
+// Sheffler's multiscan of a segment of side * side inputs by `side` threads, with the records in
+// global or in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ inline std::size_t spinerec_bytes(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() { return sizeof(Spinerec<T>); });
 }
 
-/// Scans `count` inputs. `records`: side * side nodes, then the buckets, which in the end hold in
-/// `spinesum` what the segment has of each. A barrier stands after every step of the publication.
+/// Scans `count` inputs. `records` are side * side nodes, then the buckets, whose `spinesum` in the
+/// end is their total in the segment. A barrier stands after every step of the publication.
 template <class Op, class T>
 __device__ void scan_by_spine_tree(Spinerec<T>* records, const T* values, const Label* labels,
                                    unsigned count, unsigned buckets, bool explicit_flag,
@@ -110,7 +110,7 @@ inline Segments sheffler_segments(const Problem& p) {
   const std::size_t side = p.params.number("threads");
   return segments_of(p.n, side * side);
 }
-/// Of a segment: its nodes and the buckets, and its inputs.
+/// Bytes per segment: of the records of its nodes and of the buckets, and of its inputs.
 inline std::size_t sheffler_records_bytes(const Problem& p) {
   return (sheffler_segments(p).length + p.buckets) * spinerec_bytes(p);
 }
@@ -121,7 +121,8 @@ inline std::size_t sheffler_inputs_bytes(const Problem& p) {
 inline ParamSpec sheffler_form() {
   return {"form", "corrected", {"corrected", "as-published"}, "how spine elements are recognised"};
 }
-/// A row passes on what is below it to the row above the next; two rows lose nothing.
+/// What is lost is what a row should pass on from the rows below it to those above: with two rows
+/// there is no such row.
 inline std::optional<Defect> sheffler_defect(const Problem& p) {
   if (p.params.is("form", "corrected") || p.n <= 2 * p.params.number("threads"))
     return std::nullopt;
@@ -132,7 +133,8 @@ inline std::optional<Defect> sheffler_defect(const Problem& p) {
                 .certain = false};
 }
 
-/// Whatever the rows: through its row, along the rows, through a row, and the totals.
+/// However labels are spread over the rows: a value passes through its own row, along the rows,
+/// through the row of the result, and through the totals.
 inline std::uint64_t depth_of_sheffler(const Problem& p) {
   return 3 * std::uint64_t{p.params.number("threads")} + depth_of_totals(p, sheffler_segments(p));
 }

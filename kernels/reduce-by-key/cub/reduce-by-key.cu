@@ -1,16 +1,17 @@
 // cub/reduce-by-key: CUB's reduction by key
 //
-// Source: what a GPU user would take: cub::DeviceReduce::ReduceByKey of the CUDA Toolkit.
-// Idea: one pass over tiles; a tile learns how many segments end before it, and what is open, from
-//   the tiles before it by look-back.
-// Fixes: nothing, it is the library that the other variants are measured against.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceReduce::ReduceByKey of the
+//   CUDA Toolkit.
+// Idea: one pass over tiles; by look-back over the tiles before it a tile obtains how many segments
+//   end before it and the total of the one that is open.
+// Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device and the types.
 // Traffic: n labels and n values read; as many results and labels written as there are segments,
 //   counted as n.
 // Preconditions: none. Order-preserving: the library's operator need not commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
-//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
-//   so float sums differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   The temporary storage is allocated beforehand. How the library groups float sums depends on the
+//   order in which its blocks finish, so they differ from run to run.
 
 #include "kernels/shared/library.hpp"
 

@@ -2,9 +2,9 @@
 //
 // Source: eilers sections 3.3 (Figure 3.6) and 4.2, which take it from Baxter's Modern GPU.
 // Idea: threads fold consecutive elements, a segmented scan over the block joins what belongs to
-//   one segment, and what is open where a block's share ends is carried into the next block's first
-//   result by a last launch. See segmented.hpp.
-// Fixes: nothing, it is the step on which partitioning and the sort-based algorithms end.
+//   one segment, and a last launch carries the total of the segment that is open where a block's
+//   share ends into the next block's first result. The kernels are in segmented_reduce.hpp.
+// Fixes: nothing: it is the last step of the partitioning and of the sort-based algorithms.
 // Launch: one that counts the segments in each block's share, so that a block knows where its
 //   results go; one that reduces the shares; one block that reduces the carries. 128 threads of 11
 //   elements each, at most 16 blocks per SM. Up to 1408 elements, one launch of one block.
@@ -13,8 +13,8 @@
 // Preconditions: none. Order-preserving.
 // Deviations: the thesis calls the library; this is written from its description. Tiles within one
 //   segment are folded in order, where the library's tree needs an operator that commutes. A block
-//   takes several tiles one after the other, so a second level of carries is never needed. Block
-//   128 and 11 elements per thread are ours.
+//   takes several tiles one after the other, so a second level of carries is never needed. The 128
+//   threads and 11 elements per thread are ours.
 
 #include "kernels/shared/segmented_reduce.hpp"
 

@@ -1,17 +1,18 @@
 // amp/cascade: a fixed number of tiles strides over the input, host finish
 //
 // Source: amp, reduction_cascade.
-// Idea: `tiles` blocks of `tile` threads, whatever n is. Each thread keeps folding pairs of
-//   elements, `tile` apart, into its place in shared memory, with a stride of all tiles, to the end
-//   of the input; then each block folds its places. The host folds one partial result per tile.
+// Idea: `tiles` blocks of `tile` threads, whatever n is. Each thread folds pairs of elements,
+//   `tile` apart, into its own slot of shared memory and strides over the input by what all tiles
+//   take in a step; then each block folds its slots. The host folds one partial result per tile.
 // Fixes: amp/tiled-4 folds two elements per thread, then waits in the tree, and launches again;
 //   here the share of the trees shrinks as n grows, and one launch suffices.
-// Launch: `tiles` blocks of `tile` threads, tile * sizeof(T) shared; the host folds `tiles` values.
+// Launch: `tiles` blocks of `tile` threads, tile * sizeof(T) bytes of shared memory; the host folds
+//   `tiles` values.
 // Traffic: n elements read, `tiles` written and read again.
 // Preconditions: the tile size is a power of two; the operator commutes.
-// Deviations: CUDA for C++ AMP, any operator. Loads are bounded. Errata 10: the text gives tiles *
-//   tile size as the stride, which would fold elements twice since each thread takes two per step
-//   as in amp/tiled-4; twice that is used.
+// Deviations: a CUDA port of C++ AMP, for any operator. Loads are bounds-checked. The text gives
+//   tiles * tile size as the stride, which would fold elements twice, since each thread takes two
+//   per step as in amp/tiled-4; the stride here is twice that.
 
 #include "kernels/reduce/amp/host_finish.hpp"
 

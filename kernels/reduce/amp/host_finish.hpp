@@ -1,5 +1,5 @@
-// What all amp reductions share: the tile size, and their end, where the few values left are copied
-// out and folded on the host.
+// What all amp reductions share: the tile size, and the last step, in which the few values that are
+// left are copied to the host and folded there.
 #pragma once
 
 #include <cstddef>

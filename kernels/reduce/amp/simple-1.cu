@@ -1,18 +1,19 @@
 // amp/simple-1: one launch per halving, no tiles
 //
 // Source: amp, reduction_simple_1.
-// Idea: s = n / 2 threads each add the element s to their right to their own, in place; again with
-//   s / 2, until one element is left. An element left over when n is odd goes to a tail sum, which
-//   the host adds at the end.
+// Idea: s = n / 2 threads each combine their element with the one s places to its right, in place;
+//   again with s / 2, until one element is left. An element left over when n is odd goes to a tail
+//   sum, which the host adds at the end.
 // Fixes: the sequential loop on the CPU (amp, sequential_reduction). Threads never talk to each
 //   other: the end of a launch is the only barrier, and every level goes through global memory.
 // Launch: log2(n) launches of n / 2, n / 4, ... threads in blocks of B; the host adds two values.
 // Traffic: each launch reads all of the array and writes half of it: about 2n read, n written.
-// Preconditions: the operator commutes: partial results are of elements n / 2, n / 4, ... apart.
-// Deviations: CUDA for C++ AMP, any operator, the block size is ours. The input must not be
-//   overwritten, so the first launch writes its half to another array and only the later ones work
-//   in place. The source takes the tail of the input on the host, and a later one in the launch
-//   that computes it; here the last thread of a launch takes what its own input leaves over.
+// Preconditions: the operator commutes, since partial results combine elements n / 2, n / 4, ...
+//   apart.
+// Deviations: a CUDA port of C++ AMP, for any operator, and the block size is ours. The input must
+//   not be overwritten, so the first launch writes its half to another array and only the later
+//   ones work in place. The source folds the tail of the input on the host, and a later one in the
+//   launch that computes it; here the last thread of a launch folds what its own input leaves over.
 
 #include "kernels/reduce/amp/windows.hpp"
 
@@ -28,7 +29,7 @@ __global__ void kernel(const T* values, T* results, std::size_t n, T* tail, bool
 
   if (i == s - 1) {
     T tail_sum = first ? Op::template identity<T>() : *tail;
-    // In place, too, nobody writes to from[n - 1]: only the lower half changes.
+    // Nobody writes to values[n - 1], in place either: only the lower half changes.
     if (n % 2 != 0) tail_sum = Op::combine(tail_sum, values[n - 1]);
     *tail = tail_sum;
   }

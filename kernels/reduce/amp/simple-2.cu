@@ -9,13 +9,13 @@
 // Launch: log_window(n) launches of n / window, n / window^2, ... threads in blocks of B; the host
 //   folds fewer than `window` values and the tail sum.
 // Traffic: each launch reads all of the array and writes 1 / window of it.
-// Preconditions: the operator commutes: partial results are of elements n / window apart.
-// Deviations: CUDA for C++ AMP, any operator, the block size is ours. The input must not be
-//   overwritten, so the first launch writes to another array and only the later ones work in place.
-//   Errata 10: as published, the last thread of a launch folds the results that the next launch
-//   will leave over, while other threads of the same launch still write them: form=as-published.
+// Preconditions: the operator commutes, since partial results combine elements n / window apart.
+// Deviations: a CUDA port of C++ AMP, for any operator, and the block size is ours. The input must
+//   not be overwritten, so the first launch writes to another array and only the later ones work in
+//   place. As published (form=as-published) the last thread of a launch folds the results that the
+//   next launch will leave over, while other threads of the same launch still write them.
 //   Corrected, it folds what its own launch leaves over, which nobody writes. The source folds the
-//   tail of the input on the host, here the first launch does.
+//   tail of the input on the host; here the first launch does.
 
 #include "kernels/reduce/amp/windows.hpp"
 
@@ -61,7 +61,7 @@ struct AmpSimple2 {
   }
 };
 
-/// Whether some launch leaves over a result that is not the last thread's own.
+/// Whether some launch leaves over a result of another thread than the last.
 bool tail_is_read_while_written(const Problem& p) {
   const unsigned window = p.params.number("window");
   for (std::size_t s = p.n / window; s > window; s /= window)
@@ -87,7 +87,7 @@ Variant variant() {
                   "whose left-over elements a launch adds to the tail sum"}},
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (p.params.is("form", "corrected") || !tail_is_read_while_written(p)) return std::nullopt;
-        return Defect{"the tail sum reads elements that the same launch writes (errata 10)", false};
+        return Defect{"the tail sum reads elements that the same launch writes", false};
       },
       .depth = [](const Problem& p) { return depth_of_windows(p, p.params.number("window")); },
       .traffic = [](const Problem& p) { return traffic_of_windows(p, p.params.number("window")); },

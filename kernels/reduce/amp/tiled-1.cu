@@ -2,19 +2,20 @@
 //
 // Source: amp, reduction_tiled_1.
 // Idea: a tile of threads copies one element each to shared memory; in step s the threads whose
-//   index is a multiple of 2s take in the element s to their right. Two arrays take turns as source
-//   and destination of the launches.
+//   index is a multiple of 2s combine their element with the one s places to its right. Two arrays
+//   take turns as source and destination of the launches.
 // Fixes: amp/simple-2 goes through global memory at every level; here log2(tile) levels stay in
 //   shared memory. The modulo scatters the active threads over all warps (divergence).
-// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
-//   results until at most `tile` are left, which the host folds.
-// Traffic: n elements read, n / tile written, each launch 1 / tile of the one before.
+// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) bytes of shared memory; then
+//   again on the partial results until at most `tile` are left, which the host folds.
+// Traffic: the first launch reads n elements and writes n / tile; each further launch moves
+//   1 / tile of the one before.
 // Preconditions: the tile size is a power of two; threads beyond n hold the neutral element.
-// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
-//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
-//   tile size. Errata 10: the text lets threads with "powers of 2" as index take part; multiples of
-//   2s are meant. The tree, the tiles and the host fold adjacent ranges in order, so it also runs
-//   operators that do not commute.
+// Deviations: a CUDA port of C++ AMP, for any operator. The input takes the place of the first of
+//   the two arrays in the first launch. Loads are bounds-checked, where the source needs n to be a
+//   multiple of the tile size. The text lets threads with "powers of 2" as index take part;
+//   multiples of 2s are meant. The tree, the tiles and the host fold adjacent ranges in order, so
+//   it also runs operators that do not commute.
 
 #include "kernels/reduce/amp/tiles.hpp"
 

@@ -4,15 +4,16 @@
 // Idea: as amp/tiled-1, but in step s thread t folds the elements 2st and 2st + s: the active
 //   threads are always the first ones.
 // Fixes: the divergence of amp/tiled-1, since whole warps retire. The stride 2s makes the threads
-//   of a warp meet in the same shared memory banks.
-// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
-//   results until at most `tile` are left, which the host folds.
-// Traffic: n elements read, n / tile written, each launch 1 / tile of the one before.
+//   of a warp access the same banks of shared memory.
+// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) bytes of shared memory; then
+//   again on the partial results until at most `tile` are left, which the host folds.
+// Traffic: the first launch reads n elements and writes n / tile; each further launch moves
+//   1 / tile of the one before.
 // Preconditions: the tile size is a power of two; threads beyond n hold the neutral element.
-// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
-//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
-//   tile size. The tree, the tiles and the host fold adjacent ranges in order, so it also runs
-//   operators that do not commute.
+// Deviations: a CUDA port of C++ AMP, for any operator. The input takes the place of the first of
+//   the two arrays in the first launch. Loads are bounds-checked, where the source needs n to be a
+//   multiple of the tile size. The tree, the tiles and the host fold adjacent ranges in order, so
+//   it also runs operators that do not commute.
 
 #include "kernels/reduce/amp/tiles.hpp"
 

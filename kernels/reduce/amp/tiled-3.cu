@@ -1,17 +1,18 @@
 // amp/tiled-3: tiles, sequential addressing, host finish
 //
 // Source: amp, reduction_tiled_3.
-// Idea: as amp/tiled-2, but s falls from tile / 2 to 1 and thread t < s folds the elements t and t
-//   + s.
+// Idea: as amp/tiled-2, but s falls from tile / 2 to 1 and thread t < s folds the elements t and
+//   t + s.
 // Fixes: the bank conflicts of amp/tiled-2: neighbouring threads touch neighbouring elements.
-// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
-//   results until at most `tile` are left, which the host folds.
-// Traffic: n elements read, n / tile written, each launch 1 / tile of the one before.
+// Launch: ceil(n / tile) blocks of `tile` threads, tile * sizeof(T) bytes of shared memory; then
+//   again on the partial results until at most `tile` are left, which the host folds.
+// Traffic: the first launch reads n elements and writes n / tile; each further launch moves
+//   1 / tile of the one before.
 // Preconditions: the tile size is a power of two; threads beyond n hold the neutral element; the
 //   operator commutes.
-// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
-//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
-//   tile size. Errata 10: the loop as printed divides s by 1 and never ends; halving is meant.
+// Deviations: a CUDA port of C++ AMP, for any operator. The input takes the place of the first of
+//   the two arrays in the first launch. Loads are bounds-checked, where the source needs n to be a
+//   multiple of the tile size. The loop as printed divides s by 1 and never ends; halving is meant.
 
 #include "kernels/reduce/amp/tiles.hpp"
 

@@ -4,14 +4,15 @@
 // Idea: as amp/tiled-3 with half the threads: each loads two elements, `tile` apart, and puts their
 //   fold in shared memory.
 // Fixes: in amp/tiled-3 half of the threads do nothing after the load.
-// Launch: ceil(n / 2 tile) blocks of `tile` threads, tile * sizeof(T) shared; again on the partial
-//   results until at most `tile` are left, which the host folds.
-// Traffic: n elements read, n / (2 tile) written, each launch 1 / (2 tile) of the one before.
+// Launch: ceil(n / 2 tile) blocks of `tile` threads, tile * sizeof(T) bytes of shared memory; then
+//   again on the partial results until at most `tile` are left, which the host folds.
+// Traffic: the first launch reads n elements and writes n / (2 tile); each further launch moves
+//   1 / (2 tile) of the one before.
 // Preconditions: the tile size is a power of two; positions beyond n count as the neutral element;
 //   the operator commutes.
-// Deviations: CUDA for C++ AMP, any operator. The input takes the place of the first of the two
-//   arrays in the first launch. Loads are bounded, where the source needs n to be a multiple of the
-//   tile size. It does not say which two elements a thread reads.
+// Deviations: a CUDA port of C++ AMP, for any operator. The input takes the place of the first of
+//   the two arrays in the first launch. Loads are bounds-checked, where the source needs n to be a
+//   multiple of the tile size. The source does not say which two elements a thread reads.
 
 #include "kernels/reduce/amp/tiles.hpp"
 

@@ -11,7 +11,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Calls `reduce(source, n, destination, tiles)`; two arrays take turns as the destination.
+/// Calls `reduce(values, n, results, tiles)` for every launch; two arrays take turns as results.
 template <class Op, class T, class Reduce>
 void reduce_tiles(const TypedCall<T>& call, std::size_t elements_per_tile, Reduce&& reduce) {
   const std::size_t tile = call.params().number("tile");
@@ -36,7 +36,7 @@ inline Workspace workspace_of_tiles(const Problem& problem, std::size_t elements
           .host_bytes = host_bytes_for(problem, problem.params.number("tile"))};
 }
 
-/// Every launch reads what the one before wrote; the host reads the rest.
+/// Every launch reads what the launch before it wrote; the host reads the rest.
 inline Traffic traffic_of_tiles(const Problem& problem, std::size_t elements_per_tile) {
   Traffic traffic;
   std::size_t n = problem.n;
@@ -48,7 +48,7 @@ inline Traffic traffic_of_tiles(const Problem& problem, std::size_t elements_per
   return traffic;
 }
 
-/// A balanced tree in every launch, one after the other on the host.
+/// A balanced tree in every launch, and a chain on the host.
 inline std::uint64_t depth_of_tiles(const Problem& problem, std::size_t elements_per_tile) {
   std::uint64_t depth = 0;
   std::size_t n = problem.n;

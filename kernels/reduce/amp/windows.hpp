@@ -13,8 +13,8 @@ namespace reduce_bench::BACKEND {
 /// sum, so that one copy brings both.
 inline constexpr std::size_t kBeforeArray = 64;
 
-/// Calls `fold(from, to, n, tail, first)` for every launch. `from` is the input in the first, which
-/// also initialises the tail sum, and `to` itself in all others.
+/// Calls `fold(values, results, n, tail, first)` for every launch. In the first, which also
+/// initialises the tail sum, `values` is the input; in all others it is `results` itself.
 template <class Op, class T, class Fold>
 void reduce_in_windows(const TypedCall<T>& call, unsigned window, Fold&& fold) {
   std::size_t n = call.n();
@@ -34,7 +34,7 @@ inline Workspace workspace_of_windows(const Problem& problem, unsigned window) {
           .host_bytes = host_bytes_for(problem, window)};
 }
 
-/// Every launch reads what the one before wrote; the host reads the rest.
+/// Every launch reads what the launch before it wrote; the host reads the rest.
 inline Traffic traffic_of_windows(const Problem& problem, unsigned window) {
   Traffic traffic;
   std::size_t n = problem.n;

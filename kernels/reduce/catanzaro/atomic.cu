@@ -3,10 +3,11 @@
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), reduction with
 //   atomics; jradi section 2 counts it among the three strategies for large arrays.
 // Idea: a work-group reduces its B elements in shared memory; its first thread then updates the one
-//   result atomically. No partial results, no second launch over them.
-// Fixes: catanzaro/recursive pays a launch and a trip through memory for every level; here all n /
-//   B results queue for the same word instead.
-// Launch: a fill of the result, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
+//   result atomically. There are no partial results and no second launch over them.
+// Fixes: catanzaro/recursive pays a launch and a trip through memory for every level; here all
+//   n / B results queue for the same word instead.
+// Launch: a fill of the result, then ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared
+//   memory.
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: the operator commutes, and has an atomic (compare-and-swap serves where the
 //   hardware has none).

@@ -6,9 +6,10 @@
 //   partial result; the same kernel then runs on those.
 // Fixes: catanzaro/small-commutative stops at what one work-group holds; this takes any n. Each
 //   thread reads one element and then mostly waits in the tree.
-// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
-//   one is left.
-// Traffic: n elements read, n / B written, each pass 1 / B of the one before.
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
+//   partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the
+//   one before.
 // Preconditions: a commutative operator; threads beyond n hold the neutral element.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum.
 

@@ -2,11 +2,12 @@
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
 //   associative operators; jradi section 2 mentions it.
-// Idea: the array fits one work-group. In the step with offset d every thread whose index has the
-//   lower bits (mask 2d - 1) clear takes in its neighbour at distance d: only adjacent ranges meet.
+// Idea: the array fits one work-group. In the step with offset d every thread whose index has its
+//   lower bits (mask 2d - 1) clear combines its value with that of its neighbour at distance d:
+//   only adjacent ranges are combined.
 // Fixes: the sequential loop, with log2(B) steps in place of n. The active threads thin out over
 //   all warps, so every step keeps every warp busy.
-// Launch: 1 block of B threads, B * sizeof(T) shared.
+// Launch: 1 block of B threads, B * sizeof(T) bytes of shared memory.
 // Traffic: n elements read, one written.
 // Preconditions: n <= B; threads beyond n hold the neutral element.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. Order-preserving, so

@@ -2,15 +2,15 @@
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
 //   commutative operators; jradi section 2 mentions it.
-// Idea: the array fits one work-group. Thread t takes in the element B/2 to its right, then B/4,
-//   and so on: the active threads are always the first ones.
+// Idea: the array fits one work-group. Thread t combines its element with the one B/2 places to its
+//   right, then B/4, and so on: the active threads are always the first ones.
 // Fixes: catanzaro/small-associative keeps every warp busy to the end; here whole warps retire, and
 //   neighbouring threads touch neighbouring banks. The price is that the operator must commute.
-// Launch: 1 block of B threads, B * sizeof(T) shared.
+// Launch: 1 block of B threads, B * sizeof(T) bytes of shared memory.
 // Traffic: n elements read, one written.
 // Preconditions: n <= B; a commutative operator; threads beyond n hold the neutral element.
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The tree stands in
-//   work_groups.hpp, since all that follow use it.
+// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The tree is in
+//   work_groups.hpp, since the variants that follow share it.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 

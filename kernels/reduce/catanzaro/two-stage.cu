@@ -3,12 +3,12 @@
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), two-stage reduction;
 //   jradi section 2.3, Listing 1, and the row F = 1 of Table 2.
 // Idea: only as many threads as the card holds at once (GS). Each walks the input in steps of GS
-//   and folds what it meets in a register; each block then folds its threads' values in shared
+//   and folds its elements in a register; each block then folds its threads' values in shared
 //   memory and leaves one partial result. A second stage of one block folds those.
-// Fixes: catanzaro/recursive runs a whole tree for every B elements; here the trees and partial
-//   results no longer grow with n, and two launches always suffice.
-// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial
-//   results.
+// Fixes: catanzaro/recursive runs a whole tree for every B elements; here the numbers of trees and
+//   of partial results no longer grow with n, and two launches always suffice.
+// Launch: GS / B blocks of B threads, B * sizeof(T) bytes of shared memory; then 1 block over
+//   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: the operator commutes, since threads fold elements GS apart.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. GS is sm_count times

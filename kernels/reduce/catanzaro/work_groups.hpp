@@ -35,8 +35,8 @@ inline unsigned resident_work_groups(const DeviceTraits& device, unsigned block)
          std::clamp(device.max_threads_per_sm / block, 1u, device.max_blocks_per_sm);
 }
 
-// The declaration's side of two stages: a persistent grid leaves one partial result per block, one
-// block folds those.
+// What the variants of two stages declare: a persistent grid leaves one partial result per block,
+// and one block folds those.
 inline std::size_t partials_of_two_stages(const Problem& problem) {
   return resident_work_groups(problem.device, problem.params.number("block"));
 }

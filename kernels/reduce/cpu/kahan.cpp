@@ -2,8 +2,8 @@
 //
 // Source: Kahan, Further remarks on reducing truncation errors (CACM 8(1), 1965); jradi note 4.
 // Idea: beside the sum, keep what the last addition rounded away, and take it off the next element.
-// Fixes: cpu/sequential's error bound, which grows with n: here it does not, until n nears 1 / u.
-//   The price is a chain of four additions per element.
+// Fixes: cpu/sequential's error bound, which grows with n: here it does not, until n nears 1 / u,
+//   where u is the unit roundoff. The price is a chain of four additions per element.
 // Launch: the calling thread.
 // Traffic: n elements read, one written.
 // Preconditions: float sums only; no reassociation by the compiler (no -ffast-math).

@@ -1,8 +1,8 @@
 // cpu/parallel: all cores, vector instructions
 //
-// Source: what a CPU user would take: OpenMP.
-// Idea: the threads share chunks of the input out; within a chunk the lanes of the vector unit fold
-//   side by side; the results of chunks and threads are combined last.
+// Source: no publication; what a CPU programmer would write with OpenMP.
+// Idea: the threads divide the chunks of the input among themselves; within a chunk the lanes of
+//   the vector unit fold side by side; at the end the results of chunks and threads are combined.
 // Fixes: cpu/sequential's single core and, for floats, its single chain of dependent operations.
 // Launch: one OpenMP thread per logical core (OMP_NUM_THREADS and OMP_PROC_BIND apply).
 // Traffic: n elements read, one written.

@@ -2,7 +2,7 @@
 //
 // Source: jradi Algorithm 1; the CPU baseline of report7 and amp.
 // Idea: one accumulator, one loop, each element in turn.
-// Fixes: nothing, it is what the parallel algorithms are measured against.
+// Fixes: nothing: it is what the parallel algorithms are measured against.
 // Launch: the calling thread.
 // Traffic: n elements read, one written.
 // Preconditions: none. Order-preserving.

@@ -1,17 +1,18 @@
 // cub/reduce: CUB's device-wide reduction
 //
-// Source: what a GPU user would take: cub::DeviceReduce::Reduce of the CUDA Toolkit.
-// Idea: a grid of persistent blocks reads vectors of 16 bytes, each block reduces an even share of
+// Source: no publication; what a CUDA programmer would call: cub::DeviceReduce::Reduce of the CUDA
+//   Toolkit.
+// Idea: a grid of persistent blocks reads vectors of 16 bytes; each block reduces an even share of
 //   the tiles to one partial result; a second kernel of one block reduces those. An input of one
-//   tile takes the second kernel alone.
-// Fixes: nothing, it is the library that the other variants are measured against.
+//   tile needs the second kernel alone.
+// Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device, type and operator; one or two kernels.
 // Traffic: n elements read, one written; the partial results, one per block, are not counted.
 // Preconditions: a commutative operator.
-// Deviations: Reduce with CUB's own operator objects and our neutral elements in place of Sum, Min
-//   and Max, which differ from it by their initial values only. Counts of 64 bits. The temporary
-//   storage is of fixed size and allocated beforehand. This version's result is the same in every
-//   run on one device; it offers no other mode of determinism.
+// Deviations: Reduce is called with CUB's own operator objects and our neutral elements instead of
+//   Sum, Min and Max, which differ from it by their initial values only. Counts have 64 bits. The
+//   temporary storage has a fixed size and is allocated beforehand. The result of this version of
+//   CUB is the same in every run on one device; it offers no other mode of determinism.
 
 #include "kernels/shared/library.hpp"
 

@@ -13,8 +13,8 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Initialises the accumulator and runs `kernel(buffer, size, accumulator)`. An empty input has no
-/// blocks: the accumulator is the result.
+/// Initialises the accumulator, which is the result, and runs `kernel(values, n, results)`. An
+/// empty input has no blocks.
 template <class Op, class T>
 void enqueue_accumulation(const TypedCall<T>& call, void (*kernel)(const T*, std::size_t, T*),
                           std::size_t blocks, unsigned block, std::size_t shared_bytes) {
@@ -37,7 +37,7 @@ inline std::size_t cascading_blocks(const Problem& problem) {
       std::size_t{problem.device.sm_count} * problem.params.number("blocks_per_sm"));
 }
 
-/// Elements that one thread of a cascading kernel folds before the block does anything together.
+/// Elements that one thread of a cascading kernel folds before its block cooperates.
 inline std::uint64_t cascading_elements_per_thread(const Problem& problem) {
   const std::size_t threads = cascading_blocks(problem) * problem.params.number("block");
   return threads == 0 ? 0 : ceil_div(problem.n, threads);
@@ -61,8 +61,8 @@ inline std::size_t elements_past_the_end(const Problem& problem) {
   return ceil_div(problem.n, block) * block - problem.n;
 }
 
-/// The fault of such a kernel. What lies behind the input is added to every sum; a minimum or
-/// maximum it may leave as it is.
+/// The fault of such a kernel. What lies beyond the input changes every sum, but not necessarily a
+/// minimum or maximum.
 inline std::optional<Defect> unbounded_loads(const Problem& problem) {
   if (!problem.params.is("form", "as-published") || elements_past_the_end(problem) == 0)
     return std::nullopt;

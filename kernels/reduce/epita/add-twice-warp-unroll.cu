@@ -2,14 +2,16 @@
 //
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), summary table, "NO
 //   thread div., add twice, warp unroll" (about reduce6).
-// Idea: each thread reads two elements, B apart, and stores their sum in shared memory; the tree
-//   goes on without loop and block barrier once a single warp is left. One global atomic per block.
-// Fixes: add-twice's last six block barriers and the loop around them.
-// Launch: the accumulator is set, then ceil(n / 2B) blocks of B threads, B * sizeof(T) shared.
-// Traffic: n elements read; n / 2B atomics meet in the L2 cache.
+// Idea: each thread reads two elements, B apart, and stores their sum in shared memory; once a
+//   single warp is left, the tree goes on without a loop and block barriers. One global atomic per
+//   block.
+// Fixes: the last six block barriers of epita/add-twice and the loop around them.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 2B) blocks of B
+//   threads, B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / 2B atomics in the L2 cache.
 // Preconditions: B a power of two, at least 64; a commutative operator.
-// Deviations: the slides give a time but no listing ("about reduce6"); this is add-twice with the
-//   corrected tail of reduce6.
+// Deviations: the slides give a time but no listing ("about reduce6"); this is epita/add-twice with
+//   the corrected tail of reduce6.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 #include "kernels/reduce/epita/warp_tail.hpp"

@@ -6,8 +6,9 @@
 //   reduce3's tree over B elements. One global atomic per block.
 // Fixes: the second half of the shared memory and the extra tree step of reduce4, which reads as
 //   much per block; half of reduce3's blocks.
-// Launch: the accumulator is set, then ceil(n / 2B) blocks of B threads, B * sizeof(T) shared.
-// Traffic: n elements read; n / 2B atomics meet in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 2B) blocks of B
+//   threads, B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / 2B atomics in the L2 cache.
 // Preconditions: B a power of two; a commutative operator.
 // Deviations: the slides give a time but no listing; this is the kernel that the name describes,
 //   which is Harris's fourth with an atomic at the end.

@@ -5,9 +5,9 @@
 // Idea: reduce5's loads; the block size is a template argument, so the compiler unrolls the whole
 //   tree and drops the steps that the block does not have. One global atomic per block.
 // Fixes: what reduce6 leaves of the tree's loop: its counter, its comparison and its branch.
-// Launch: the accumulator is set, then blocks_per_sm blocks of B threads for each multiprocessor,
-//   at most ceil(n / B), B * sizeof(T) shared.
-// Traffic: n elements read; one atomic per block meets in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come blocks_per_sm blocks of B
+//   threads for each multiprocessor, at most ceil(n / B), B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; one atomic per block in the L2 cache.
 // Preconditions: B one of the sizes compiled; a commutative operator.
 // Deviations: the slides give a time but no listing; this is reduce6 corrected, with the tree
 //   unrolled by template. Their third kind of unrolling, of the loads, needs the work per thread at

@@ -6,8 +6,9 @@
 //   by atomics; thread 0 adds that to the global one.
 // Fixes: reduce0's contention on one global address: one global atomic per block, and the other
 //   atomics in fast shared memory. Within a block they still queue up.
-// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, sizeof(T) shared.
-// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / B) blocks of B
+//   threads, sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / B atomics in the L2 cache.
 // Preconditions: a commutative operator; float sums differ from run to run.
 // Deviations: more types and operators than int sums.
 

@@ -3,14 +3,15 @@
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Reduction Pattern:
 //   tree reduction without atomics", reduce2.
 // Idea: each thread copies one element to shared memory; in the step with stride s thread t adds
-//   the element s to its right if t is a multiple of 2s. One global atomic per block.
+//   the element s places to its right if t is a multiple of 2s. One global atomic per block.
 // Fixes: reduce1's atomics within a block, which queue up: the tree takes log2(B) steps. But after
 //   the first step half of every warp idles (divergence), and the slides find it slower.
-// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
-// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / B) blocks of B
+//   threads, B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / B atomics in the L2 cache.
 // Preconditions: B a power of two; a commutative operator.
-// Deviations: the loads are unbounded as published (form=as-published); corrected, threads beyond n
-//   hold the neutral element. More types and operators than int sums.
+// Deviations: as published (form=as-published) the loads are not bounds-checked; corrected, threads
+//   beyond n hold the neutral element. More types and operators than int sums.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 

@@ -3,14 +3,15 @@
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Efficient
 //   Reduction Trees", reduce3.
 // Idea: the stride starts at B / 2 and halves; in each step the threads t < stride add the element
-//   `stride` to their right. One global atomic per block.
+//   `stride` places to their right. One global atomic per block.
 // Fixes: reduce2's divergence: the active threads are neighbours, so whole warps drop out until one
 //   is left, and the modulo is gone.
-// Launch: the accumulator is set, then ceil(n / B) blocks of B threads, B * sizeof(T) shared.
-// Traffic: n elements read; n / B atomics meet in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / B) blocks of B
+//   threads, B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / B atomics in the L2 cache.
 // Preconditions: B a power of two; a commutative operator.
-// Deviations: the loads are unbounded as published (form=as-published); corrected, threads beyond n
-//   hold the neutral element. More types and operators than int sums.
+// Deviations: as published (form=as-published) the loads are not bounds-checked; corrected, threads
+//   beyond n hold the neutral element. More types and operators than int sums.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 

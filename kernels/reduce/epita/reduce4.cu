@@ -7,8 +7,9 @@
 // Fixes: reduce3's first step, in which half of the threads idle, and halves the number of blocks.
 //   The slides call it stupid themselves: it takes twice the shared memory and only postpones the
 //   idling by a step.
-// Launch: the accumulator is set, then ceil(n / 2B) blocks of B threads, 2B * sizeof(T) shared.
-// Traffic: n elements read; n / 2B atomics meet in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 2B) blocks of B
+//   threads, 2B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / 2B atomics in the L2 cache.
 // Preconditions: B a power of two; a commutative operator.
 // Deviations: more types and operators than int sums. The summary table has no time for it.
 

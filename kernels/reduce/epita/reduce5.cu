@@ -6,9 +6,9 @@
 //   shared memory, then the block folds the cells in a tree. One global atomic per block.
 // Fixes: reduce4's number of blocks and of global atomics, which grow with n, and the idle threads:
 //   all of them add, one element each time, until the input ends.
-// Launch: the accumulator is set, then blocks_per_sm blocks of B threads for each multiprocessor,
-//   at most ceil(n / B), B * sizeof(T) shared.
-// Traffic: n elements read; one atomic per block meets in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come blocks_per_sm blocks of B
+//   threads for each multiprocessor, at most ceil(n / B), B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; one atomic per block in the L2 cache.
 // Preconditions: B a power of two; a commutative operator.
 // Deviations: the slides leave the number of blocks open; here it scales with the multiprocessors
 //   of the device. More types and operators than int sums; indices of 64 bits.

@@ -2,12 +2,13 @@
 //
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), "Loop unrolling",
 //   reduce6.
-// Idea: as reduce5, but once a single warp is left the tree goes on without loop and block barrier.
+// Idea: as reduce5, but once a single warp is left the tree goes on without a loop and block
+//   barriers.
 // Fixes: reduce5's last six block barriers and the loop around them, at which all warps but one
 //   wait for nothing.
-// Launch: the accumulator is set, then blocks_per_sm blocks of B threads for each multiprocessor,
-//   at most ceil(n / B), B * sizeof(T) shared.
-// Traffic: n elements read; one atomic per block meets in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come blocks_per_sm blocks of B
+//   threads for each multiprocessor, at most ceil(n / B), B * sizeof(T) bytes of shared memory.
+// Traffic: n elements read; one atomic per block in the L2 cache.
 // Preconditions: B a power of two, at least 64; a commutative operator.
 // Deviations: as published (form=as-published) the tail takes the lanes of a warp to run in
 //   lockstep, which they do not since Volta; corrected, __syncwarp stands between reads and writes.

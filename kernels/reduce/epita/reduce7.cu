@@ -6,9 +6,9 @@
 //   by an atomic. No shared memory, no barrier.
 // Fixes: the tree of reduce5 and reduce6 and its barriers, which cascading has made a small part of
 //   the work: the slides measure no loss (4.60 against 4.65 ms).
-// Launch: the accumulator is set, then blocks_per_sm blocks of B threads for each multiprocessor,
-//   at most ceil(n / B).
-// Traffic: n elements read; one atomic per thread meets in the L2 cache.
+// Launch: a kernel sets the accumulator to the neutral element, then come blocks_per_sm blocks of B
+//   threads for each multiprocessor, at most ceil(n / B).
+// Traffic: n elements read; one atomic per thread in the L2 cache.
 // Preconditions: a commutative operator.
 // Deviations: the number of blocks scales with the multiprocessors of the device. More types and
 //   operators than int sums; indices of 64 bits.

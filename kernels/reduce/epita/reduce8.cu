@@ -5,16 +5,17 @@
 // Idea: each of a block's 32 threads adds 32 elements in a register, in a loop of fixed length that
 //   the compiler unrolls; the sums meet in shared memory by atomics, one global atomic per block.
 // Fixes: reduce7's number of global atomics and its loop, whose loads wait for the bounds check.
-// Launch: the accumulator is set, then ceil(n / 1024) blocks of 32 threads, sizeof(T) shared.
-// Traffic: n elements read; n / 1024 atomics meet in the L2 cache. As published about n / 32 of the
+// Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 1024) blocks of
+//   32 threads, sizeof(T) bytes of shared memory.
+// Traffic: n elements read; n / 1024 atomics in the L2 cache. As published about n / 32 of the
 //   elements are read, most of them 32 times.
 // Preconditions: a commutative operator.
 // Deviations: as published (form=as-published) blocks start 32 elements apart although each reads
-//   1024, unchecked: most elements are never read, the others repeatedly, and small inputs are
-//   overrun. A sum of ones hides that. The published 0.56 ms for 132 M ints would be 943 GB/s on a
-//   card with 192 GB/s. Corrected, a block starts at 1024 times its index and checks the bound. The
-//   summary names a warp tree, the listing has shared atomics. More types and operators than int
-//   sums.
+//   1024, unchecked: most elements are never read, the others repeatedly, and reads run past the
+//   end of small inputs. A sum of ones hides that. The published 0.56 ms for 132 M ints would be
+//   943 GB/s on a card with 192 GB/s. Corrected, a block starts at 1024 times its index and checks
+//   the bound. The summary names a warp tree, the listing has shared atomics. More types and
+//   operators than int sums.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 

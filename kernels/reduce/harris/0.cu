@@ -2,15 +2,16 @@
 //
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 1; jradi section 2.1, Table 1.
 // Idea: each block copies B elements to shared memory, one per thread, and folds them in a tree: in
-//   step s thread t adds the element s to its right if t is a multiple of 2s.
-// Fixes: nothing, it is the starting point. The modulo is slow and after the first step half of
+//   step s thread t adds the element s places to its right if t is a multiple of 2s.
+// Fixes: nothing: it is the starting point. The modulo is slow and after the first step half of
 //   every warp idles beside the half that works (divergence).
-// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
-//   one is left.
-// Traffic: n elements read, n / B written, each pass 1 / B of the one before.
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
+//   partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the
+//   one before.
 // Preconditions: none; threads beyond n hold the neutral element.
 // Deviations: the first version reads every element unchecked, which needs n to be a multiple of B;
-//   loads are bounded here. Order-preserving, so it also runs operators that do not commute.
+//   loads are bounds-checked here. Order-preserving, so it also runs operators that do not commute.
 
 #include "kernels/reduce/passes.hpp"
 

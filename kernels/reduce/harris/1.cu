@@ -5,11 +5,12 @@
 //   thread t takes element 2s * t, so whole warps are either busy or idle.
 // Fixes: the modulo and the divergence of harris/0. The stride 2s * t sends the lanes of a warp to
 //   the same shared-memory bank: 2-way conflicts in the first step, up to B / 32-way later.
-// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
-//   one is left.
-// Traffic: n elements read, n / B written, each pass 1 / B of the one before.
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
+//   partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the
+//   one before.
 // Preconditions: none; threads beyond n hold the neutral element.
-// Deviations: loads are bounded here (the first version needs n to be a multiple of B).
+// Deviations: loads are bounds-checked here (the first version needs n to be a multiple of B).
 //   Order-preserving, so it also runs operators that do not commute.
 
 #include "kernels/reduce/passes.hpp"

@@ -2,13 +2,14 @@
 //
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 3; jradi section 2.1, Table 1.
 // Idea: the tree folds the upper half of the array onto the lower half: in step s = B/2 ... 1
-//   thread t < s adds the element s above its own, so a warp reads 32 neighbours.
+//   thread t < s adds the element s places above its own, so a warp reads 32 neighbours.
 // Fixes: the bank conflicts of harris/1. Half of the threads never add anything: they only load.
-// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) shared; again on the partial results until
-//   one is left.
-// Traffic: n elements read, n / B written, each pass 1 / B of the one before.
-// Preconditions: a commutative operator: element t meets element t + B/2 first.
-// Deviations: loads are bounded here (the first version needs n to be a multiple of B).
+// Launch: ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
+//   partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the
+//   one before.
+// Preconditions: a commutative operator, since element t is combined with element t + B/2 first.
+// Deviations: loads are bounds-checked here (the first version needs n to be a multiple of B).
 
 #include "kernels/reduce/passes.hpp"
 

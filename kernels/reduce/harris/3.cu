@@ -5,11 +5,13 @@
 //   to shared memory, then the tree of harris/2 follows.
 // Fixes: the threads of harris/2 that only load: half the blocks do the same work. What is left is
 //   bound by instructions: address arithmetic and the loop.
-// Launch: ceil(n / 2B) blocks of B threads, B * sizeof(T) shared; again on the partial results
-//   until one is left.
-// Traffic: n elements read, n / 2B written, each pass 1 / 2B of the one before.
+// Launch: ceil(n / 2B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
+//   partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / 2B; each further pass moves 1 / 2B of the
+//   one before.
 // Preconditions: a commutative operator.
-// Deviations: both loads are bounded here (the first version needs n to be a multiple of 2B).
+// Deviations: both loads are bounds-checked here (the first version needs n to be a multiple of
+//   2B).
 
 #include "kernels/reduce/passes.hpp"
 

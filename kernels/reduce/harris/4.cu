@@ -4,15 +4,17 @@
 // Idea: once at most 32 threads have work left, all of them are in one warp: the last six steps of
 //   the tree need neither the loop nor a barrier of the whole block, nor the test t < s (lanes
 //   beyond s compute values that nobody reads).
-// Fixes: six of the loop rounds and block barriers of harris/3, where most warps only wait.
-// Launch: ceil(n / 2B) blocks of B >= 64 threads, B * sizeof(T) shared; again on the partial
-//   results until one is left.
-// Traffic: n elements read, n / 2B written, each pass 1 / 2B of the one before.
+// Fixes: the last six rounds of harris/3's loop and their block barriers, at which most warps only
+//   wait.
+// Launch: ceil(n / 2B) blocks of B >= 64 threads, B * sizeof(T) bytes of shared memory; then again
+//   on the partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / 2B; each further pass moves 1 / 2B of the
+//   one before.
 // Preconditions: a commutative operator.
 // Deviations: as first published the six steps rely on a warp running in lockstep and have no
 //   barrier at all; since Volta that is a race, which `form=as-published` keeps. The corrected form
-//   synchronises the warp between reading and writing (last_warp.hpp has both). Loads are bounded
-//   in both forms.
+//   synchronises the warp between reading and writing (last_warp.hpp has both). Loads are
+//   bounds-checked in both forms.
 
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/passes.hpp"

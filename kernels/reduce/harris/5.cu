@@ -1,17 +1,18 @@
 // harris/5: completely unrolled
 //
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 6; jradi section 2.1, Table 1.
-// Idea: the block size is a template parameter, so the compiler lays out every step of the tree and
+// Idea: the block size is a template parameter, so the compiler unrolls every step of the tree and
 //   drops the ones that the size does not need; the host picks the instance.
 // Fixes: what harris/4 still spends on the loop over s in the steps before the last warp.
-// Launch: ceil(n / 2B) blocks of B >= 64 threads, B * sizeof(T) shared; again on the partial
-//   results until one is left.
-// Traffic: n elements read, n / 2B written, each pass 1 / 2B of the one before.
+// Launch: ceil(n / 2B) blocks of B >= 64 threads, B * sizeof(T) bytes of shared memory; then again
+//   on the partial results until one is left.
+// Traffic: the first pass reads n elements and writes n / 2B; each further pass moves 1 / 2B of the
+//   one before.
 // Preconditions: a commutative operator.
 // Deviations: the steps are an unrolled loop over a compile-time bound instead of a written-out
 //   chain of tests. 1024 threads were beyond the hardware of the time, and the published selection
-//   launches nothing for them; they work here. `form` as in harris/4. Loads are bounded in both
-//   forms.
+//   launches nothing for them; they work here. `form` as in harris/4. Loads are bounds-checked in
+//   both forms.
 
 #include "kernels/reduce/harris/last_warp.hpp"
 #include "kernels/reduce/passes.hpp"

@@ -6,14 +6,14 @@
 //   makes the tree's share of the time vanish (algorithm cascading).
 // Fixes: harris/5 pays for a tree and a block launch per 2B elements, and writes and rereads n / 2B
 //   partial results.
-// Launch: at most blocks_per_sm blocks of B >= 64 threads per SM, B * sizeof(T) shared; then one
-//   block on their results.
+// Launch: at most blocks_per_sm blocks of B >= 64 threads per SM, B * sizeof(T) bytes of shared
+//   memory; then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator.
 // Deviations: as first published element i + B is read unchecked, past the end unless n is a
 //   multiple of 2B, and the last warp races as in harris/4: `form=as-published` keeps both in the
 //   pass over the input (the last pass always checks). The number of blocks, 64 in NVIDIA's sample,
-//   scales with the SMs of the card. Sums grow in a register, not in shared memory.
+//   scales with the SMs of the card. Sums accumulate in a register, not in shared memory.
 
 #include <algorithm>
 

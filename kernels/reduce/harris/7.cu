@@ -6,13 +6,13 @@
 //   fold of 32-bit integers is a single instruction (redux).
 // Fixes: the tree of harris/6 goes through shared memory in every step, with log2(B) - 5 block
 //   barriers and twelve warp barriers; here one block barrier is left.
-// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
-//   on their results.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
+//   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: the sample's masks leave out lanes that its shuffles then read (undefined); here all
-//   32 lanes take part, with neutral elements where there is no data. It uses redux for sums; min
-//   and max have it too. The number of blocks scales with the SMs of the card.
+//   32 lanes take part, with neutral elements where there is no data. The sample uses redux for
+//   sums; here min and max use it too. The number of blocks scales with the SMs of the card.
 
 #include <type_traits>
 

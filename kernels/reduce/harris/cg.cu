@@ -5,13 +5,13 @@
 //   input, shared memory folds the block to 32 values, and the library's collective reduce folds
 //   the first tile: which threads take part is said by a type, not by masks and lane arithmetic.
 // Fixes: the hand-written warp stage of harris/6 and harris/7, where a wrong mask or a missing
-//   barrier goes unnoticed. One element per step instead of their two.
-// Launch: at most blocks_per_sm blocks of B threads per SM, B * sizeof(T) shared; then one block on
-//   their results.
+//   barrier goes unnoticed. A thread takes one element per step, where theirs take two.
+// Launch: at most blocks_per_sm blocks of B threads per SM, B * sizeof(T) bytes of shared memory;
+//   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a power of two, at least 32.
 // Deviations: the operator goes in as a lambda, so the hardware reduction that the library has for
-//   its own function objects stays with harris/7. The emulator has no cooperative groups: there a
+//   its own function objects is left to harris/7. The emulator has no cooperative groups: there a
 //   tile is a warp and its reduce a butterfly of shuffles. The number of blocks scales with the SMs
 //   of the card.
 

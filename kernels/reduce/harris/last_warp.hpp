@@ -32,7 +32,7 @@ __device__ void fold_last_warp_as_published(volatile T* partial, unsigned lane) 
 }
 
 inline std::optional<Defect> last_warp_defect(const Problem& p) {
-  // Up to two elements lie where no lane can overtake another.
+  // With at most two elements no lane changes a value that another reads.
   if (!p.params.is("form", "as-published") || p.n <= 2) return std::nullopt;
   return Defect{"the last warp's steps have no barrier: its lanes race since Volta", false};
 }

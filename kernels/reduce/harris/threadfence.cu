@@ -5,13 +5,15 @@
 //   knows that all results are there and folds them, so no second launch is needed.
 // Fixes: the second kernel of harris/6 and harris/7: its launch, and the drain of the grid before
 //   it.
-// Launch: at most blocks_per_sm blocks of B threads per SM, 32 elements and a flag shared; once.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 elements and a flag in shared
+//   memory; once.
 // Traffic: n elements read; one element per block written and, by the last block, read again.
 // Preconditions: a commutative operator; the ticket is zero before the first call.
 // Deviations: the ticket wraps to zero by itself (atomicInc with the last ticket as limit) instead
 //   of being reset by a store or from the host. A second fence, which the sample lacks, orders the
-//   last block's reads after its ticket. Folds by shuffles instead of a shared-memory tree. Blocks
-//   of 1024 threads work. The number of blocks, 64 in the sample, scales with the SMs of the card.
+//   last block's reads after its ticket. Blocks fold by shuffles instead of a shared-memory tree,
+//   and may have 1024 threads. The number of blocks, 64 in the sample, scales with the SMs of the
+//   card.
 
 #include "kernels/reduce/persistent.hpp"
 #include "kernels/shared/shuffle.hpp"

@@ -1,23 +1,24 @@
 // jradi/unrolled: F contiguous elements per persistent work-item and step
 //
-// Source: jradi section 3, Listings 4 to 6; Table 2 and Figures 3 and 4 (F), Table 3 (against
-//   Harris's kernel 7). F = 1 is Catanzaro's original.
+// Source: jradi section 3, Listings 4 to 6; Table 2 and Figures 3 and 4 vary F, Table 3 compares
+//   with Harris's kernel 7. F = 1 is Catanzaro's original.
 // Idea: each thread of a grid that just fills the card folds F neighbouring elements per step, with
-//   stride GS * F, so the loop runs F times fewer and F loads are in flight. What lies beyond n is
-//   neutralised by a predicate instead of a branch. The tree of the block has no branch either.
+//   stride GS * F, so the loop has F times fewer rounds and F loads are in flight. What lies beyond
+//   n is neutralised by a predicate instead of a branch. The tree of the block has no branch
+//   either.
 // Fixes: catanzaro/two-stage spends most of its loop on counting and waits for one load at a time.
-//   The loads of a warp are F elements apart, not coalesced as with a grid stride; caches mend
-//   that.
-// Launch: GS / B blocks of B threads, B * sizeof(T) shared; then 1 block over GS / B partial
-//   results.
+//   The price: the lanes of a warp load F elements apart, so loads are not coalesced as with a grid
+//   stride; caches make up for that.
+// Launch: GS / B blocks of B threads, B * sizeof(T) bytes of shared memory; then 1 block over
+//   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: B is a power of two; the operator commutes.
-// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm. Errata 6: multiplying
-//   by the predicate (predicate=multiply, sums only) still reads up to F - 1 elements beyond n, and
-//   0 * NaN or 0 * Inf poisons a float sum; predicate=select does not read them. Errata 7: without
-//   barriers (tree=barrier-free) the tree races across warps; tree=barriers puts Catanzaro's there,
-//   tree=shuffle exchanges registers within warps. The tree selects where Listing 6 multiplies. The
-//   second stage has the same tree and F = 1.
+// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm. As published an
+//   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up to
+//   F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not
+//   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
+//   tree=barriers has Catanzaro's, tree=shuffle exchanges registers within warps. The tree selects
+//   where Listing 6 multiplies. The second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/shared/shuffle.hpp"
@@ -26,14 +27,14 @@ namespace reduce_bench::BACKEND::jradi_unrolled {
 
 enum class Tree { kBarriers, kShuffle, kBarrierFree };
 
-/// The element where `inside`, otherwise a neutral value, without a branch.
+/// The element where `inside`, otherwise the neutral value, without a branch.
 template <class Op, bool kMultiply, class T>
 __device__ T element_if(bool inside, const T* element) {
   if constexpr (kMultiply) return static_cast<T>(inside) * *element;
   else return inside ? *element : Op::template identity<T>();
 }
 
-/// Trusts that all threads are in the same step, which holds for no two warps.
+/// Relies on all threads being in the same step, which nothing ensures for two warps.
 template <class Op, class T>
 __device__ void fold_without_barriers(volatile T* partial) {
   const unsigned t = threadIdx.x;
@@ -132,9 +133,9 @@ Variant variant() {
         if (is_float(p.type) && elements_read_beyond(p) > 0)
           return Defect{
               "0 times what lies beyond the input poisons the sum where that is NaN or "
-              "infinite (errata 6)",
+              "infinite",
               !races};
-        if (races) return Defect{"without barriers the tree races across warps (errata 7)", false};
+        if (races) return Defect{"without barriers the tree races across warps", false};
         return std::nullopt;
       },
       .overread = elements_read_beyond,

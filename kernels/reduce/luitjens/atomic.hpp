@@ -1,5 +1,5 @@
-// What the luitjens/*-atomic variants share: one launch, whose threads, warps or blocks each join
-// their result to the output by an atomic.
+// What the luitjens/*-atomic variants share: one launch, whose threads, warps or blocks each
+// combine their result with the output by an atomic.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// What the elements i, i + stride ... of one thread combine to.
+/// Combines the elements of one thread: i, i + stride, ...
 template <class Op, class T>
 __device__ T fold_strided(const T* values, std::size_t n) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
@@ -21,7 +21,7 @@ __device__ T fold_strided(const T* values, std::size_t n) {
   return sum;
 }
 
-/// Stores the neutral element in the output and runs `kernel(input, output, n)`.
+/// Stores the neutral element in the output and runs `kernel(values, results, n)`.
 template <class T, class Op>
 void reduce_by_atomics(const TypedCall<T>& call, void (*kernel)(const T*, T*, std::size_t),
                        std::size_t shared_bytes = 0) {
@@ -32,7 +32,7 @@ void reduce_by_atomics(const TypedCall<T>& call, void (*kernel)(const T*, T*, st
          call.values(), call.results(), call.n());
 }
 
-/// One atomic per `threads_per_atomic` threads, and any of them can chain all the others.
+/// One atomic per `threads_per_atomic` threads, which may all follow one another.
 inline std::uint64_t depth_of_atomics(const Problem& p, unsigned threads_per_atomic) {
   const std::size_t blocks = persistent_blocks(p, 1);
   const std::size_t threads = blocks * p.params.number("block");

@@ -1,13 +1,13 @@
 // luitjens/block-atomic: one global atomic per block
 //
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
-// Idea: the block folds its sums by shuffles as in luitjens/two-pass, and thread 0 joins the result
-//   to the output by a global atomic.
-// Fixes: luitjens/warp-atomic, with B / 32 times fewer atomics for one block barrier more; and the
-//   second launch of luitjens/two-pass.
-// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
-//   threads per SM, 32 * sizeof(T) shared.
-// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Idea: the block folds its sums by shuffles as in luitjens/two-pass, and thread 0 combines the
+//   block's result with the output by a global atomic.
+// Fixes: the contention of luitjens/warp-atomic, by B / 32 times fewer atomics for one more block
+//   barrier; and the second launch of luitjens/two-pass.
+// Launch: one thread stores the neutral element, then come at most blocks_per_sm blocks of B
+//   threads per SM, 32 * sizeof(T) bytes of shared memory.
+// Traffic: n elements read, one written; the atomics stay in the L2 cache.
 // Preconditions: a commutative operator; floating-point sums differ from run to run.
 // Deviations: shuffles name all 32 lanes (as published they name none, which is gone since Volta).
 //   The number of blocks scales with the SMs of the card. Min and max of floating-point types loop

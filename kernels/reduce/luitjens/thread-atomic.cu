@@ -1,12 +1,13 @@
 // luitjens/thread-atomic: one global atomic per thread
 //
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
-// Idea: every thread strides over the input and joins its sum to the output by a global atomic.
-// Fixes: the second launch of luitjens/two-pass, and all cooperation within the block. But every
-//   thread of the grid queues for the same address.
-// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
+// Idea: every thread strides over the input and combines its sum with the output by a global
+//   atomic.
+// Fixes: the second launch of luitjens/two-pass, and all cooperation within the block. The price:
+//   every thread of the grid queues for the same address.
+// Launch: one thread stores the neutral element, then come at most blocks_per_sm blocks of B
 //   threads per SM.
-// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Traffic: n elements read, one written; the atomics stay in the L2 cache.
 // Preconditions: a commutative operator; floating-point sums differ from run to run.
 // Deviations: the number of blocks scales with the SMs of the card. Min and max of floating-point
 //   types loop on compare-and-swap.

@@ -6,8 +6,8 @@
 //   first warp folds those.
 // Fixes: harris/6, where every step of the tree is a write, a barrier and a read of shared memory.
 //   A shuffle is one instruction, synchronises its lanes itself, and needs no memory.
-// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
-//   on their results.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
+//   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: shuffles as published name no mask, a form that is gone since Volta; here all 32

@@ -1,12 +1,12 @@
 // luitjens/vec2: 8-byte loads
 //
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
-// Idea: luitjens/two-pass with 2 neighbouring elements per load; single elements before the first
-//   aligned address and after the last whole vector.
+// Idea: luitjens/two-pass with 2 neighbouring elements per load, and single elements before the
+//   first aligned address and after the last whole vector.
 // Fixes: luitjens/two-pass, where every load carries 4 bytes per lane: half as many load
 //   instructions and loop rounds move the same bytes.
-// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
-//   on their results.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
+//   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: as published the input must be aligned to the vector and n < 2 launches no block;

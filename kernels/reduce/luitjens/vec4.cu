@@ -1,11 +1,11 @@
 // luitjens/vec4: 16-byte loads
 //
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
-// Idea: luitjens/two-pass with 4 neighbouring elements per load; single elements before the first
-//   aligned address and after the last whole vector.
-// Fixes: luitjens/vec2, with half as many load instructions and loop rounds again.
-// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) shared; then one block
-//   on their results.
+// Idea: luitjens/two-pass with 4 neighbouring elements per load, and single elements before the
+//   first aligned address and after the last whole vector.
+// Fixes: luitjens/vec2, of whose load instructions and loop rounds half are left.
+// Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
+//   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: as published the input must be aligned to the vector and n < 4 launches no block;

@@ -61,7 +61,7 @@ void reduce_vectors_in_two_passes(const TypedCall<T>& call) {
                        });
 }
 
-/// In each pass the chain within a vector, one element of the head and one of the tail come on top.
+/// Each pass adds the chain within a vector, one element of the head and one of the tail.
 inline std::uint64_t depth_of_vectors(const Problem& p, unsigned width) {
   return depth_of_two_passes(p, width) + 2 * width;
 }

@@ -1,12 +1,12 @@
 // luitjens/warp-atomic: one global atomic per warp
 //
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
-// Idea: the lanes of a warp fold their sums by shuffles, and lane 0 joins the result to the output
-//   by a global atomic: no shared memory and no block barrier.
-// Fixes: luitjens/thread-atomic, with 32 times fewer atomics on the one address.
-// Launch: one thread that stores the neutral element, then at most blocks_per_sm blocks of B
+// Idea: the lanes of a warp fold their sums by shuffles, and lane 0 combines the warp's result with
+//   the output by a global atomic: no shared memory and no block barrier.
+// Fixes: the contention of luitjens/thread-atomic, by 32 times fewer atomics on the one address.
+// Launch: one thread stores the neutral element, then come at most blocks_per_sm blocks of B
 //   threads per SM.
-// Traffic: n elements read, one written; the atomics work in the L2 cache.
+// Traffic: n elements read, one written; the atomics stay in the L2 cache.
 // Preconditions: a commutative operator; floating-point sums differ from run to run.
 // Deviations: shuffles name all 32 lanes (as published they name none, which is gone since Volta).
 //   The number of blocks scales with the SMs of the card. Min and max of floating-point types loop

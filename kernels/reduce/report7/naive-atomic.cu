@@ -2,15 +2,15 @@
 //
 // Source: report7 section 1.1; Table 1 and Figures 1 to 3, column "Naive".
 // Idea: every thread adds its element to the one result atomically.
-// Fixes: nothing, it is the starting point. All n updates of one word happen one after the other.
+// Fixes: nothing: it is the starting point. All n updates of one word happen one after the other.
 // Launch: a fill of the result, then ceil(n / B) blocks of B threads.
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: the operator commutes.
 // Deviations: the source sums doubles, since float rounding errors were too large for it; all four
 //   types here. It does not say B, nor who clears the result: a kernel does, within the measured
-//   time. Compilers may fold the atomics of a warp into one first, for integers. Compare-and-swap
-//   serves min and max of floats. The order of the atomics varies, so float sums differ from run to
-//   run.
+//   time. For integers, compilers may fold the atomics of a warp into one first. Min and max of
+//   floats loop on compare-and-swap. The order of the atomics varies, so float sums differ from run
+//   to run.
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"

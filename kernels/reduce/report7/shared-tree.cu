@@ -2,16 +2,17 @@
 //
 // Source: report7 section 1.2; Table 1 and Figures 1 to 3, column "Reduction".
 // Idea: a block copies 2B elements to shared memory, two per thread, and folds the upper half onto
-//   the lower until one is left; its first thread adds that to the result atomically.
-// Fixes: report7/naive-atomic queues n updates for one word; here they are n / 2B.
-// Launch: a fill of the result, then ceil(n / 2B) blocks of B threads, 2B * sizeof(T) shared.
+//   the lower until one element is left; its first thread adds that to the result atomically.
+// Fixes: report7/naive-atomic queues n updates for one word; here there are n / 2B updates.
+// Launch: a fill of the result, then ceil(n / 2B) blocks of B threads, 2B * sizeof(T) bytes of
+//   shared memory.
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: B is a power of two; the operator commutes; positions beyond n hold the neutral
 //   element.
 // Deviations: the source sums doubles; all four types here. It does not say B, nor who clears the
 //   result: a kernel does, within the measured time. The order of the atomics varies, so float sums
-//   differ from run to run. Errata 9: the report's times for this kernel have a floor near 550 us
-//   that the kernel does not explain.
+//   differ from run to run. The report's times for this kernel have a floor near 550 us that the
+//   kernel does not explain.
 
 #include "kernels/reduce/passes.hpp"
 #include "kernels/shared/atomics.hpp"

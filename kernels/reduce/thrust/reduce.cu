@@ -1,14 +1,14 @@
 // thrust/reduce: Thrust's reduction
 //
-// Source: what a GPU user would take: thrust::reduce of the CUDA Toolkit.
+// Source: no publication; what a CUDA programmer would call: thrust::reduce of the CUDA Toolkit.
 // Idea: CUB's reduction behind an interface that returns the result to the host.
-// Fixes: nothing, it is the library that the other variants are measured against.
-// Launch: CUB's, one or two kernels; then a synchronisation and a copy of the result to the host.
+// Fixes: nothing: it is the library that the other variants are measured against.
+// Launch: one or two kernels of CUB; then a synchronisation and a copy of the result to the host.
 // Traffic: n elements read, one written; the partial results, one per block, are not counted.
 // Preconditions: a commutative operator.
-// Deviations: temporaries come from memory allocated beforehand, by Thrust's allocator argument;
-//   the bare call has cudaMalloc and cudaFree in it each time. The call returns only when the
-//   result is there, so its time includes the launch latency and the copy.
+// Deviations: temporary memory is allocated beforehand and handed out by the allocator that Thrust
+//   is given; the bare call includes a cudaMalloc and a cudaFree each time. The call returns only
+//   when the result is there, so its time includes the launch latency and the copy.
 
 #include "kernels/shared/library.hpp"
 

@@ -1,16 +1,17 @@
 // cub/scan-by-key: CUB's scan by key
 //
-// Source: what a GPU user would take: cub::DeviceScan's scans by key of the CUDA Toolkit.
-// Idea: one pass over tiles; a tile learns what is open before it from the tiles before it by
-//   look-back.
-// Fixes: nothing, it is the library that the other variants are measured against.
-// Launch: chosen by the library for the device, the types and the operator; a kernel before it
-//   copies the last key of every tile.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceScan's scans by key of the
+//   CUDA Toolkit.
+// Idea: one pass over tiles; by look-back over the tiles before it a tile obtains the total of the
+//   segment that is open where it begins.
+// Fixes: nothing: it is the library that the other variants are measured against.
+// Launch: chosen by the library for the device, the types and the operator; a kernel of its own
+//   first copies the last key of every tile.
 // Traffic: n labels and n values read, n results written.
 // Preconditions: none. Order-preserving: the library's operator need not commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. The temporary
-//   storage is allocated beforehand. The library groups floats by when its blocks happen to finish,
-//   so float sums differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   The temporary storage is allocated beforehand. How the library groups float sums depends on the
+//   order in which its blocks finish, so they differ from run to run.
 
 #include "kernels/shared/cub_scan_by_key.hpp"
 

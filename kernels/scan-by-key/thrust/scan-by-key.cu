@@ -1,16 +1,18 @@
 // thrust/scan-by-key: Thrust's scan by key
 //
-// Source: what a GPU user would take: thrust::exclusive_scan_by_key and inclusive_scan_by_key of
-//   the CUDA Toolkit; eilers section 3.3 and Figure 3.6 measure it, which of the two is not stated.
-// Idea: one pass over tiles with look-back behind an interface of iterators.
-// Fixes: nothing, it is the library that the other variants are measured against.
+// Source: no publication; what a CUDA programmer would call: thrust::exclusive_scan_by_key and
+//   inclusive_scan_by_key of the CUDA Toolkit; eilers section 3.3 and Figure 3.6 measure one of the
+//   two without stating which.
+// Idea: one pass over tiles with look-back, behind an interface of iterators.
+// Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library; then a synchronisation.
 // Traffic: n labels and n values read, n results written.
 // Preconditions: none. Order-preserving: the library's operator need not commute.
-// Deviations: the library's own operators for all but the order-sensitive ones. Temporaries come
-//   from memory allocated beforehand, by Thrust's allocator argument; the bare call has cudaMalloc
-//   and cudaFree in it each time. The call returns only when the results are there, so its time
-//   includes the launch latency. Float sums may differ from run to run.
+// Deviations: the library's own operator objects are used, but for the order-sensitive operators.
+//   Temporary memory is allocated beforehand and handed out by the allocator that Thrust is given;
+//   the bare call includes a cudaMalloc and a cudaFree each time. The call returns only when the
+//   results are there, so its time includes the launch latency. Float sums may differ from run to
+//   run.
 
 #include "kernels/shared/library.hpp"
 

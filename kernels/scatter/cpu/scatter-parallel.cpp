@@ -1,17 +1,18 @@
 // cpu/scatter-parallel: a private copy of the buckets for each core
 //
-// Source: what a CPU user would take: OpenMP.
+// Source: no publication; what a CPU programmer would write with OpenMP.
 // Idea: every thread runs the sequential loop over its share of the inputs, on buckets of its own
-//   that take the input's position; then the threads share the buckets out, and the last copy that
-//   has a position says whose value stays.
+//   that hold the input's position; then the threads divide the buckets among themselves, and the
+//   last copy of a bucket that has a position names the value that stays.
 // Fixes: cpu/scatter's single core.
 // Launch: one OpenMP thread per logical core (OMP_NUM_THREADS and OMP_PROC_BIND apply).
 // Traffic: n labels and n values read, as many results written as labels occur; the copies, m
 //   positions for each thread, are not counted.
 // Preconditions: n < 2^32.
-// Deviations: none. Threads that each took a share of the buckets needed no copies, but read all
-//   labels: with 256 buckets and two threads it took nine times as long as one thread does here, as
-//   the branch on whose bucket it is goes either way at random.
+// Deviations: none. Threads that each take a share of the buckets instead need no copies, but all
+//   of them read all labels: with 256 buckets and two threads that took nine times as long as one
+//   thread does here, since the branch on whether a bucket is the thread's own goes either way at
+//   random.
 
 #include <omp.h>
 

@@ -8,8 +8,8 @@
 // Traffic: n labels and n values read, as many results written as labels occur; the sort, which is
 //   not counted, reads and writes n labels and n values in each run.
 // Preconditions: none.
-// Deviations: those of cpu/radix-sort. The sort is stable, so the last of equal labels stays. Runs
-//   of 8 bits, and by how many bits is sorted, are not stated.
+// Deviations: those of cpu/radix-sort. The sort is stable, so the last of equal labels stays. The
+//   thesis states neither the bits of a run, here 8, nor how many bits are sorted by.
 
 #include "kernels/scatter/cpu/scatter.hpp"
 #include "kernels/shared/cpu_radix_sort.hpp"
@@ -22,7 +22,7 @@ CpuRadixSort sort_of(const Problem& p) {
   return plan_cpu_radix_sort(p.n, p.buckets, p.params.number("sort_bits"), kBitsPerRun);
 }
 
-/// Where the workspace holds what, after the sorted labels.
+/// Offsets into the workspace; the sorted labels come first.
 struct Places {
   std::size_t values, sorting, end;
 };

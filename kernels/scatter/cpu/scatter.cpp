@@ -2,7 +2,7 @@
 //
 // Source: eilers Algorithm 2.1, section 2.1.
 // Idea: every value goes where its label says; the last of equal labels stays.
-// Fixes: nothing, it is what the parallel algorithms are measured against.
+// Fixes: nothing: it is what the parallel algorithms are measured against.
 // Launch: the calling thread.
 // Traffic: n labels and n values read, as many results written as labels occur.
 // Preconditions: none.

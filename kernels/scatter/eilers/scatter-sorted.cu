@@ -8,9 +8,9 @@
 // Traffic: the sort's passes, then gpu/scatter's.
 // Preconditions: n < 2^32.
 // Deviations: winner=last is gpu/scatter's; the sort is stable, so the last of equal labels stays
-//   the last. A grid over the whole sorted input, instead of a contiguous segment for each block or
-//   strides: which the results show is not stated. sort_bits=auto leaves the 9 lowest bits
-//   unsorted, the most that kept the scatter fast.
+//   the last. The grid covers the whole sorted input, where the thesis tries a contiguous segment
+//   for each block and a strided one, and does not state which its results show. sort_bits=auto
+//   leaves the 9 lowest bits unsorted, the most with which the thesis's scatter stays fast.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ namespace reduce_bench::BACKEND::eilers_scatter_sorted {
 
 constexpr unsigned kUnsortedBits = 9;
 
-/// Where the workspace holds what, after the last positions.
+/// Offsets into the workspace; the last positions come first.
 struct Places {
   RadixSort sort;
   std::size_t labels, values, sorting, end;

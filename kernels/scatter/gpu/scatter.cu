@@ -3,15 +3,15 @@
 // Source: eilers section 3.2.2 and Table 4.3, after the PRAM algorithm.
 // Idea: a thread for each input stores its value in its bucket. Labels and values are read in whole
 //   cache lines; the stores lie where the labels say.
-// Fixes: nothing, it is what the other scatters are measured against.
+// Fixes: nothing: it is what the other scatters are measured against.
 // Launch: winner=any: ceil(n / 256) blocks. winner=last: a fill of m positions, the same blocks,
 //   and ceil(m / 256) more.
 // Traffic: winner=any: n labels and n values read, min(n, m) results written. winner=last: n labels
 //   read, m positions written, updated and read, min(n, m) values read and as many results written.
 // Preconditions: n < 2^32.
 // Deviations: winner=any is as published. winner=last is the PRIORITY PRAM that the thesis
-//   mentions: the largest position of each label is found atomically, then fetched from. Blocks and
-//   threads are not stated.
+//   mentions: the largest position of each label is found atomically, and its value then fetched.
+//   The numbers of blocks and threads are not stated.
 
 #include "kernels/scatter/winner.hpp"
 

@@ -3,14 +3,14 @@
 // Source: He et al., Efficient Gather and Scatter Operations on Graphics Processors (2007), as
 //   eilers section 3.2.2 describes it.
 // Idea: where the buckets do not fit into the cache, a pass stores only into a part of them that
-//   does. The labels are read once for every pass, the stores hit the cache.
+//   does. The labels are read once for every pass, and the stores hit the cache.
 // Fixes: gpu/scatter's cache misses for large m.
 // Launch: gpu/scatter's, once for every pass.
 // Traffic: n labels read in every pass, n values once, min(n, m) results written; winner=last as
 //   for gpu/scatter.
 // Preconditions: n < 2^32.
 // Deviations: winner=last is gpu/scatter's. The paper's formula for the number of passes is not in
-//   the thesis: it is an axis. Buckets are divided into equal parts.
+//   the thesis, so the number is a parameter. Buckets are divided into equal parts.
 
 #include "kernels/scatter/winner.hpp"
 

@@ -3,7 +3,7 @@
 // Source: eilers Algorithm 2.4, section 2.4.
 // Idea: each run counts the digits, sums the counts up to where each digit begins, and moves every
 //   pair to the next place of its digit.
-// Fixes: nothing, it is what cpu/multireduce-sorted and its like build on.
+// Fixes: nothing: cpu/multireduce-sorted and the other sorting CPU algorithms build on it.
 // Launch: the calling thread.
 // Traffic: n labels and n values read and written once; each further run, which is not counted,
 //   does so again.

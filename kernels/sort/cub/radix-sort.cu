@@ -1,9 +1,10 @@
 // cub/radix-sort: CUB's radix sort of pairs
 //
-// Source: what a GPU user would take: cub::DeviceRadixSort::SortPairs of the CUDA Toolkit.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceRadixSort::SortPairs of the
+//   CUDA Toolkit.
 // Idea: a few bits per pass from the lowest, each pass a stable partition: one histogram of all
-//   digits beforehand, tile prefixes passed on by look-back.
-// Fixes: nothing, it is the library that the other variants are measured against.
+//   digits beforehand, and tile prefixes passed on by look-back.
+// Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device, the types and the bits that labels below m have.
 // Traffic: n labels and n values read and written once; each further pass, which is not counted,
 //   does so again.

@@ -5,7 +5,7 @@
 // Idea: each pass orders by b bits: an element sets its flag in the flag vector of its digit, and
 //   the exclusive scan over all 2^b flag vectors, laid end to end, is where every element goes. The
 //   scan keeps elements of one digit in their order, so the next pass can rely on the last.
-// Fixes: nothing; other sorts cannot use that the labels are integers below m.
+// Fixes: nothing. Other sorts cannot use that the labels are integers below m.
 // Launch: for each of ceil(log2(m) / b) passes, as many blocks of 256 threads as are resident for
 //   counting, one block of 1024 for the scan, and the first again for moving.
 // Traffic: for each pass, labels read twice, values once, both written once.
