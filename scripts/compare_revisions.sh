@@ -38,11 +38,12 @@ for side in base head; do
     say "revision '${revision[$side]}' has no $config: name a file of both with CONFIG"
     exit 2
   fi
-  # Fresh, because the cache would keep the other revision's defaults.
+  # Fresh, because the cache would keep the other revision's defaults. Older revisions read
+  # CUDA_ARCHS.
   (
     cd "$tree" &&
       cmake --fresh --preset default -DBUILD_TESTING=OFF -DREDUCE_BENCH_NATIVE=ON \
-        ${CUDA_ARCHS:+"-DCUDA_ARCHS=$CUDA_ARCHS"} &&
+        ${CUDA_ARCHS:+"-DCMAKE_CUDA_ARCHITECTURES=$CUDA_ARCHS" "-DCUDA_ARCHS=$CUDA_ARCHS"} &&
       cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
   ) >"build-compare/$side.log" 2>&1 || {
     say "building '${revision[$side]}' failed; build-compare/$side.log ends with:"
