@@ -24,7 +24,7 @@ CONFIG ?= configs/quick.json
 newest_result := ls -t results/local/*.json 2>/dev/null | head -n 1
 
 # Built here to be measured here, so the CPU algorithms may use all instructions of this machine.
-configure := cmake --preset default -DREDUCE_BENCH_NATIVE=ON$(if $(CUDA_ARCHS), "-DCUDA_ARCHS=$(CUDA_ARCHS)")
+configure := cmake --preset default -DREDUCE_BENCH_NATIVE=ON$(if $(CUDA_ARCHS), "-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCHS)")
 reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
 draw_figures := $(reports) figures --output results/local/figures
 sweep_figures := reduce-gbs,reduce-share,reduce-time
