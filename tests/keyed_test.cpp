@@ -424,7 +424,7 @@ void multireduce(const Call& call) {
   for (std::size_t i = 0; i < call.problem.n; ++i) {
     const Label label = static_cast<const Label*>(call.labels)[i];
     results[label] = static_cast<int>(static_cast<unsigned>(results[label]) +
-                                      static_cast<const unsigned*>(call.input)[i]);
+                                      static_cast<const unsigned*>(call.values)[i]);
   }
 }
 
@@ -503,7 +503,7 @@ void scatter(const Call& call, bool first_wins) {
   for (std::size_t k = 0; k < call.problem.n; ++k) {
     const std::size_t i = first_wins ? call.problem.n - 1 - k : k;
     static_cast<int*>(call.results)[static_cast<const Label*>(call.labels)[i]] =
-        static_cast<const int*>(call.input)[i];
+        static_cast<const int*>(call.values)[i];
   }
 }
 
@@ -568,16 +568,16 @@ void reduce_by_key(const Call& call, Count extra) {
   const auto* labels = static_cast<const Label*>(call.labels);
   Count runs = 0;
   for (std::size_t i = 0; i < call.problem.n; ++i) {
-    const unsigned value = static_cast<const unsigned*>(call.input)[i];
+    const unsigned value = static_cast<const unsigned*>(call.values)[i];
     auto* results = static_cast<unsigned*>(call.results);
     if (i > 0 && labels[i] == labels[i - 1]) {
       results[runs - 1] += value;
     } else {
-      static_cast<Label*>(call.output_labels)[runs] = labels[i];
+      static_cast<Label*>(call.result_labels)[runs] = labels[i];
       results[runs++] = value;
     }
   }
-  *static_cast<Count*>(call.output_count) = runs + extra;
+  *static_cast<Count*>(call.result_count) = runs + extra;
 }
 
 TEST_F(KeyedExecute, ReduceByKeyIsCheckedAsFarAsItsCount) {
@@ -596,7 +596,7 @@ void inclusive_multiscan(const Call& call) {
   std::vector<unsigned> buckets(call.problem.buckets);
   for (std::size_t i = 0; i < call.problem.n; ++i) {
     unsigned& bucket = buckets[static_cast<const Label*>(call.labels)[i]];
-    bucket += static_cast<const unsigned*>(call.input)[i];
+    bucket += static_cast<const unsigned*>(call.values)[i];
     static_cast<unsigned*>(call.results)[i] = bucket;
   }
 }

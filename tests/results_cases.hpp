@@ -32,8 +32,8 @@ inline Ceilings made_up_ceilings() {
 
 inline void write_sum(const Call& call, float extra) {
   float sum = extra;
-  for (std::size_t i = 0; i < call.problem.n; ++i) sum += static_cast<const float*>(call.input)[i];
-  std::memcpy(call.output, &sum, sizeof(sum));
+  for (std::size_t i = 0; i < call.problem.n; ++i) sum += static_cast<const float*>(call.values)[i];
+  std::memcpy(call.results, &sum, sizeof(sum));
 }
 
 /// The points in the order of PointKind.
