@@ -37,9 +37,9 @@ std::vector<int> scan(const std::string& id, const std::function<void(Params&)>&
             params.has("form") && params.is("form", "as-published"));
   std::vector<int> results(values.size());
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
-  const Call call{.input = values.data(),
-                  .input_labels = labels.data(),
-                  .output = results.data(),
+  const Call call{.values = values.data(),
+                  .labels = labels.data(),
+                  .results = results.data(),
                   .workspace = reinterpret_cast<std::byte*>(workspace.data()),
                   .problem = problem};
   variant.enqueue[index_of(Type::kI32)][index_of(op)](call);
