@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fake_device.hpp"
+#include "point/execute.hpp"
 #include "results/results.hpp"
 
 namespace reduce_bench {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +14,8 @@
 #include "expect_error.hpp"
 #include "fake_device.hpp"
 #include "plan/plan.hpp"
+#include "results/files.hpp"
+#include "results/journal.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {

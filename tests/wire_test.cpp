@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "plan/variants.hpp"
+#include "worker/channel.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -1,5 +1,7 @@
 #include "common/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/document.hpp"
@@ -37,6 +39,22 @@ std::string_view last_bytes(std::string_view text, std::size_t most) {
   std::size_t start = text.size() - std::min(most, text.size());
   while (is_inside_character(text, start)) ++start;
   return text.substr(start);
+}
+
+std::string size_text(std::size_t n) {
+  if (n >= 1024 && (n & (n - 1)) == 0) {
+    unsigned exponent = 0;
+    while ((std::size_t{1} << exponent) < n) ++exponent;
+    return fmt::format("2^{}", exponent);
+  }
+  return fmt::format("{}", n);
+}
+
+std::string duration_text(double ns) {
+  if (ns < 1e3) return fmt::format("{:.3g} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
+  return fmt::format("{:.4g} s", ns / 1e9);
 }
 
 }  // namespace reduce_bench

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "reader.hpp"
+#include "results/journal.hpp"
 #include "results/results.hpp"
 #include "results/table.hpp"
 

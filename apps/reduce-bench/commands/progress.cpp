@@ -22,13 +22,6 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-std::string duration_text(double ns) {
-  if (ns < 1e3) return fmt::format("{:.3g} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
-  if (ns < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
-  return fmt::format("{:.4g} s", ns / 1e9);
-}
-
 Progress::Progress(std::size_t total) : total_(total), live_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {

@@ -25,7 +25,4 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// `1.23 us`, `45.6 ms`: three significant digits.
-std::string duration_text(double ns);
-
 }  // namespace reduce_bench

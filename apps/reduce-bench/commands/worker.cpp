@@ -5,6 +5,7 @@
 #include "commands/commands.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "worker/serve.hpp"
 
 namespace reduce_bench {
 

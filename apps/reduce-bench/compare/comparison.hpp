@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/runs.hpp"
+#include "compare/sides.hpp"
+#include "compare/statistics.hpp"
 #include "compare/thresholds.hpp"
 
 namespace reduce_bench {

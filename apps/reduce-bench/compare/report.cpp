@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "commands/progress.hpp"
 #include "common/text.hpp"
 
 namespace reduce_bench {

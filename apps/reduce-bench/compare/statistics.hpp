@@ -8,16 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace reduce_bench {
+#include "results/measured.hpp"
 
-/// One mode of one point in one run: its summary, and its samples where the run kept them.
-struct Series {
-  double median_ns = 0;
-  double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median
-  std::size_t count = 0;                 ///< samples behind the median
-  std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
-  std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
-};
+namespace reduce_bench {
 
 /// The same point measured once by each side.
 struct Round {

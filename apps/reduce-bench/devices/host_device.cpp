@@ -14,8 +14,8 @@
 #include "common/inputs.hpp"
 #include "common/pages.hpp"
 #include "devices/device.hpp"
+#include "devices/processor.hpp"
 #include "kernels/platform/emu_device.hpp"
-#include "results/environment.hpp"
 
 namespace reduce_bench {
 namespace {

@@ -202,18 +202,6 @@ Traffic least_traffic(const Problem& problem, const Expected& expected) {
 
 }  // namespace
 
-void Record::merge(const Record& round) {
-  for (const auto& [mode, measurement] : round.timing) timing[mode].merge(measurement);
-  const bool excused = status == Status::kOk || (known_wrong && !round.known_wrong);
-  if (excused && round.status != Status::kOk) {
-    status = round.status;
-    known_wrong = round.known_wrong;
-    reason = round.reason;
-    verification = round.verification;
-  }
-  if (!may_have_timing()) timing.clear();
-}
-
 Session::Session(std::unique_ptr<Device> device) : device_(std::move(device)) {}
 Session::~Session() = default;
 

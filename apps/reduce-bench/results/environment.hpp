@@ -12,11 +12,7 @@
 
 namespace reduce_bench {
 
-unsigned logical_cores();
-/// The largest cache level of the first CPU, where the system tells.
-std::optional<std::size_t> last_level_cache_bytes();
 std::string host_name();
-std::string cpu_model();
 /// A checksum of this program's file: tells builds of one revision apart.
 std::string build_id();
 

@@ -79,15 +79,6 @@ std::vector<std::size_t> columns_of(const std::set<std::size_t>& sizes) {
 
 }  // namespace
 
-std::string size_text(std::size_t n) {
-  if (n >= 1024 && (n & (n - 1)) == 0) {
-    unsigned exponent = 0;
-    while ((std::size_t{1} << exponent) < n) ++exponent;
-    return fmt::format("2^{}", exponent);
-  }
-  return fmt::format("{}", n);
-}
-
 std::string results_table(const std::vector<Json>& points) {
   // What the points of one block have in common, and the heading that says so.
   using Block = std::tuple<std::string, std::string, std::string, std::string, std::string>;

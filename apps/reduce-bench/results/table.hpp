@@ -9,9 +9,6 @@
 
 namespace reduce_bench {
 
-/// `2^20`, or the number where it is no large power of two.
-std::string size_text(std::size_t n);
-
 /// One block per backend, operation, operator, type and distributions: a row per variant and
 /// parameters, a column per size, or per number of buckets (at most six), cells GB/s and the share
 /// of the read ceiling. Rows are sorted by the time at the largest size; a result with a documented

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +13,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
 #include "common/error.hpp"
-#include "common/pages.hpp"
+#include "results/results.hpp"
+#include "worker/channel.hpp"
 #include "worker/interrupt.hpp"
+#include "worker/system_failure.hpp"
 #include "worker/wire.hpp"
 
 namespace reduce_bench {
@@ -27,17 +26,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWorkerDescriptor = 3;
 constexpr double kStartLimitS = 120;  // creating a context on a machine of many GPUs takes seconds
 constexpr int kStartAttempts = 3;
 /// What a variant may print in one point before it counts as flooding.
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kLastWordsBytes = 2048;
-constexpr const char* kAdvice = "end other processes, or raise the limits (ulimit -a)";
-
-std::runtime_error system_failure(const char* what, int error = errno) {
-  return std::runtime_error(fmt::format("{}: {}", what, reason_and_advice(error, kAdvice)));
-}
 
 /// A descriptor that is closed when it goes.
 class Descriptor {
@@ -157,10 +150,9 @@ void Worker::start() {
   check(posix_spawnattr_setpgroup(&attributes, 0));
   check(posix_spawnattr_setflags(
       &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  std::array<std::string, 8> words{"reduce-bench", "worker",
-                                   "--backend",    std::string(name_of(backend_)),
-                                   "--device",     std::to_string(ordinal_),
-                                   "--parent",     std::to_string(::getpid())};
+  std::array<std::string, 8> words{
+      "reduce-bench", std::string(kWorkerCommand), "--backend", std::string(name_of(backend_)),
+      "--device",     std::to_string(ordinal_),    "--parent",  std::to_string(::getpid())};
   std::array<char*, words.size() + 1> arguments{};
   for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
   pid_t id = 0;
@@ -170,7 +162,7 @@ void Worker::start() {
   posix_spawnattr_destroy(&attributes);
   if (failed != 0)
     throw DeviceLost(fmt::format("the worker process cannot be started from '{}': {}",
-                                 program_.string(), reason_and_advice(failed, kAdvice)));
+                                 program_.string(), reason_and_advice(failed, kSystemAdvice)));
   process_.reset(new Process{
       .id = id, .channel = Channel(own.release()), .output = Descriptor(output.release())});
 }
@@ -319,74 +311,6 @@ std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>&
     if (wait == Wait::kAbandoned) return std::nullopt;
   }
   throw DeviceLost(how);
-}
-
-// ---- in the worker process --------------------------------------------------------------------
-
-namespace {
-
-std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
-  switch (backend) {
-    case Backend::kCuda: return make_cuda_device(ordinal);
-    case Backend::kCpu: return make_cpu_device();
-    case Backend::kEmu: break;
-  }
-  return make_emu_device();
-}
-
-/// Lets a variant that takes all memory fail by itself, before the system ends something else. The
-/// limit counts from what the process holds now: sanitizers and CUDA reserve address space.
-void limit_memory() {
-  // Where the system does run out, this process is the one to end. It may refuse; nothing is lost.
-  std::ofstream("/proc/self/oom_score_adj") << 1000;
-  std::ifstream status("/proc/self/status");
-  std::size_t held_kib = 0;
-  for (std::string word; status >> word;)
-    if (word == "VmData:") status >> held_kib;
-  const rlim_t most = held_kib * 1024 + available_memory_bytes();
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot read the memory limit");
-  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most) return;
-  limit.rlim_cur = std::min(most, limit.rlim_max);
-  if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot limit the memory");
-}
-
-}  // namespace
-
-int serve_as_worker(Backend backend, int ordinal, int parent) {
-  // The driver may be gone before this asks to be told.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return kExitUsage;
-  if (::fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC) != 0)
-    throw UsageError("'worker' is started by the other commands and serves nobody else");
-  Channel driver(kWorkerDescriptor);
-  std::unique_ptr<Session> session;
-  try {
-    session = std::make_unique<Session>(make_device(backend, ordinal));
-    limit_memory();
-  } catch (const std::exception& error) {
-    driver.send({{"unavailable", error.what()}});
-    return kExitGood;
-  }
-  driver.send({{"traits", to_wire(session->device().traits())}});
-  for (;;) {
-    std::optional<Json> request;
-    while (!(request = driver.next()))
-      if (!driver.receive_some()) return kExitGood;
-    Json answer;
-    if (request->contains("ceilings")) {
-      try {
-        answer["ceilings"] = to_json(measure_ceilings(session->device(), request->at("ceilings")));
-      } catch (const std::exception& error) {
-        answer["failed"] = error.what();
-      }
-    } else {
-      const Record record = session->execute(point_from_wire(request->at("execute")),
-                                             options_from_wire(request->at("options")));
-      answer = {{"record", to_wire(record)}, {"lost", session->lost()}};
-    }
-    std::fflush(stdout);  // before the answer, so that the driver knows whose output it was
-    if (!driver.send(answer)) return kExitGood;
-  }
 }
 
 }  // namespace reduce_bench

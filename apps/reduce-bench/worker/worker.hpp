@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/document.hpp"
+#include "point/ceilings.hpp"
 #include "point/execute.hpp"
-#include "results/results.hpp"
 
 namespace reduce_bench {
 
@@ -60,8 +61,5 @@ class Worker {
   std::unique_ptr<Process> process_;
   DeviceTraits traits_;
 };
-
-/// The worker process's side: serves the driver `parent` at descriptor 3 until it hangs up.
-int serve_as_worker(Backend backend, int ordinal, int parent);
 
 }  // namespace reduce_bench

@@ -1,19 +1,30 @@
-// The runs that are compared, read from results documents.
+// What other programs of the suite read of a results document: points, their status and times.
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compare/statistics.hpp"
-#include "plan/config.hpp"
-#include "point/execute.hpp"
+#include "common/document.hpp"
+#include "point/record.hpp"
 
 namespace reduce_bench {
+
+/// One mode of one point in one run: its summary, and its samples where the run kept them.
+struct Series {
+  double median_ns = 0;
+  double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median
+  std::size_t count = 0;                 ///< samples behind the median
+  std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
+  std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
+};
+
+/// The summary of one mode, with the samples where it holds them.
+Series read_series(const Node& node);
 
 /// What pairs a point with the same point of another run.
 struct PointIdentity {
@@ -55,28 +66,8 @@ struct MeasuredRun {
   std::string revision() const;
 };
 
-/// Base or new: one run, or several rounds of it.
-struct Side {
-  std::string name;  ///< as the user gave it
-  std::vector<MeasuredRun> rounds;
-};
-
-/// Reads a results document, or every *.json of a folder as the rounds of one side, in the order of
-/// their names. Throws UsageError that names the file and the place in it.
-Side read_side(const std::filesystem::path& file_or_folder);
-
-/// The same from a parsed document; `name` stands for the file in messages.
+/// Reads a results document; `name` stands for the file in messages. Throws UsageError that names
+/// the place.
 MeasuredRun parse_run(const Json& document, const std::string& name);
-
-/// The summary of one mode, with the samples where it holds them.
-Series read_series(const Node& node);
-
-/// What differs between the machines and builds of two runs, one clause each; revisions, dates and
-/// host names do not count.
-std::vector<std::string> environment_differences(const Json& base, const Json& new_);
-
-/// The SM clocks that the two sides ran at, where their medians differ by more than 3 %; else
-/// empty.
-std::string clock_difference(const Side& base, const Side& new_);
 
 }  // namespace reduce_bench

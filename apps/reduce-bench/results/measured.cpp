@@ -1,14 +1,11 @@
-#include "compare/runs.hpp"
+#include "results/measured.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "results/table.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -56,19 +53,6 @@ MeasuredPoint read_point(const Node& node) {
     point.timing[mode] = read_series(summary);
   return point;
 }
-
-/// Median over all points of the SM clock that was seen.
-std::optional<double> sm_clock_mhz(const Side& side) {
-  std::vector<double> clocks;
-  for (const MeasuredRun& run : side.rounds)
-    for (const auto& [identity, point] : run.points)
-      for (const auto& [mode, series] : point.timing)
-        if (series.sm_clock_mhz) clocks.push_back(*series.sm_clock_mhz);
-  if (clocks.empty()) return std::nullopt;
-  return summarise(clocks).median_ns;
-}
-
-constexpr double kClockTolerance = 0.03;  // the change of a time that counts
 
 }  // namespace
 
@@ -136,69 +120,6 @@ MeasuredRun parse_run(const Json& document, const std::string& name) {
     run.points.emplace(std::move(identity), std::move(point));
   }
   return run;
-}
-
-Side read_side(const std::filesystem::path& file_or_folder) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  if (std::filesystem::is_directory(file_or_folder, error)) {
-    auto entry = std::filesystem::directory_iterator(file_or_folder, error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-      if (entry->path().extension() == ".json") files.push_back(entry->path());
-    if (error)
-      throw UsageError(fmt::format("cannot read the folder '{}': {}; {}", file_or_folder.string(),
-                                   error.message(), kAdvice));
-    std::sort(files.begin(), files.end());
-    if (files.empty())
-      throw UsageError(fmt::format("the folder '{}' holds no results (*.json): {}",
-                                   file_or_folder.string(), kAdvice));
-  } else {
-    files.push_back(file_or_folder);
-  }
-  Side side{.name = file_or_folder.string()};
-  for (const std::filesystem::path& file : files) {
-    side.rounds.push_back(parse_run(read_document(file, "the results", kAdvice), file.string()));
-    const MeasuredRun &first = side.rounds.front(), &last = side.rounds.back();
-    if (first.revision() != last.revision())
-      throw UsageError(fmt::format(
-          "'{}' is of revision {} and '{}' of {}: rounds of one side are runs of one build",
-          first.file, first.revision(), last.file, last.revision()));
-  }
-  return side;
-}
-
-std::vector<std::string> environment_differences(const Json& base, const Json& new_) {
-  std::vector<std::string> differences;
-  const auto compare = [&](const std::string& name, const Json& a, const Json& b) {
-    if (a != b) differences.push_back(fmt::format("{} {} against {}", name, a.dump(), b.dump()));
-  };
-  const auto compare_members = [&](const std::string& key) {
-    const Json &a = base.at(key), &b = new_.at(key);
-    if (!a.is_object() || !b.is_object()) {
-      const auto name = [](const Json& whole) { return whole.value("name", Json(nullptr)); };
-      compare(key, a.is_object() ? name(a) : a, b.is_object() ? name(b) : b);
-      return;
-    }
-    std::set<std::string> names;
-    for (const Json* side : {&a, &b})
-      for (const auto& [name, unused] : side->items()) names.insert(name);
-    for (const char* of_the_slot : {"index", "uuid"}) names.erase(of_the_slot);
-    for (const std::string& name : names)
-      compare(key + " " + printable(name), a.value(name, Json(nullptr)),
-              b.value(name, Json(nullptr)));
-  };
-  compare_members("gpu");
-  compare_members("cpu");
-  for (const std::string key :
-       {"cuda_runtime", "cuda_driver", "compiler", "cuda_compiler", "flags", "build_type"})
-    compare(key, base.at(key), new_.at(key));
-  return differences;
-}
-
-std::string clock_difference(const Side& base, const Side& new_) {
-  const auto a = sm_clock_mhz(base), b = sm_clock_mhz(new_);
-  if (!a || !b || std::abs(*b / *a - 1) <= kClockTolerance) return {};
-  return fmt::format("SM clock {:.0f} MHz against {:.0f} MHz", *a, *b);
 }
 
 }  // namespace reduce_bench

@@ -1,0 +1,17 @@
+// The host's processor, as the system describes it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace reduce_bench {
+
+/// The logical cores that this process may run on; at least 1.
+unsigned logical_cores();
+/// The largest cache level of the first CPU, where the system tells.
+std::optional<std::size_t> last_level_cache_bytes();
+/// `unknown` where the system does not tell.
+std::string cpu_model();
+
+}  // namespace reduce_bench

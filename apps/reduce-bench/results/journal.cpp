@@ -1,0 +1,177 @@
+#include "results/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/names.hpp"
+#include "results/files.hpp"
+#include "results/measured.hpp"
+#include "results/results.hpp"
+
+namespace reduce_bench {
+namespace {
+
+constexpr std::string_view kJournalStart = "{\"journal\":";
+
+[[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& where) {
+  throw UsageError(
+      fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
+                  journal.string(), where));
+}
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
+    : file_(std::move(file)) {
+  const auto refuse = [&](const char* why) {
+    ::close(descriptor_);
+    throw UsageError(fmt::format(fmt::runtime(why), file_.string()));
+  };
+  // A run that ends just now removes its journal: a lock on what is no longer there is worth
+  // nothing.
+  struct stat opened{}, named{};
+  do {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) fail_io(file_, "write the journal");
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail_io(file_, "lock the journal");
+      refuse("another run is writing '{}': choose another output with -o");
+    }
+    if (::fstat(descriptor_, &opened) != 0) fail_io(file_, "write the journal");
+    if (!S_ISREG(opened.st_mode))
+      refuse(
+          "cannot write the journal '{}': it is not a regular file; remove it, or name another "
+          "output with -o");
+  } while (::stat(file_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
+           named.st_dev != opened.st_dev);
+  std::ifstream stream(file_);
+  if (!stream) fail_io(file_, "read the journal");
+  // A kill may have cut off the header.
+  std::string start(kJournalStart.size(), '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!kJournalStart.starts_with(start))
+    refuse(
+        "'{}' exists and is not the journal of a run: remove it, or name another output with -o");
+  stream.clear();
+  stream.seekg(0);
+  std::string line;
+  std::size_t good_bytes = 0;
+  if (!resume) {
+    while (std::getline(stream, line) && !stream.eof())
+      if (line.starts_with("{\"index\":")) ++overwritten_;
+  } else {
+    std::size_t number = 0;
+    while (std::getline(stream, line)) {
+      // The last line that a kill cut off has no newline or does not parse: that point runs again.
+      if (stream.eof()) break;
+      ++number;
+      Json parsed;
+      try {
+        std::istringstream text(line);
+        parsed = parse_document(text, file_.string());
+      } catch (const UsageError&) {
+        // What follows is not thrown away for it.
+        if (std::getline(stream, line) && !stream.eof()) {
+          ::close(descriptor_);
+          fail_damaged(file_, fmt::format("line {}: not valid JSON", number));
+        }
+        break;
+      }
+      good_bytes += line.size() + 1;
+      if (number == 1) {
+        if (parsed != header) {
+          refuse(
+              "'{}' was written by another configuration, build or device: start anew without "
+              "--resume, or run what wrote it");
+        }
+      } else {
+        finished_.push_back(std::move(parsed));
+      }
+    }
+  }
+  if (::ftruncate(descriptor_, static_cast<off_t>(good_bytes)) != 0 ||
+      ::lseek(descriptor_, 0, SEEK_END) < 0)
+    fail_io(file_, "write the journal");
+  if (good_bytes == 0) append(header);
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Journal::append(const Json& line) {
+  write_all(descriptor_, file_, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Journal::remove() { std::filesystem::remove(file_); }
+
+namespace {
+
+/// What the tables and the document's readers rely on in the fields that only a run knows.
+void check_outcome(const Node& line) {
+  const auto status = static_cast<Status>(line.at("status").name(kStatusNames));
+  line.at("known_wrong").boolean();
+  if (const Node reason = line.at("reason"); !reason.is_null()) reason.string();
+  const auto timing = line.at("timing").members();
+  if (status == Status::kOk && timing.empty()) line.fail("'ok' without a time");
+  for (const auto& [mode, summary] : timing) read_series(summary);
+  for (const char* key : {"gb_per_s", "ceiling_share"})
+    if (const Node share = line.at(key); !share.is_null()) share.number(0, 1e18, false);
+}
+
+/// The index of the point that the line is of, or nothing where it holds ceilings.
+std::optional<std::size_t> restore_line(const Node& line, const std::vector<Point>& plan,
+                                        Restored& restored) {
+  if (line.has("ceilings")) {
+    for (const auto& [name, ceilings] : line.at("ceilings").members()) {
+      const auto backend = find_name(kBackendNames, name);
+      if (!backend) line.fail(fmt::format("'{}' is no backend", name));
+      restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
+    }
+    return std::nullopt;
+  }
+  const std::size_t index = line.at("index").integer(0, plan.size() - 1);
+  // What a point that did not run would be written as has every field, and the right value in each
+  // that identifies it.
+  const Json expected = to_json(Record{.point = plan[index]}, Ceilings{}, std::nullopt, false);
+  for (const auto& [key, value] : expected.items()) {
+    const Node field = line.at(key);
+    const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
+                            key == "op" || key == "params" || key == "seed" ||
+                            key == "distribution" || key == "buckets" || key == "labels" ||
+                            key == "primary_mode";
+    if (identifies && field.json() != value) field.fail("it is not of this plan");
+  }
+  check_outcome(line);
+  return index;
+}
+
+}  // namespace
+
+Restored restore(Journal& journal, const std::vector<Point>& plan) {
+  Restored restored{.points = std::vector<Json>(plan.size())};
+  std::size_t number = 1;  // the header's
+  for (Json& line : journal.take_finished()) {
+    const std::string where = fmt::format("line {}", ++number);
+    try {
+      if (const auto index = restore_line(Node{line, "", where}, plan, restored))
+        restored.points[*index] = std::move(line);
+    } catch (const UsageError& error) {
+      fail_damaged(journal.file(), error.what());
+    }
+  }
+  return restored;
+}
+
+}  // namespace reduce_bench

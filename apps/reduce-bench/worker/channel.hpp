@@ -1,0 +1,36 @@
+// How driver and worker send each other messages.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/document.hpp"
+
+namespace reduce_bench {
+
+/// The descriptor of the end that the worker process inherits.
+inline constexpr int kWorkerDescriptor = 3;
+
+/// One end of a stream socket over which whole messages go: a length, then CBOR, which unlike JSON
+/// text keeps infinities, NaNs and strings that are not UTF-8. Owns the descriptor.
+class Channel {
+ public:
+  explicit Channel(int descriptor) : descriptor_(descriptor) {}
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  /// False where the other end is closed.
+  bool send(const Json& message);
+  /// Waits for bytes of the other end and takes them; false where it is closed.
+  bool receive_some();
+  /// The next message, if all of it was received. Throws std::exception for what is no message.
+  std::optional<Json> next();
+
+ private:
+  int descriptor_;
+  std::string received_;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,93 @@
+#include "worker/serve.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "common/error.hpp"
+#include "common/pages.hpp"
+#include "point/ceilings.hpp"
+#include "point/execute.hpp"
+#include "results/results.hpp"
+#include "worker/channel.hpp"
+#include "worker/system_failure.hpp"
+#include "worker/wire.hpp"
+
+namespace reduce_bench {
+namespace {
+
+std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
+  switch (backend) {
+    case Backend::kCuda: return make_cuda_device(ordinal);
+    case Backend::kCpu: return make_cpu_device();
+    case Backend::kEmu: break;
+  }
+  return make_emu_device();
+}
+
+/// Lets a variant that takes all memory fail by itself, before the system ends something else. The
+/// limit counts from what the process holds now: sanitizers and CUDA reserve address space.
+void limit_memory() {
+  // Where the system does run out, this process is the one to end. It may refuse; nothing is lost.
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
+  std::ifstream status("/proc/self/status");
+  std::size_t held_kib = 0;
+  for (std::string word; status >> word;)
+    if (word == "VmData:") status >> held_kib;
+  const rlim_t most = held_kib * 1024 + available_memory_bytes();
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot read the memory limit");
+  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most) return;
+  limit.rlim_cur = std::min(most, limit.rlim_max);
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot limit the memory");
+}
+
+}  // namespace
+
+int serve_as_worker(Backend backend, int ordinal, int parent) {
+  // The driver may be gone before this asks to be told.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return kExitUsage;
+  if (::fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC) != 0)
+    throw UsageError("'worker' is started by the other commands and serves nobody else");
+  Channel driver(kWorkerDescriptor);
+  std::unique_ptr<Session> session;
+  try {
+    session = std::make_unique<Session>(make_device(backend, ordinal));
+    limit_memory();
+  } catch (const std::exception& error) {
+    driver.send({{"unavailable", error.what()}});
+    return kExitGood;
+  }
+  driver.send({{"traits", to_wire(session->device().traits())}});
+  for (;;) {
+    std::optional<Json> request;
+    while (!(request = driver.next()))
+      if (!driver.receive_some()) return kExitGood;
+    Json answer;
+    if (request->contains("ceilings")) {
+      try {
+        answer["ceilings"] = to_json(measure_ceilings(session->device(), request->at("ceilings")));
+      } catch (const std::exception& error) {
+        answer["failed"] = error.what();
+      }
+    } else {
+      const Record record = session->execute(point_from_wire(request->at("execute")),
+                                             options_from_wire(request->at("options")));
+      answer = {{"record", to_wire(record)}, {"lost", session->lost()}};
+    }
+    std::fflush(stdout);  // before the answer, so that the driver knows whose output it was
+    if (!driver.send(answer)) return kExitGood;
+  }
+}
+
+}  // namespace reduce_bench
