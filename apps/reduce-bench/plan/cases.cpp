@@ -1,0 +1,295 @@
+#include "plan/cases.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace reduce_bench {
+namespace {
+
+/// Enough for several blocks of every size, and a multiple of nothing.
+constexpr std::size_t kSomeBlocks = 4099;
+
+bool is_number(const std::string& value) {
+  return value.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::set<std::size_t> sizes_to_check(const Subject& subject) {
+  std::set<std::size_t> sizes{0, 1, 2, 31, 33, 256, 1000, 1024, kSomeBlocks};
+  // More than one chunk of the parallel sum.
+  if (subject.backend == Backend::kCpu) sizes.insert(132001);
+  if (!subject.full) return sizes;
+  // Both sides of every power of two, as far as the backend is quick, and primes between them.
+  const unsigned last = subject.backend == Backend::kEmu ? 13 : 22;
+  for (unsigned e = 1; e <= last; ++e)
+    for (const std::size_t n :
+         {(std::size_t{1} << e) - 1, std::size_t{1} << e, (std::size_t{1} << e) + 1})
+      sizes.insert(n);
+  sizes.insert({3, 7, 97, 257, 769, 1531, 3079, 6151});
+  // Both sides of where a tile or a grid ends, in units of every block size the variant has.
+  for (const ParamSpec& spec : subject.entry.variant.params)
+    if (spec.name == "block")
+      for (const std::string& value : spec.allowed)
+        if (is_number(value))
+          for (const std::size_t tiles : {1u, 2u, 3u, 8u})
+            for (const int off : {-1, 0, 1})
+              sizes.insert(std::stoul(value) * tiles + static_cast<std::size_t>(off));
+  if (subject.backend != Backend::kEmu) sizes.insert({5533214, 132001, 1299709});
+  return sizes;
+}
+
+/// Every setting that differs from the defaults: all combinations of the axes whose values are
+/// names (forms, trees), then every value of the numeric axes, one axis at a time.
+std::vector<Params> other_settings(const Variant& variant) {
+  const auto is_numeric = [](const ParamSpec& spec) { return is_number(spec.default_value); };
+  std::vector<Params> settings{default_params(variant)};
+  for (const ParamSpec& spec : variant.params) {
+    if (is_numeric(spec)) continue;
+    std::vector<Params> next;
+    for (const Params& base : settings) {
+      for (const std::string& value : spec.allowed) {
+        next.push_back(base);
+        next.back().set(spec.name, value);
+      }
+    }
+    settings = std::move(next);
+  }
+  std::erase(settings, default_params(variant));
+  for (const ParamSpec& spec : variant.params) {
+    if (!is_numeric(spec)) continue;
+    for (const std::string& value : spec.allowed) {
+      if (value == spec.default_value) continue;
+      settings.push_back(default_params(variant));
+      settings.back().set(spec.name, value);
+    }
+  }
+  return settings;
+}
+
+/// The labels over which keyed operations may stumble.
+std::vector<LabelDistribution> label_distributions(bool full) {
+  using Kind = LabelDistribution::Kind;
+  std::vector<LabelDistribution> all;
+  for (std::size_t kind = 0; kind < LabelDistribution::kNames.size(); ++kind)
+    if (static_cast<Kind>(kind) != Kind::kImage) all.push_back({.kind = static_cast<Kind>(kind)});
+  // Runs longer than a counter of one byte counts, and longer than a block.
+  all.push_back({.kind = Kind::kRuns, .length = 1500});
+  if (full) {
+    all.push_back({.kind = Kind::kRuns, .length = 3});
+    all.push_back({.kind = Kind::kZipf, .exponent = 2});
+  }
+  return all;
+}
+
+/// Collects the cases of one type and operator.
+class CaseList {
+ public:
+  CaseList(const Subject& subject, Type type, Op op)
+      : subject_(subject),
+        variant_(subject.entry.variant),
+        type_(type),
+        op_(op),
+        keyed_(has_labels(variant_.operation)),
+        main_type_(is_main_type()),
+        main_op_(op == default_op(variant_.operation)),
+        plain_(main_op_ && (main_type_ || type == Type::kF64)),
+        defaults_(default_params(variant_)),
+        other_settings_(other_settings(variant_)),
+        large_(large_size(subject.backend)),
+        many_(many_buckets()),
+        awkward_(subject.full ? std::vector<std::size_t>{33, 1009, kSomeBlocks}
+                              : std::vector<std::size_t>{1009, kSomeBlocks}) {}
+
+  void add_sizes() {
+    for (const std::size_t n : sizes_to_check(subject_)) add({.n = n});
+  }
+
+  void add_distributions_of_values() {
+    if (!has_values(variant_.operation)) return;
+    for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
+      const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
+      if (distribution == Distribution{} || !unsuited(distribution, op_, type_).empty()) continue;
+      for (const std::size_t n : awkward_) add({.n = n, .distribution = distribution});
+    }
+  }
+
+  void add_large_size_and_borders() {
+    if (!plain_) return;
+    add({.n = large_});
+    if (variant_.borders == nullptr) return;
+    const Problem any{.operation = variant_.operation,
+                      .buckets = keyed_ ? many_ : 0,
+                      .type = type_,
+                      .op = op_,
+                      .params = defaults_,
+                      .device = subject_.traits};
+    // Beyond a border there may be whole pieces of work only, or a rest besides.
+    for (const std::size_t border : variant_.borders(any))
+      for (const std::size_t n : {border, border + 1, border + 1009}) add({.n = n});
+  }
+
+  void add_settings() {
+    for (const Params& params : other_settings_) {
+      // First, since a defect that neutral elements or wrapping sums show need not be looked for in
+      // the uniform cases, under one schedule after another.
+      if (variant_.defect != nullptr)
+        add({.n = kSomeBlocks,
+             .distribution = {.kind = Distribution::Kind::kExtremes},
+             .params = &params});
+      for (const std::size_t n : awkward_) add({.n = n, .params = &params});
+      add({.n = 1024, .params = &params});  // whole blocks of every size
+      if (params.has("block") && params.is_number("block"))
+        add({.n = params.number("block") - 1, .params = &params});
+      if (main_type_ && main_op_) add({.n = large_, .params = &params});
+      if (subject_.full)
+        add({.n = kSomeBlocks,
+             .distribution = {.kind = Distribution::Kind::kRamp},
+             .params = &params});
+    }
+  }
+
+  void add_labels_and_buckets() {
+    if (!keyed_) return;
+    using Kind = LabelDistribution::Kind;
+    // Emulated, variants that give every bucket a block, or pass over the inputs for every few,
+    // take seconds for thousands of buckets: unless all are asked for, one case has as many.
+    const bool few = subject_.backend == Backend::kEmu && !subject_.full;
+    const std::size_t too_many = few ? 1021 : 5003;
+    if (many_ > 1) add_label_distributions();
+    for (const std::size_t buckets :
+         {std::size_t{1}, std::size_t{2}, std::size_t{31}, std::size_t{33}, std::size_t{255},
+          std::size_t{257}, too_many})
+      for (const std::size_t n : awkward_) add({.n = n, .buckets = buckets});
+    if (few && main_type_ && main_op_) add({.n = 1009, .buckets = 5003});
+    if (subject_.full)
+      for (const std::size_t n : {0u, 1u})
+        for (const std::size_t buckets : {1u, 2u, 5003u}) add({.n = n, .buckets = buckets});
+    // This project's own variants choose their ways by the buckets and by how often labels occur.
+    if (plain_ && variant_.fidelity == Fidelity::kBeyond)
+      for (const LabelDistribution& labels : label_distributions(subject_.full))
+        add({.n = large_, .buckets = 5003, .labels = labels});
+    // Every input in one bucket: counters overflow where they can.
+    add({.n = large_, .labels = {.kind = Kind::kDegenerate}});
+    // Where any of equal labels may win, a lost input shows only if no other has its label.
+    if (plain_ && any_wins(defaults_))
+      add({.n = large_, .buckets = large_, .labels = {.kind = Kind::kPermutation}});
+    if (subject_.full) add({.n = large_, .buckets = 65537});
+    for (const Params& params : other_settings_) {
+      add({.n = kSomeBlocks, .buckets = 1, .params = &params});
+      add({.n = kSomeBlocks, .buckets = too_many, .params = &params});
+      for (const Kind kind : {Kind::kDegenerate, Kind::kRuns})
+        add({.n = kSomeBlocks, .labels = {.kind = kind}, .params = &params});
+    }
+  }
+
+  /// Inputs that are aligned to their elements and no better.
+  void add_misaligned() {
+    const std::size_t n = plain_ ? 20011 : 1009;
+    add({.n = n, .lead = 1});  // several blocks, each more than once
+    if (subject_.full) add({.n = kSomeBlocks, .lead = 3});
+  }
+
+  std::vector<Case> take() {
+    std::erase_if(
+        cases_, [&](const Case& c) { return !unsuited(c.point.distribution, op_, type_).empty(); });
+    return std::move(cases_);
+  }
+
+ private:
+  /// What a case does not name is the usual: many buckets, uniform inputs, default parameters.
+  struct Inputs {
+    std::size_t n = 0;
+    std::optional<std::size_t> buckets;
+    Distribution distribution;
+    LabelDistribution labels;
+    const Params* params = nullptr;
+    std::size_t lead = 0;
+  };
+
+  void add(const Inputs& inputs) {
+    cases_.push_back({.point = {.index = cases_.size(),
+                                .entry = &subject_.entry,
+                                .backend = subject_.backend,
+                                .n = inputs.n,
+                                .buckets = keyed_ ? inputs.buckets.value_or(many_) : 0,
+                                .type = type_,
+                                .op = op_,
+                                .distribution = inputs.distribution,
+                                .labels = inputs.labels,
+                                .params = inputs.params == nullptr ? defaults_ : *inputs.params,
+                                .seed = 1 + inputs.n,  // other values for every size
+                                .measurement = {}},
+                      .lead = inputs.lead});
+  }
+
+  void add_label_distributions() {
+    for (const LabelDistribution& labels : label_distributions(subject_.full)) {
+      for (const std::size_t n : awkward_) add({.n = n, .labels = labels});
+      // Few buckets, and more than there are inputs.
+      if (subject_.full)
+        for (const std::size_t buckets : {2u, 257u, 10007u})
+          add({.n = kSomeBlocks, .buckets = buckets, .labels = labels});
+    }
+  }
+
+  /// Whether the type is the one of the extensive cases: the default, or bytes where the variant
+  /// counts nothing else.
+  bool is_main_type() const {
+    const Operation operation = variant_.operation;
+    const bool has_default = variant_.supports(default_type(operation), default_op(operation));
+    return has_default ? type_ == default_type(operation) : is_label(type_);
+  }
+
+  /// Buckets where the case is about something else: 256, as most histograms have, or as many as
+  /// the variant does not refuse.
+  std::size_t many_buckets() const {
+    Point point{.entry = &subject_.entry, .type = type_, .op = op_, .params = defaults_};
+    for (const std::size_t buckets : {256u, 64u}) {
+      point.buckets = buckets;
+      if (variant_.restriction == nullptr ||
+          variant_.restriction(point.problem(subject_.traits)).empty())
+        return buckets;
+    }
+    return 1;
+  }
+
+  const Subject& subject_;
+  const Variant& variant_;
+  const Type type_;
+  const Op op_;
+  const bool keyed_;
+  const bool main_type_, main_op_;
+  const bool plain_;  ///< the default operator on the main type, or on f64
+  const Params defaults_;
+  const std::vector<Params> other_settings_;
+  const std::size_t large_;
+  const std::size_t many_;
+  const std::vector<std::size_t> awkward_;  ///< sizes at which the last block has a rest
+  std::vector<Case> cases_;
+};
+
+}  // namespace
+
+std::size_t large_size(Backend backend) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr std::size_t kEmulated = 30011;  // what the build without sanitizers does, in less time
+#else
+  constexpr std::size_t kEmulated = 100003;
+#endif
+  return backend == Backend::kEmu ? kEmulated : backend == Backend::kCuda ? 5533214 : 1299709;
+}
+
+std::vector<Case> cases_of(const Subject& subject, Type type, Op op) {
+  CaseList cases(subject, type, op);
+  cases.add_sizes();
+  cases.add_distributions_of_values();
+  cases.add_large_size_and_borders();
+  cases.add_settings();
+  cases.add_labels_and_buckets();
+  cases.add_misaligned();
+  return cases.take();
+}
+
+}  // namespace reduce_bench

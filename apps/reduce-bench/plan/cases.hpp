@@ -1,0 +1,35 @@
+// The cases in which `verify` tries a variant: which inputs, parameters and alignments.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/api/catalog.hpp"
+#include "kernels/api/variant.hpp"
+#include "plan/plan.hpp"
+
+namespace reduce_bench {
+
+/// One execution: the point, and by how many elements its input is off alignment.
+struct Case {
+  Point point;
+  std::size_t lead = 0;
+};
+
+/// What is tried: a variant on a backend whose device has the traits.
+struct Subject {
+  const CatalogEntry& entry;
+  Backend backend = Backend::kCpu;
+  const DeviceTraits& traits;
+  bool full = false;  ///< every size class, label distribution and misalignment
+};
+
+/// The cases of one type and operator that the variant provides, in the order in which they run.
+/// `Point::index` numbers them, with gaps where a distribution has no meaningful result.
+std::vector<Case> cases_of(const Subject& subject, Type type, Op op);
+
+/// The size at which every loop, pass and fold of partial results takes more than one step: on the
+/// emulated device beyond its threads times the largest unroll factor, on a GPU beyond a GPU's.
+std::size_t large_size(Backend backend);
+
+}  // namespace reduce_bench

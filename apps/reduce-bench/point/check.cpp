@@ -1,0 +1,119 @@
+#include "point/check.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+
+namespace reduce_bench {
+namespace {
+
+/// How often the emulator reschedules a case whose defect is a race before it counts as not shown.
+constexpr unsigned kRaceSeeds = 40;
+
+/// What of a defect's reason is the same for all problems: no numbers, nothing in brackets.
+std::string without_numbers(const std::string& text) {
+  std::string kept;
+  for (const char c : text.substr(0, text.find('(')))
+    if (c < '0' || c > '9') kept += c;
+  return kept;
+}
+
+/// Whether a documented defect made the result wrong, or left none.
+bool shows_defect(const Record& record) {
+  return record.known_wrong && (record.status == Status::kFailed ||
+                                (record.verification && !record.verification->passed_before));
+}
+
+class Checker {
+ public:
+  Checker(const Subject& subject, const Execute& execute)
+      : subject_(subject),
+        variant_(*subject.entry.on(subject.backend)),
+        emulated_(subject.backend == Backend::kEmu),
+        execute_(execute) {}
+
+  void check(const Case& c) {
+    std::string setting;
+    for (const auto& entry : c.point.params.entries())
+      setting += fmt::format(" {}={}", entry.name, entry.value);
+    bool& ran = settings_[setting];
+    const unsigned schedules =
+        emulated_ && subject_.full && c.point.n < large_size(Backend::kEmu) ? 3 : 1;
+    for (unsigned seed = 1; seed <= schedules; ++seed)
+      ran |= check_once(c, {.timed = false, .lead = c.lead, .emu_seed = seed + c.point.index});
+  }
+
+  Tally conclude() {
+    for (const auto& [setting, ran] : settings_)
+      if (!ran)
+        tally_.failures.push_back(
+            fmt::format("{}{}: every case was skipped, so nothing is known", variant_.id, setting));
+    // On hardware a race may never show.
+    for (const auto& [reason, shown] : defects_)
+      if (!shown && emulated_)
+        tally_.failures.push_back(fmt::format(
+            "{}: documented as wrong ({}), but every result was right", variant_.id, reason));
+    return std::move(tally_);
+  }
+
+ private:
+  /// Whether the case ran rather than being skipped.
+  bool check_once(const Case& c, ExecuteOptions options) {
+    Record record = execute_(c.point, options);
+    const auto defect = variant_.defect != nullptr && record.status != Status::kSkipped
+                            ? variant_.defect(c.point.problem(subject_.traits))
+                            : std::nullopt;
+    if (defect) {
+      bool& shown = defects_[without_numbers(defect->reason)];
+      for (unsigned again = 0; emulated_ && !shown && !shows_defect(record) && again < kRaceSeeds;
+           ++again) {
+        options.emu_seed = 1000 + again;
+        record = execute_(c.point, options);
+      }
+      shown = shown || shows_defect(record);
+      if (record.known_wrong) {
+        ++tally_.known_wrong;
+        return true;
+      }
+    }
+    if (record.status == Status::kSkipped) {
+      ++tally_.skipped;
+      return false;
+    }
+    if (record.status == Status::kOk) {
+      ++tally_.passed;
+      if (record.verification->deterministic == false) tally_.deterministic = false;
+    } else {
+      tally_.failures.push_back(
+          fmt::format("{}{}{}: {}", describe(c.point),
+                      c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
+                      emulated_ ? fmt::format(" with scheduling seed {}", *options.emu_seed) : "",
+                      record.reason));
+    }
+    return true;
+  }
+
+  const Subject& subject_;
+  const Variant& variant_;
+  const bool emulated_;
+  const Execute& execute_;
+  Tally tally_;
+  std::map<std::string, bool> defects_;   ///< reason without numbers -> shown at least once
+  std::map<std::string, bool> settings_;  ///< parameters -> run at least once
+};
+
+}  // namespace
+
+Tally check_variant(const Subject& subject, const Execute& execute) {
+  Checker checker(subject, execute);
+  const Variant& variant = *subject.entry.on(subject.backend);
+  for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t o = 0; o < kOpCount; ++o)
+      if (variant.enqueue[t][o] != nullptr)
+        for (const Case& c : cases_of(subject, static_cast<Type>(t), static_cast<Op>(o)))
+          checker.check(c);
+  return checker.conclude();
+}
+
+}  // namespace reduce_bench
