@@ -37,6 +37,11 @@ std::string build_id() {
       "{:016x}", checksum(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size() / 8, 8));
 }
 
+std::optional<std::string> cuda_compiler() {
+  if (!cuda_is_built()) return std::nullopt;
+  return CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT;
+}
+
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
@@ -76,8 +81,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
           {"os", named ? fmt::format("{} {} {}", system.sysname, system.release, system.machine)
                        : "unknown"},
           {"compiler", fmt::format("g++ {}", __VERSION__)},
-          {"cuda_compiler",
-           cuda_is_built() ? Json(CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT) : Json(nullptr)},
+          {"cuda_compiler", or_null(cuda_compiler())},
           {"flags", BUILD_FLAGS},
           {"build_type", BUILD_TYPE},
           {"git", git_json()},

@@ -16,6 +16,9 @@ std::string host_name();
 /// A checksum of this program's file: tells builds of one revision apart.
 std::string build_id();
 
+/// The compiler of the CUDA backend and its architectures; nothing where it is not in this build.
+std::optional<std::string> cuda_compiler();
+
 /// `2026-01-31T12:00:00Z`.
 std::string utc_now();
 
