@@ -1,16 +1,12 @@
 // The subcommands: each adds its options to the application and says what to do when chosen.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 
+#include "common/command_line.hpp"
 #include "common/document.hpp"
 
 namespace reduce_bench {
-
-/// Where a chosen command leaves what to run; its value is the exit code.
-using Action = std::function<int()>;
 
 void add_simulate(CLI::App& app, Action& action);
 void add_probe(CLI::App& app, Action& action);

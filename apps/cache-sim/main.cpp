@@ -12,7 +12,7 @@
 
 #include "commands.hpp"
 #include "common/error.hpp"
-#include "common/names.hpp"
+#include "common/revision.hpp"
 #include "common/standard_streams.hpp"
 
 namespace reduce_bench {
@@ -43,38 +43,22 @@ int main(int argc, char** argv) {
       "Simulates memory hierarchies under the CPU algorithms, and measures this machine's."};
   app.name("cache-sim");
   app.require_subcommand(1);
+  app.set_version_flag(
+      "--version", [] { return version_line("cache-sim"); }, "Version and revision of this build");
   app.footer(
       "Examples:\n"
       "  cache-sim probe -o here.json\n"
       "  cache-sim simulate --hierarchy here.json --algorithm cpu/multireduce --n 67108864 \\\n"
       "      --buckets 1048576\n"
-      "Exit codes: 0 good, 2 bad usage or input, 4 the simulation or probe failed.");
+      "Exit codes: 0 good (also after this help, which 'cache-sim' alone prints too), 2 bad\n"
+      "usage or input, 4 the simulation or probe failed.");
   Action action;
   add_simulate(app, action);
   add_probe(app, action);
 
-  std::vector<std::string_view> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(command->get_name());
-  if (argc > 1 && argv[1][0] != '-' && !find_name(commands, argv[1])) {
-    const std::string hint = suggestion(argv[1], commands);
-    complain(fmt::format("cache-sim: unknown command '{}'{}", argv[1],
-                         hint.empty() ? ", expected " + one_of(commands) : hint));
-    return kExitUsage;
-  }
+  if (const std::optional<int> ended = read_command_line(app, argc, argv)) return *ended;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // Help is success; everything else that CLI11 reports is bad usage.
-    return app.exit(error) == 0 ? kExitGood : kExitUsage;
-  }
-  try {
-    occupy_closed_streams();
-    const int code = action();
-    if (std::fflush(stdout) != 0)
-      throw UsageError(fmt::format("cannot write to standard output: {}; check where it goes",
-                                   std::strerror(errno)));
-    return code;
+    return run_action(action);
   } catch (const UsageError& error) {
     complain(fmt::format("cache-sim: {}", error.what()));
     return kExitUsage;

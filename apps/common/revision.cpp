@@ -1,6 +1,6 @@
 #include "common/revision.hpp"
 
-#include <string>
+#include <fmt/format.h>
 
 #include "revision_at_build.hpp"
 
@@ -11,6 +11,13 @@ Json git_json() {
   const bool known = revision != "unknown";
   return {{"revision", known ? Json(revision) : Json(nullptr)},
           {"dirty", known ? Json(REDUCE_BENCH_DIRTY) : Json(nullptr)}};
+}
+
+std::string version_line(std::string_view program) {
+  const Json git = git_json();
+  return fmt::format("{} {}, revision {}{}", program, REDUCE_BENCH_VERSION,
+                     git["revision"].is_null() ? "unknown" : git["revision"].get<std::string>(),
+                     git["dirty"] == true ? " with uncommitted changes" : "");
 }
 
 }  // namespace reduce_bench

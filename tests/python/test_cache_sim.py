@@ -169,3 +169,16 @@ def test_probe_writes_what_simulate_reads(tmp_path: Path) -> None:
     assert latencies == sorted(latencies)
     assert hierarchy["memory"]["latency_ns"] > 2 * latencies[0]
     assert run(*simulate("--hierarchy", str(here))).returncode == 0
+
+
+def test_without_arguments_the_program_prints_its_help() -> None:
+    alone, asked = run(), run("--help")
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, asked.stdout, "")
+    assert "'cache-sim' alone prints too" in asked.stdout
+
+
+def test_version_is_that_of_the_driver() -> None:
+    done = run("--version")
+    assert done.returncode == 0, done.stderr
+    driver = subprocess.run([DRIVER, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == driver.stdout.splitlines()[0].replace("reduce-bench", "cache-sim") + "\n"

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -620,7 +621,30 @@ def test_help_with_an_example(command: tuple[str, ...]) -> None:
     assert "Example" in ended.stdout
 
 
-@pytest.mark.parametrize("arguments", [(), ("ran",), ("run",), ("list", "--jsn"), ("show",)])
+def test_without_arguments_the_program_prints_its_help() -> None:
+    alone, asked = drive(), drive("--help")
+    assert (alone.returncode, alone.stdout, alone.stderr) == (GOOD, asked.stdout, "")
+    assert "'reduce-bench' alone prints too" in asked.stdout
+
+
+def test_version_says_what_was_built() -> None:
+    ended = drive("--version")
+    assert (ended.returncode, ended.stderr) == (GOOD, "")
+    program, cuda = ended.stdout.splitlines()
+    environment = json.loads(drive("info", "--json").stdout)["environment"]
+    (version,) = re.findall(
+        r"project\(reduce_bench .*VERSION ([\d.]+)\)",
+        (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"),
+    )
+    git = environment["git"]
+    assert program == (
+        f"reduce-bench {version}, revision {git['revision'] or 'unknown'}"
+        f"{' with uncommitted changes' if git['dirty'] else ''}"
+    )
+    assert cuda == f"CUDA: {environment['cuda_compiler'] or 'not in this build'}"
+
+
+@pytest.mark.parametrize("arguments", [("ran",), ("run",), ("list", "--jsn"), ("show",)])
 def test_bad_usage(arguments: tuple[str, ...]) -> None:
     ended = drive(*arguments)
     assert ended.returncode == USAGE

@@ -1,21 +1,12 @@
 // The subcommands: each adds its options to the application and says what to do when chosen.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "kernels/api/catalog.hpp"
-#include "plan/config.hpp"
+#include "common/command_line.hpp"
 
 namespace reduce_bench {
-
-/// A variant as `list --json` shows it; `show --json` adds the description.
-Json to_json(const CatalogEntry& entry);
-
-/// Where a chosen command leaves what to run; its value is the exit code.
-using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
 void add_list(CLI::App& app, Action& action);

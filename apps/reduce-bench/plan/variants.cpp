@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/error.hpp"
 #include "common/names.hpp"
 
@@ -12,6 +14,28 @@ std::vector<std::string_view> all_ids() {
   std::vector<std::string_view> ids;
   for (const CatalogEntry& entry : catalog()) ids.push_back(entry.variant.id);
   return ids;
+}
+
+/// The names of the types that the variant provides with any operator.
+Json provided_types(const Variant& variant) {
+  Json names = Json::array();
+  for (std::size_t t = 0; t < kTypeCount; ++t)
+    for (std::size_t o = 0; o < kOpCount; ++o)
+      if (variant.enqueue[t][o] != nullptr) {
+        names.push_back(kTypeNames[t]);
+        break;
+      }
+  return names;
+}
+
+/// The names of the operators that it provides on any type.
+Json provided_ops(const Variant& variant) {
+  Json names = Json::array();
+  for (std::size_t o = 0; o < kOpCount; ++o)
+    if (std::any_of(variant.enqueue.begin(), variant.enqueue.end(),
+                    [&](const auto& row) { return row[o] != nullptr; }))
+      names.push_back(kOpNames[o]);
+  return names;
 }
 
 }  // namespace
@@ -43,6 +67,35 @@ const CatalogEntry& find_variant(const std::string& id) {
   const std::string hint = suggestion(id, all_ids());
   throw UsageError(fmt::format("unknown variant '{}'{}", id,
                                hint.empty() ? "; 'reduce-bench list' shows them all" : hint));
+}
+
+Json to_json(const CatalogEntry& entry) {
+  const Variant& variant = entry.variant;
+  Json backends = Json::array(), built = Json::array(), params = Json::array();
+  for (std::size_t b = 0; b < kBackendCount; ++b) {
+    if (entry.declared[b]) backends.push_back(kBackendNames[b]);
+    if (entry.built[b] != nullptr) built.push_back(kBackendNames[b]);
+  }
+  for (const ParamSpec& spec : variant.params)
+    params.push_back({{"name", spec.name},
+                      {"default", spec.default_value},
+                      {"allowed", spec.allowed},
+                      {"meaning", spec.meaning}});
+  return {{"id", variant.id},
+          {"title", variant.title},
+          {"operation", name_of(variant.operation)},
+          {"backends", backends},
+          {"built", built},
+          {"types", provided_types(variant)},
+          {"ops", provided_ops(variant)},
+          {"fidelity", name_of(variant.fidelity)},
+          {"source", variant.source},
+          {"description", entry.description},
+          {"order", !has_operator(variant.operation) ? Json(nullptr)
+                    : variant.preserves_order()      ? Json("preserving")
+                                                     : Json("commutative")},
+          {"finish", variant.finish == Finish::kHost ? "host" : "device"},
+          {"params", params}};
 }
 
 }  // namespace reduce_bench

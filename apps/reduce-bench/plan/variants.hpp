@@ -1,10 +1,11 @@
-// Finding variants by name.
+// The catalog as the commands see it: finding variants by name, and telling what they are.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/document.hpp"
 #include "kernels/api/catalog.hpp"
 
 namespace reduce_bench {
@@ -15,5 +16,8 @@ std::vector<const CatalogEntry*> select_variants(std::span<const std::string> gl
 
 /// The entry of an id. Throws UsageError, suggesting the nearest id.
 const CatalogEntry& find_variant(const std::string& id);
+
+/// A variant as `list --json` and `show --json` print it.
+Json to_json(const CatalogEntry& entry);
 
 }  // namespace reduce_bench
