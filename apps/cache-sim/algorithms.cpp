@@ -16,7 +16,7 @@
 namespace reduce_bench {
 namespace {
 
-/// The n labels of a workload and, but for a gather, its n values: ones.
+/// The n labels of a workload, and as many values, all 1, as the algorithm reads.
 template <class Value>
 struct Inputs {
   Inputs(const Workload& workload, std::size_t values)
@@ -25,7 +25,7 @@ struct Inputs {
   Elements<Value> values_data;
 };
 
-/// The arrays of a sort of labels with a T each, beside what it sorts.
+/// The arrays that a sort of labels with a T each needs besides what it sorts.
 template <class T>
 struct SortArrays {
   SortArrays(const cpu::CpuRadixSort& sort, AddressSpace& space)

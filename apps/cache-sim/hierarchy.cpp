@@ -8,7 +8,7 @@
 namespace reduce_bench {
 namespace {
 
-/// Of a level: up to 1.3 GiB for the simulator.
+/// The most lines of a level, for which the simulator needs up to 1.3 GiB.
 constexpr std::uint64_t kMostLines = std::uint64_t{1} << 26;
 constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 20;
 constexpr double kMostLatencyNs = 1e9;

@@ -14,14 +14,15 @@
 
 namespace reduce_bench {
 
-/// Which line of a full set goes. Approximate LRU keeps one bit for each line, set at its use; when
-/// the last of a set would be set, the others are cleared. The first line without it goes.
+/// Which line of a full set is replaced. Approximate LRU keeps one bit for each line, which a use
+/// sets; when it would be the last of its set, the others are cleared. The first line whose bit is
+/// clear is replaced.
 enum class Replacement { kLru, kApproximateLru };
 inline constexpr std::array kReplacementNames{std::string_view{"lru"},
                                               std::string_view{"approximate-lru"}};
 
-/// Next-line: a miss, and the first use of a line that was prefetched, bring the following line of
-/// the same page.
+/// Next-line: a miss, and the first use of a prefetched line, fetch the following line where it
+/// lies in the same page.
 enum class Prefetch { kNone, kNextLine };
 inline constexpr std::array kPrefetchNames{std::string_view{"none"}, std::string_view{"next-line"}};
 

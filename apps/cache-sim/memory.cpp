@@ -26,7 +26,8 @@ Memory::Memory(const Hierarchy& hierarchy, const Pages& pages)
   }
 }
 
-/// Sets of fewer than four ways would leave most of what a search reads empty.
+/// The sets that are searched fastest. Of fewer than four ways, most of what a search compares
+/// would be empty.
 Memory::AnySets Memory::sets_of(std::uint64_t entries, std::uint64_t ways,
                                 Replacement replacement) {
   if (ways < 4 || ways > 48 || replacement != Replacement::kApproximateLru)
@@ -84,12 +85,13 @@ std::span<unsigned> Memory::look_up(Tlb& level, Sets& sets, std::span<const Requ
   return wanted.first(misses);
 }
 
-/// What the level asks of the next: for each request at most four, the last of which is written
-/// over where it must not be asked, as a branch that depends on the data would be mispredicted.
+/// Serves the requests and returns what the level asks of the next: at most four for each request.
+/// Where one may be needed it is written without a branch, which would be mispredicted, and the
+/// next overwrites it if it was not.
 template <class Sets>
 std::span<const Memory::Request> Memory::serve(Level& level, Sets& sets,
                                                std::span<const Request> requests) {
-  // The first level's sets stay in the processor's own.
+  // The sets of the first level stay in the processor's own cache: nothing is fetched ahead.
   const std::size_t ahead = &level == &levels_.front() ? requests.size() : kAhead;
   if (level.asked.size() < 4 * requests.size()) level.asked.resize(4 * requests.size());
   Request* next = level.asked.data();
@@ -128,7 +130,7 @@ std::span<const Memory::Request> Memory::serve(Level& level, Sets& sets,
       if (!demand) continue;
       ++counts.misses;
     }
-    // Brings the line that follows, and those after it that do not have it either.
+    // Prefetches the line that follows, into the farther levels as well that do not have it.
     const std::uint64_t after = (std::uint64_t{line} + 1) << line_shift;
     if (!level.prefetches || after >> page_shift_ != address >> page_shift_) continue;
     const Key line_after = line + 1;
@@ -192,8 +194,9 @@ std::optional<double> Memory::pipelined_ns() {
   return std::max(now_ns_, last_end_ns_);
 }
 
-/// The ring of slots is sorted from the one that is free first on; what begins last mostly ends
-/// last.
+/// Takes the slot that is free first and returns when the access can begin. The ring of slots is
+/// sorted by when they become free, from `first_slot_` on. What begins last mostly ends last, so
+/// that few slots move.
 inline double Memory::take_slot(double begin_ns, double latency_ns) {
   const std::size_t slots = slot_free_ns_.size();
   std::size_t at = first_slot_;
@@ -211,7 +214,7 @@ inline double Memory::take_slot(double begin_ns, double latency_ns) {
 
 void Memory::advance(std::span<const Request> accesses) {
   const double first_ns = levels_.front().latency_ns;
-  // Not kept in memory, as each access waits for the one before.
+  // In registers rather than members: each access waits for the result of the one before.
   double now_ns = now_ns_, last_end_ns = last_end_ns_;
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     const bool chained = accesses[i].kind() == Kind::kChainedRead;

@@ -37,7 +37,7 @@ struct TlbCounts {
 /// prefetches take no time in either.
 class Memory {
  public:
-  /// Addresses lie below: the number of the shortest line that a hierarchy may have fits a key.
+  /// All addresses are below this, so that the number of a line of the least length fits a key.
   static constexpr std::uint64_t kMostBytes = kMostKeys * kLeastLineBytes;
 
   Memory(const Hierarchy& hierarchy, const Pages& pages);
@@ -59,11 +59,12 @@ class Memory {
   std::uint64_t memory_reads();
   std::uint64_t memory_writes();
   double sequential_ns();
-  /// Only where the hierarchy says what overlaps.
+  /// The time of the pipelined model; nothing where the hierarchy does not say what overlaps.
   std::optional<double> pipelined_ns();
 
  private:
-  /// An access, or what a level asks of the next. One word, which is one store of the program.
+  /// An access, or what a level asks of the next. It is one word, so that noting an access is one
+  /// store.
   class Request {
    public:
     Request() = default;

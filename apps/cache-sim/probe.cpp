@@ -35,10 +35,10 @@
 namespace reduce_bench {
 namespace {
 
-constexpr double kSampleNs = 1e6;  // short against the slices that neighbours get
-constexpr int kSamples = 25;       // the shortest counts: disturbances only add
+constexpr double kSampleNs = 1e6;  // shorter than the time slices of other processes
+constexpr int kSamples = 25;       // the least of them counts: disturbances only add
 
-/// Time on the core, so that a neighbour's share of it does not count.
+/// The time that this thread had the core, so that other processes' shares do not count.
 double thread_ns() {
   std::timespec now{};
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
@@ -73,7 +73,7 @@ std::vector<std::size_t> lines(std::size_t size_bytes, std::size_t line_bytes) {
 
 void* volatile sink;
 
-/// Follows kChains cycles at once; ns for a step of one of them.
+/// Follows kChains cycles at once and returns the time of a step of one of them, in ns.
 template <std::size_t kChains>
 double chase_ns(const std::vector<void**>& begins, std::size_t length) {
   std::array<void**, kChains> at;
@@ -104,7 +104,7 @@ double best_of_chains_ns(std::byte* data, const std::vector<std::size_t>& offset
                          std::index_sequence<kChains...>) {
   return std::min({chase_ns<kChains>(link(data, offsets, true, kChains), offsets.size())...});
 }
-/// The least time of a step with several cycles followed at once.
+/// The least time of a step when several cycles are followed at once.
 double parallel_ns(std::byte* data, const std::vector<std::size_t>& offsets) {
   return best_of_chains_ns(data, offsets, std::index_sequence<4, 8, 12, 16, 24>{});
 }
@@ -163,7 +163,7 @@ bool pin_thread() {
 
 double rounded(double ns) { return std::round(ns * 1000) / 1000; }
 
-/// The levels of a TLB, from the time that `curve` adds to `least_ns`, a hit's.
+/// The levels of a TLB, from by how much the latencies of `curve` exceed `least_ns`, that of a hit.
 Pages pages_from(std::size_t bytes, const std::vector<Latency>& curve, double least_ns,
                  std::vector<std::string>& notes) {
   Pages pages{.bytes = bytes};
@@ -202,7 +202,7 @@ Hierarchy probe(std::size_t largest_bytes) {
 
   const PagedMemory base(largest_bytes, PageSize::kSmall);
   const PagedMemory huge(largest_bytes, PageSize::kHuge);
-  for (std::size_t i = 0; i < largest_bytes; i += base_bytes)  // so that it is there
+  for (std::size_t i = 0; i < largest_bytes; i += base_bytes)  // the first write allocates a page
     base.data()[i] = huge.data()[i] = std::byte{1};
   const std::array huge_parts{std::span<const std::byte>(huge.data(), largest_bytes)};
   const double huge_share = static_cast<double>(huge_page_bytes(huge_parts).value_or(0)) /
@@ -305,7 +305,7 @@ int probe_command(const std::string& output, std::int64_t largest_bytes) {
     }
   }();
   const Json document = to_json(hierarchy);
-  parse_hierarchy(document, "what the probe found");  // as `simulate` will
+  parse_hierarchy(document, "what the probe found");  // what `simulate` would refuse is not written
   write_document(document, output);
   for (const std::string& note : hierarchy.notes) fmt::print(stderr, "{}\n", note);
   return kExitGood;
@@ -317,7 +317,7 @@ void add_probe(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("probe", "Measures this machine's hierarchy, in about a minute");
   auto output = std::make_shared<std::string>("-");
-  // signed, as CLI11 reads -5 into what has no sign as 2^64 - 5
+  // Signed, since CLI11 reads -5 into an unsigned number as 2^64 - 5.
   auto largest_bytes = std::make_shared<std::int64_t>(0);
   command->add_option("-o,--output", *output, "File for the hierarchy (- for standard output)");
   command->add_option("--largest", *largest_bytes,

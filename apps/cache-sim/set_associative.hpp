@@ -12,12 +12,13 @@
 
 namespace reduce_bench {
 
-/// Number of a line or page. 32 bits, as the simulator waits for its own tables above all.
+/// The number of a line or page. It has 32 bits to keep the simulator's tables small: it spends
+/// most of its time waiting for them.
 using Key = std::uint32_t;
 inline constexpr Key kMostKeys = ~Key{0};
 
-/// key % sets by two multiplications (Lemire, Kaser, Kurz 2019: exact for 32 bits), as a division
-/// takes longer than a search.
+/// key % sets by two multiplications (Lemire, Kaser, Kurz 2019: exact for 32 bits), since a
+/// division takes longer than a search.
 class SetOf {
  public:
   explicit SetOf(std::uint64_t sets) : sets_(sets), reciprocal_(~std::uint64_t{0} / sets + 1) {}
@@ -30,8 +31,8 @@ class SetOf {
   std::uint64_t sets_, reciprocal_;
 };
 
-/// Approximate LRU and two to `kWays` ways, as most caches have: a search compares the tags of a
-/// set at once. What is known of a set lies together, as each set that is touched is a miss or two
+/// Approximate LRU and two to `kWays` ways, as most caches have: a search compares all tags of a
+/// set at once. All data of a set lie together, since each set that is touched costs a miss or two
 /// of the processor's own caches.
 template <std::size_t kWays>
 class SearchedSets {
@@ -72,7 +73,8 @@ class SearchedSets {
   }
 
   /// Where a key that was not found goes: the first empty entry of its set, else the one to
-  /// replace. Empty entries need no case of their own: their bits are not set. One always is not.
+  /// replace. Empty entries need no case of their own: their bits are clear. At least one bit of a
+  /// set always is.
   Entry victim(Entry not_found) const {
     const std::uint64_t used = sets_[not_found.set].used;
     return {not_found.set, ~used & (used + 1)};
@@ -81,11 +83,11 @@ class SearchedSets {
   Key key_at(Entry entry) const { return sets_[entry.set].tags[std::countr_zero(entry.bit)] - 1; }
   bool dirty(Entry entry) const { return sets_[entry.set].dirty & entry.bit; }
   void make_dirty(Entry entry, bool dirty) { sets_[entry.set].dirty |= dirty ? entry.bit : 0; }
-  /// Whether nobody has asked for it yet.
+  /// Whether it was prefetched and no access has asked for it yet.
   bool prefetched(Entry entry) const { return sets_[entry.set].prefetched & entry.bit; }
   void clear_prefetched(Entry entry) { sets_[entry.set].prefetched &= ~entry.bit; }
 
-  /// Puts a key where `victim` said, as used.
+  /// Puts a key where `victim` said, and marks it as used.
   void place(Key key, Entry entry, bool dirty, bool prefetched) {
     Set& set = sets_[entry.set];
     set.tags[std::countr_zero(entry.bit)] = key + 1;
@@ -105,9 +107,9 @@ class SearchedSets {
   std::vector<Set> sets_;
 };
 
-/// Any number of ways and any policy. Finds a key in a table of all keys, which are dense, as
-/// arrays lie one after another: a search of the thousands of ways that a TLB without sets has
-/// would take microseconds.
+/// Any number of ways and any policy. Keys are found by a table of all keys, which are dense, since
+/// arrays lie one after another: searching the thousands of ways of a TLB without sets would take
+/// microseconds.
 class IndexedSets {
  public:
   struct Entry {
@@ -145,7 +147,7 @@ class IndexedSets {
     }
   }
 
-  /// Empty entries need no case of their own: their times are the least, and their bits not set.
+  /// Empty entries need no case of their own: their times are the least, and their bits are clear.
   Entry victim(Entry not_found) const {
     const std::size_t set = not_found.set, first = set * ways_;
     switch (replacement_) {
@@ -192,7 +194,7 @@ class IndexedSets {
     full = 0;
     words[way / 64] = bit;
   }
-  /// The first way whose bit is not set; of a set of one way that way, whose bit stays set.
+  /// The first way whose bit is clear; in a set of one way that way, whose bit stays set.
   std::size_t first_unused(std::size_t set) const {
     if (ways_ == 1) return 0;
     const std::size_t word = full_words_[set];
@@ -200,16 +202,16 @@ class IndexedSets {
   }
 
   std::uint64_t ways_;
-  std::size_t words_;       ///< of 64 bits for each set
+  std::size_t words_;       ///< of 64 bits, for the ways of each set
   std::uint64_t all_used_;  ///< the last word of a set whose ways were all used
   Replacement replacement_;
   SetOf set_of_;
   std::uint64_t time_ = 0;
   std::vector<State> entries_;
-  std::vector<std::uint64_t> used_at_;     ///< LRU: when
-  std::vector<std::uint64_t> used_bits_;   ///< approximate LRU
-  std::vector<std::uint32_t> full_words_;  ///< how many words begin a set that are all ones
-  std::vector<std::uint32_t> index_;       ///< 1 + where each key is; 0: nowhere
+  std::vector<std::uint64_t> used_at_;     ///< LRU: when each entry was used last
+  std::vector<std::uint64_t> used_bits_;   ///< approximate LRU: a bit for each entry
+  std::vector<std::uint32_t> full_words_;  ///< words at the beginning of a set that are all ones
+  std::vector<std::uint32_t> index_;       ///< 1 + the entry of each key; 0: none
 };
 
 }  // namespace reduce_bench

@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
   std::string hierarchy, algorithm, labels = "uniform", sort_bits, fetch = "free", output;
-  // signed, as CLI11 reads -5 into what has no sign as 2^64 - 5
+  // Signed, since CLI11 reads -5 into an unsigned number as 2^64 - 5.
   std::int64_t n = 0, buckets = 0, page_bytes = 0, seed = 1;
   bool as_json = false;
 };
@@ -66,7 +66,8 @@ Workload workload_of(const Options& options, const Algorithm& algorithm) {
   return workload;
 }
 
-/// The algorithms run on real labels, of which there is a copy at first. Throws std::runtime_error.
+/// The labels that the algorithms read exist twice while they are made. Throws std::runtime_error
+/// where the memory available does not hold them.
 void require_memory(const Workload& workload) {
   const std::uint64_t least_bytes = 2 * workload.n * sizeof(Label);
   const std::size_t available_bytes = available_memory_bytes();

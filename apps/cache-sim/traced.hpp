@@ -14,9 +14,9 @@
 
 namespace reduce_bench {
 
-/// A 32-bit value that nobody looks at. No algorithm's accesses depend on values, so a simulation
-/// has no need of theirs: they have a place in the simulated memory and none in ours, unless beside
-/// positions.
+/// A 32-bit value that is never looked at. No algorithm's accesses depend on values, so values have
+/// a place in the simulated memory and, unless they lie beside positions, none in the simulator's
+/// own.
 struct Blank {
   std::int32_t unused;
   friend Blank operator+(Blank, Blank) { return {}; }
@@ -25,7 +25,7 @@ static_assert(sizeof(Blank) == sizeof(std::int32_t));
 template <class T>
 inline constexpr bool kBlank = std::is_same_v<std::remove_const_t<T>, Blank>;
 
-/// The elements of an array; none where they are blank.
+/// The elements of an array, which holds none where they are blank.
 template <class T>
 struct Elements {
   explicit Elements(std::size_t n, T value = {}) : size(n), kept(kBlank<T> ? 0 : n, value) {}

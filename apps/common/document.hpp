@@ -17,18 +17,19 @@ namespace reduce_bench {
 using Json = nlohmann::ordered_json;
 using Names = std::span<const std::string_view>;
 
-/// Deeper than any of the documents nests.
+/// The deepest nesting that is read: more than any of the documents needs.
 inline constexpr int kMostNesting = 16;
 
-/// Times of results lie between these (11 days): what a comparison computes of them stays finite.
+/// Limits of the times in results (the larger is 11 days), so that what a comparison computes from
+/// them is finite.
 inline constexpr double kLeastNs = 1e-3, kMostNs = 1e15;
 
 /// Parses JSON; `name` stands for the file in messages. Throws UsageError for what is not JSON,
 /// nests too deep, or names a key twice in one object, where one of the values would be lost.
 Json parse_document(std::istream& stream, const std::string& name);
 
-/// Parses a file. `what` it is and what to do (`advice`) stand in the message where it cannot be
-/// read. Throws UsageError also as above.
+/// Parses a file. Throws UsageError as above, and where the file cannot be read: that message says
+/// `what` the file is and ends with `advice`.
 Json read_document(const std::filesystem::path& file, const std::string& what,
                    const std::string& advice);
 
@@ -40,7 +41,7 @@ class Node {
       : value_(value), pointer_(std::move(pointer)), file_(file) {}
 
   [[noreturn]] void fail(const std::string& complaint) const;
-  /// The file and the JSON pointer.
+  /// The file and the JSON pointer to this value.
   std::string where() const;
   [[noreturn]] void expected(const std::string& what) const;
 
@@ -52,7 +53,7 @@ class Node {
   std::vector<Node> elements(std::size_t least = 1) const;
   std::vector<std::pair<std::string, Node>> members() const;
 
-  /// Control characters come as JSON escapes them.
+  /// A string, with control characters as JSON escapes them.
   std::string string() const;
   bool boolean() const;
   std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;

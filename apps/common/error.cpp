@@ -8,7 +8,8 @@
 namespace reduce_bench {
 namespace {
 
-constexpr std::size_t kMostHead = 1500, kMostTail = 400;  // the advice stands at the end
+/// What is kept of a long message, in bytes. Its end is the advice.
+constexpr std::size_t kMostHead = 1500, kMostTail = 400;
 
 std::string one_line(const std::string& message) {
   const std::string line = printable(message);

@@ -17,13 +17,13 @@ enum ExitCode : int {
 };
 
 /// Something the user must change: one sentence that names what failed, on what, and what to do.
-/// What it quotes from files and the command line may be anything: it is made one line of UTF-8
-/// without control characters, and left out in the middle where the line is long.
+/// It may quote anything from files and the command line: the message is made one line of UTF-8
+/// without control characters, and loses its middle where it is long.
 struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& message);
 };
 
-/// What errno says, and `advice`, for which there is another where files ran out.
+/// What errno says and what to do: `advice`, unless the process ran out of file descriptors.
 std::string reason_and_advice(int error, const std::string& advice);
 
 }  // namespace reduce_bench

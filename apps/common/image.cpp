@@ -14,7 +14,7 @@
 namespace reduce_bench {
 namespace {
 
-/// Far more pixels than inputs that fit; keeps products of damaged sizes from wrapping.
+/// A limit that no image reaches and that keeps the product of two damaged sizes from wrapping.
 constexpr std::size_t kMostPixels = std::size_t{1} << 31;
 
 class Reader {
@@ -59,7 +59,7 @@ class Reader {
     image.width = number("width", 1, kMostPixels);
     image.height = number("height", 1, kMostPixels / image.width);
     most_ = number("largest value", 1, 65535);
-    if (!plain_) ++position_;  // one white space, then the samples
+    if (!plain_) ++position_;  // exactly one white space precedes raw samples
     const std::size_t pixels = image.width * image.height;
     const std::size_t needed = pixels * channels_ * (plain_ ? 1 : most_ > 255 ? 2 : 1);
     if (position_ > bytes_.size() || bytes_.size() - position_ < needed)
@@ -101,7 +101,8 @@ Image read_image(const std::filesystem::path& file) {
   };
   std::error_code error;
   const auto there = std::filesystem::status(file, error);
-  // A device may never end, and a pipe can be read once: the worker process reads the file again.
+  // A device may never end. A pipe can be read only once, but the worker process reads the file,
+  // too.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
     fail("it is not a regular file");
   std::ifstream stream(file, std::ios::binary);

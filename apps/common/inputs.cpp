@@ -14,7 +14,8 @@
 namespace reduce_bench {
 namespace {
 
-/// Where `uniform` plants the elements that matter to prod, and, or: one in each of twelve windows.
+/// Whether element i is one of those that decide a `prod`, `and` or `or` of `uniform` values: one
+/// at random in each twelfth of the input.
 bool is_planted(const InputKey& key, const Randomness& random, std::size_t i) {
   const std::size_t window = std::max<std::size_t>(1, (key.n + 11) / 12);
   const std::size_t start = i / window * window;
@@ -59,7 +60,7 @@ T cancelling(const InputKey& key, const Randomness& random, std::size_t i) {
   const double scaled = std::is_floating_point_v<T> ? magnitude : std::floor(magnitude * 0x1p24);
   const double left_over = 2 / (key.distribution.condition + 1);
   if (i % 2 == 1) return static_cast<T>(-scaled * (1 - left_over));
-  const bool alone = i + 1 == key.n;  // would outweigh all pairs
+  const bool alone = i + 1 == key.n;  // without its partner it would outweigh all pairs
   return static_cast<T>(alone ? scaled * left_over : scaled);
 }
 
@@ -90,8 +91,8 @@ T extremes(const InputKey& key, const Randomness& random, std::size_t i) {
   }
 }
 
-/// Strictly on the far side of zero from the operator's neutral element, so that padding with zeros
-/// instead shows.
+/// Values that lie, for min and max, between zero and the neutral element: a variant that pads with
+/// zeros instead of it gives a wrong result.
 template <class T>
 T ramp(const InputKey& key, std::size_t i) {
   return static_cast<T>((key.op == Op::kMax ? -1 : 1) * (1 + int(i % 16)));
@@ -108,12 +109,12 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
     case Kind::kCancelling: return cancelling<T>(key, random, i);
     case Kind::kZeros: return T{0};
     case Kind::kExtremes: return extremes<T>(key, random, i);
-    // They decide min and max: an algorithm that takes zero for "no value" shows.
+    // The zeros decide min and max: an algorithm that takes zero for "no value" is wrong.
     case Kind::kRareZeros: return random.word(i) % 64 == 0 ? T{0} : ramp<T>(key, i);
     case Kind::kRareOnes: break;
   }
-  // Whatever the order, a float has the sum of 2^27 of these exactly: so the results of variants
-  // whose order nobody knows can be verified, too.
+  // Every partial sum of up to 2^27 of these is exact in a float, whatever the order, so variants
+  // whose order is unknown can be verified, too.
   const std::uint64_t word = random.word(i);
   return word % 16 == 0 ? static_cast<T>(word >> 63 ? 1 : -1) : T{0};
 }
@@ -155,7 +156,7 @@ HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) 
 }
 
 namespace {
-/// The size is a constant, so that the copy of an element is one instruction.
+/// The checksum of words of one size, which is a constant here so that a copy is one instruction.
 template <class Word>
 std::uint64_t checksum_of(const std::byte* data, std::size_t n) {
   std::uint64_t total = 0;

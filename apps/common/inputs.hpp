@@ -34,7 +34,7 @@ struct Distribution {
       std::string_view{"extremes"}, std::string_view{"rare-zeros"}, std::string_view{"rare-ones"}};
 
   Kind kind = Kind::kUniform;
-  double condition = 1e3;  ///< cancelling: sum of magnitudes over magnitude of the sum
+  double condition = 1e3;  ///< of `cancelling`: sum of magnitudes over magnitude of the sum
 
   std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }
   bool operator==(const Distribution&) const = default;
@@ -53,8 +53,9 @@ struct InputKey {
   bool operator==(const InputKey&) const = default;
 };
 
-/// `lead` elements of garbage, n elements, `overread` elements of garbage (NaN for floats), in one
-/// heap allocation of exactly that size, so that AddressSanitizer sees the byte after it.
+/// `lead` elements of garbage, n elements, then `overread` elements of garbage (NaN for floats).
+/// They are one heap allocation of exactly that size, so that AddressSanitizer notices a read
+/// beyond.
 struct HostArray {
   HostArray() = default;
   HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead, std::size_t overread);
@@ -68,8 +69,8 @@ struct HostArray {
 HostArray generate(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
 
 /// Position-dependent checksum of an array of 1-, 4- or 8-byte elements, in any order of
-/// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. The backends that
-/// hold data elsewhere compute the same.
+/// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. A backend whose
+/// data is not in host memory computes the same there.
 std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes);
 
 }  // namespace reduce_bench

@@ -13,7 +13,7 @@
 namespace reduce_bench {
 namespace {
 
-/// A share in [0, 1) of m buckets.
+/// The bucket that a share in [0, 1) of m buckets falls into.
 std::uint64_t bucket_at(double share, std::uint64_t m) {
   return std::min(static_cast<std::uint64_t>(std::max(share, 0.0) * static_cast<double>(m)), m - 1);
 }
@@ -21,8 +21,8 @@ std::uint64_t uniform(std::uint64_t word, std::uint64_t m) {
   return (word >> 32) * m >> 32;  // m <= 2^32
 }
 
-/// Where a random order of [0, m), one for each seed, sends x: a Feistel network on the next even
-/// power of two, walked until it comes back into the range.
+/// The place of x in a random order of [0, m), one for each seed: a Feistel network permutes the
+/// next even power of two, and is applied until the result lies in the range.
 std::uint64_t permuted(std::uint64_t x, std::uint64_t m, std::uint64_t seed) {
   const auto half_bits = std::max<std::uint64_t>(1, (std::bit_width(m - 1) + 1) / 2);
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
@@ -59,7 +59,7 @@ class Zipf {
 
  private:
   double density(double x) const { return std::exp(-exponent_ * std::log(x)); }
-  /// Of the density: (x^(1-s) - 1) / (1-s), and ln x for s = 1.
+  /// The integral of the density from 1 to x: (x^(1-s) - 1) / (1-s), and ln x for s = 1.
   double integral(double x) const {
     const double log_x = std::log(x), t = (1 - exponent_) * log_x;
     return std::fabs(t) < 1e-8 ? log_x * (1 + t / 2) : std::expm1(t) / (1 - exponent_);
@@ -129,7 +129,7 @@ std::string unsuited(const LabelKey& key) {
 HostArray generate(const LabelKey& key, std::size_t lead, std::size_t overread) {
   using Kind = LabelDistribution::Kind;
   const LabelDistribution& distribution = key.distribution;
-  // Another sequence than that of the values.
+  // The labels' random sequence is another than the values'.
   const Randomness random{mix(key.seed + 2 * kGoldenGamma)};
   const std::uint64_t m = key.buckets, n = key.n;
   const Zipf zipf(distribution.exponent, m);

@@ -40,9 +40,9 @@ struct LabelDistribution {
       std::string_view{"graphic"},     std::string_view{"image"}};
 
   Kind kind = Kind::kUniform;
-  double exponent = 1;      ///< zipf
-  std::size_t length = 64;  ///< runs
-  std::string file;         ///< image
+  double exponent = 1;      ///< s of `zipf`
+  std::size_t length = 64;  ///< of `runs`, in labels
+  std::string file;         ///< of `image`
   std::shared_ptr<const Image> image;
 
   std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }
@@ -61,7 +61,7 @@ struct LabelKey {
 /// Why the distribution or the type cannot label these buckets; empty where it can.
 std::string unsuited(const LabelKey& key);
 
-/// As `generate` for values; the garbage around the labels is beyond all buckets.
+/// Does for labels what the other `generate` does for values; the garbage is beyond all buckets.
 HostArray generate(const LabelKey& key, std::size_t lead = 0, std::size_t overread = 0);
 
 }  // namespace reduce_bench

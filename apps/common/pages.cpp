@@ -31,8 +31,9 @@ std::size_t available_memory_bytes() {
 }
 
 PagedMemory::PagedMemory(std::size_t size_bytes, PageSize pages) {
-  // Whole huge pages, or the end of the memory could not lie on one; around them at least a page
-  // that is never accessible, or the kernel may count the mapping and its neighbour as one.
+  // The memory is whole huge pages, so that its end can lie on one, too. Around it lies at least a
+  // page that is never accessible: the kernel may merge neighbouring mappings and count them as
+  // one.
   usable_bytes_ = whole_huge_pages(std::max<std::size_t>(size_bytes, 1));
   mapped_bytes_ = usable_bytes_ + 2 * kHugePageBytes;
   mapped_ = mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -9,7 +9,7 @@
 
 namespace reduce_bench {
 
-/// Memory that the host can still give out.
+/// How much memory the host can still give out.
 std::size_t available_memory_bytes();
 
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;  // where base pages are 4 KiB
@@ -35,8 +35,8 @@ class PagedMemory {
   std::byte* data_;
 };
 
-/// How much lies on huge pages of the mappings that begin in these parts, by the kernel's account;
-/// nothing where it gives none. A mapping counts whole.
+/// How much of the mappings that begin in these parts lies on huge pages, by the kernel's account;
+/// nothing where the kernel does not tell. A mapping is counted whole, also beyond its part.
 std::optional<std::size_t> huge_page_bytes(std::span<const std::span<const std::byte>> parts);
 
 }  // namespace reduce_bench

@@ -8,7 +8,7 @@
 
 namespace reduce_bench {
 
-/// Independent random words per position: word `k` of element i, k < 4.
+/// Up to four independent random words for each position: word k < 4 of element i.
 struct Randomness {
   std::uint64_t seed;
   std::uint64_t word(std::size_t i, unsigned k = 0) const {

@@ -5,12 +5,13 @@
 
 namespace reduce_bench {
 
-/// Puts /dev/null where standard input, output or error is closed. The next file opened would
-/// become it otherwise, and get what is printed, or be taken from the worker process. Writing to a
-/// closed standard output is an error still; who closes standard error wants to hear nothing.
+/// Opens /dev/null in place of those of standard input, output and error that are closed. Otherwise
+/// the next file opened would take the number, and get what is printed. Writing to a standard
+/// output that was closed is still an error; what goes to a standard error that was closed is
+/// dropped.
 void occupy_closed_streams();
 
-/// Prints a line to standard error; where that is full or a closed pipe, nobody is told.
+/// Prints a line to standard error. Where that fails, there is nobody to tell.
 void complain(const std::string& line) noexcept;
 
 }  // namespace reduce_bench

@@ -17,7 +17,7 @@ bool is_inside_character(std::string_view text, std::size_t at) {
 
 std::string printable(const std::string& text) {
   std::string out;
-  // As JSON writes a string, but quotes and backslashes as they are.
+  // Each part is escaped as JSON does, but for quotes and backslashes, which stay as they are.
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\"\\", start), text.size());
     const std::string quoted =

@@ -7,13 +7,14 @@
 
 namespace reduce_bench {
 
-/// UTF-8 without control characters: those as JSON escapes them, and what is not UTF-8 as U+FFFD.
+/// The text as UTF-8 without control characters, which become JSON's escapes; bytes that are not
+/// UTF-8 become U+FFFD.
 std::string printable(const std::string& text);
 
-/// The first so many bytes, or a few less where the cut would divide a character.
+/// The first `most` bytes, or a few fewer where the cut would divide a character.
 std::string_view first_bytes(std::string_view text, std::size_t most);
 
-/// The last so many bytes, likewise.
+/// The last `most` bytes, likewise.
 std::string_view last_bytes(std::string_view text, std::size_t most);
 
 /// `2^20`, or the number where it is no large power of two.

@@ -33,7 +33,7 @@ std::string why_refused(int error) {
   }
 }
 
-/// One event on every thread of the team.
+/// One event, counted on every thread of an OpenMP team.
 class TeamCounter {
  public:
   TeamCounter() = default;
@@ -79,7 +79,9 @@ class TeamCounter {
         return {.unavailable = std::string("cannot read the count: ") + std::strerror(errno)};
       if (seen.enabled_ns > 0 && seen.running_ns == 0)
         return {.unavailable = "other events held the processor's counters all the time"};
-      if (seen.enabled_ns > 0)  // else the thread did not run
+      // The kernel may share a counter among events: the count is scaled to the whole time. A
+      // thread that did not run meanwhile adds nothing.
+      if (seen.enabled_ns > 0)
         total += static_cast<double>(seen.count) * static_cast<double>(seen.enabled_ns) /
                  static_cast<double>(seen.running_ns);
     }
@@ -111,12 +113,12 @@ std::vector<Counter> count_events(std::span<const Event> events,
                                   const std::function<void()>& prepare,
                                   const std::function<void()>& work) {
   std::vector<TeamCounter> team(events.size());
-  // An event counts the thread that opens it; the team outlives this region.
+  // An event counts the thread that opens it. OpenMP keeps the threads of this region for the next.
 #pragma omp parallel
   for (std::size_t i = 0; i < events.size(); ++i) team[i].open(events[i]);
 
   if (std::any_of(team.begin(), team.end(), [](const auto& each) { return each.is_open(); })) {
-    prepare();  // meanwhile the other threads of the team go to sleep
+    prepare();
     for (TeamCounter& each : team) each.enable(true);
     work();
     for (TeamCounter& each : team) each.enable(false);

@@ -12,7 +12,7 @@
 
 namespace reduce_bench {
 
-/// What is counted of the CPU variants, in the order of a record's counters.
+/// The names of what is counted of the CPU variants, in the order of a record's counters.
 inline constexpr std::array kCounterNames{
     std::string_view{"dtlb_loads"}, std::string_view{"dtlb_load_misses"},
     std::string_view{"l1d_load_misses"}, std::string_view{"llc_load_misses"}};
@@ -22,7 +22,7 @@ struct Counter {
   std::string unavailable;  ///< why there is no count
 };
 
-/// As perf_event_open has it.
+/// An event as perf_event_open takes it.
 struct Event {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -31,7 +31,8 @@ struct Event {
 std::span<const Event> miss_events();
 
 /// How often each event happened in `work`, in user mode, on all threads of the OpenMP team.
-/// `prepare` comes before it and is not counted; where nothing can be counted neither is called.
+/// `prepare` is called before it and is not counted. Where no event can be counted, neither is
+/// called.
 std::vector<Counter> count_events(std::span<const Event> events,
                                   const std::function<void()>& prepare,
                                   const std::function<void()>& work);

@@ -54,7 +54,8 @@ __global__ void checksum_kernel(const Word* data, std::size_t n, unsigned long l
   atomicAdd(total, sum);
 }
 
-/// Reads everything, writes nothing but in a case that random data does not reach.
+/// Reads everything. The store keeps the compiler from dropping the loads, and is made only where
+/// what was read combines to one pattern of bits.
 template <int kLoads, bool kAhead>
 __global__ void read_stream_kernel(const uint4* data, std::size_t count, unsigned* never) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
@@ -119,10 +120,12 @@ std::string driver_version() {
 void free_device(void* data) { cudaFree(data); }
 void free_host(void* data) { cudaFreeHost(data); }
 
-/// What every device has that knows clusters at all (CUDA Programming Guide, thread block
-/// clusters).
+/// The largest cluster, in blocks, that every device with clusters can launch (CUDA Programming
+/// Guide, thread block clusters).
 constexpr unsigned kPortableClusterBlocks = 8;
-/// The device, and the code: kernels compiled for an earlier architecture run on it, too.
+
+/// Whether the device has clusters and this code can use them: a kernel that was compiled for an
+/// earlier architecture runs on such a device, too, but without them.
 bool knows_clusters(const cudaDeviceProp& properties) {
   cudaFuncAttributes compiled{};
   check(cudaFuncGetAttributes(&compiled, empty_kernel), "cudaFuncGetAttributes");
@@ -150,7 +153,7 @@ class CudaDevice final : public Device {
     scalars_ = allocate(256);
     mapped_ = allocate_host(sizeof(Mapped));
     *mapped() = Mapped{};
-    // Left over from another program, lines set aside for persisting accesses would shrink the L2.
+    // What another program set aside of the L2 for persisting accesses would be missing from it.
     const cudaError_t reset = cudaCtxResetPersistingL2Cache();
     if (reset != cudaSuccess && reset != cudaErrorNotSupported)
       check(reset, "cudaCtxResetPersistingL2Cache");
@@ -243,7 +246,7 @@ class CudaDevice final : public Device {
     try {
       return queue_sample(mode, work, batch);
     } catch (...) {
-      // Whatever was queued must not wait for ever.
+      // Lets the blocking kernel end: what was queued behind it must not wait for ever.
       std::atomic_ref<unsigned>(mapped()->flag).store(blocks_, std::memory_order_seq_cst);
       throw;
     }
@@ -264,7 +267,7 @@ class CudaDevice final : public Device {
     auto* never = reinterpret_cast<unsigned*>(scalars_.data());
     for (const unsigned threads : {256u, 512u, 1024u}) {
       for (const unsigned waves : {1u, 2u, 8u, 32u}) {
-        // No more blocks than there is work for at eight loads a thread.
+        // No more blocks than there is work for at four loads a thread.
         const std::size_t useful =
             std::max<std::size_t>(1, ceil_div(count, std::size_t{threads} * 4));
         const std::size_t resident =
@@ -359,7 +362,8 @@ class CudaDevice final : public Device {
     check(status, "cudaGraphInstantiate");
   }
 
-  /// A fault inside a kernel surfaces at any later call and poisons the context for good.
+  /// Runs f. A fault inside a kernel surfaces at any later call and leaves the context unusable, so
+  /// every CUDA error means that the device is lost, unless it is one that refuses a launch.
   template <class F>
   void lost_on_error(F&& f) {
     try {

@@ -17,7 +17,7 @@
 
 namespace reduce_bench {
 
-/// Memory of a backend, released when it goes.
+/// Memory of a backend, released with this object.
 class Memory {
  public:
   Memory() = default;
@@ -31,7 +31,7 @@ class Memory {
   std::size_t size_bytes_ = 0;
 };
 
-/// Thrown where an allocation is refused: the point is recorded as failed, the run goes on.
+/// An allocation was refused: the point is recorded as failed, and the run goes on.
 struct OutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -49,12 +49,12 @@ struct Work {
 
 struct Sample {
   double ns = 0;                       ///< per call
-  std::optional<double> sm_clock_mhz;  ///< GPU only, right after the work
+  std::optional<double> sm_clock_mhz;  ///< of a GPU, measured right after the work
 };
 
-/// One shape of the read-only stream or copy that sets a ceiling.
+/// One way of reading memory, for the ceiling of read bandwidth.
 struct StreamShape {
-  std::string name;  ///< a clause: loads, threads, blocks
+  std::string name;  ///< loads, threads and blocks, in a clause
   std::function<void()> enqueue;
 };
 
@@ -73,16 +73,17 @@ class Device {
   virtual void upload(void* to, const void* from, std::size_t size_bytes) = 0;
   virtual void download(void* to, const void* from, std::size_t size_bytes) = 0;
   virtual void fill(void* to, unsigned char byte, std::size_t size_bytes) = 0;
-  /// As the host's `checksum` (inputs.hpp), where the data is.
+  /// What the host's `checksum` (inputs.hpp) gives, computed where the data is.
   virtual std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) = 0;
 
   virtual Stream stream() = 0;
   /// Waits for the stream. Throws DeviceLost where a kernel failed.
   virtual void synchronize() = 0;
 
-  /// Whether the mode exists here (graph: CUDA only, not for synchronous work).
+  /// Whether work can be timed in the mode. Graphs are CUDA's, and never of synchronous work.
   virtual bool has_mode(Mode mode, const Work& work) const = 0;
-  /// One sample. `batch` calls are averaged in the hot and graph modes; cold always times one.
+  /// Times `batch` calls together: in the cold mode caches are flushed before the first alone, so
+  /// there the batch is 1.
   virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
   /// What the processor counts in one more call, in the state of the caches that a sample of the
   /// mode begins with. Empty where the backend counts nothing.
@@ -96,26 +97,26 @@ class Device {
   virtual std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) = 0;
   virtual std::function<void()> copy(std::byte* to, const std::byte* from,
                                      std::size_t size_bytes) = 0;
-  /// The smallest thing that can be launched.
+  /// A kernel, or on the host a function, that does nothing.
   virtual std::function<void()> empty_launch() = 0;
 };
 
 std::unique_ptr<Device> make_cpu_device();
 std::unique_ptr<Device> make_emu_device();
 
-/// What `info` tells about a CUDA device and results record.
+/// What `info` tells about a CUDA device, and results files record.
 struct GpuInfo {
   int ordinal = 0;
-  std::string name, compute_capability, uuid;
+  std::string name, compute_capability;
   unsigned sm_count = 0;
-  std::size_t l2_bytes = 0, memory_bytes = 0, free_bytes = 0;
+  std::size_t l2_bytes = 0, memory_bytes = 0;
   std::optional<double> sm_clock_mhz_max, memory_clock_mhz_max;
   std::optional<unsigned> memory_bus_bits;
-  std::optional<double> peak_gb_per_s;  ///< 2 transfers per clock over the bus, as datasheets count
+  std::optional<double> peak_gb_per_s;  ///< two transfers per clock over the bus, as in datasheets
 };
 struct CudaStatus {
   std::vector<GpuInfo> devices;
-  std::string unavailable;  ///< why there is no usable device; empty where there is
+  std::string unavailable;  ///< why no device can be used; empty where one can
   std::string runtime_version, driver_api_version, driver_version;
 };
 /// Looks for CUDA devices; never throws.

@@ -69,8 +69,8 @@ class HostDevice : public Device {
   DeviceTraits traits_;
 };
 
-// The read streams that set the ceiling. This file is compiled for the machine at hand, as the CPU
-// algorithms are, or they would beat it.
+// The read streams that set the ceiling. This file has the compiler options of the CPU algorithms,
+// which could beat the ceiling otherwise.
 std::uint64_t sum_of(const std::uint64_t* from, std::size_t words) {
   std::uint64_t total = 0;
 #pragma omp simd reduction(+ : total)
@@ -125,8 +125,8 @@ class CpuDevice final : public HostDevice {
   }
 
  private:
-  /// One core for each thread: the sequential algorithms stay where they are, and no worker of the
-  /// parallel ones spins on the core of another.
+  /// Gives each thread a core of its own: sequential algorithms do not migrate, and no two threads
+  /// of a parallel one share a core.
   static void pin_threads() {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;

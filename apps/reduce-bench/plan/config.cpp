@@ -156,7 +156,6 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
   out.variants = node.at("variants").list([](const Node& glob) { return glob.string(); });
   if (node.has("operation"))
     out.operation = static_cast<Operation>(node.at("operation").name(kOperationNames));
-  // emu verifies and is never timed.
   if (node.has("backends")) {
     for (const Node& element : node.at("backends").elements())
       if (element.is_string() && element.string() == "emu")
@@ -261,7 +260,7 @@ void apply_override(Json& document, const std::string& setting) {
     value = value_of(text);
   }
   if (!document.is_object() || !document.contains("sweeps") || !document["sweeps"].is_array())
-    return;  // reading the document will complain
+    return;  // reading the document reports this
   for (Json& sweep : document["sweeps"]) {
     if (!sweep.is_object()) continue;
     if (sectioned) sweep[section][key.substr(dot + 1)] = value;

@@ -23,11 +23,12 @@ struct MeasurementSettings {
   std::vector<Mode> modes{Mode::kCold};
   unsigned min_samples = 10;
   unsigned max_samples = 10000;
-  double max_time_ms = 200;    ///< per mode, samples alone; the minimum of samples is always taken
-  double relative_ci = 0.005;  ///< stop when the median's 95 % interval is this narrow (half width)
+  double max_time_ms = 200;    ///< of a mode's samples together; `min_samples` are always taken
+  double relative_ci = 0.005;  ///< enough samples: half the median's 95 % interval, over the median
   unsigned interleave = 1;     ///< rounds in which the variants of one problem take turns
   double clock_floor = 0.75;   ///< share of the maximum SM clock under which a sample is discarded
-  std::optional<double> point_timeout_s;  ///< a point that takes longer hangs; derived if not given
+  /// A point that takes longer counts as hanging; where it is not given, it is derived.
+  std::optional<double> point_timeout_s;
 };
 
 /// One block of the configuration: the product of its axes.
