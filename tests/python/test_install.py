@@ -1,0 +1,81 @@
+"""The installed programs, run from another folder with nothing of this one in the environment."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from reduce_bench_report.loader import load
+
+ROOT = Path(__file__).parents[2]
+DRIVER = Path(os.environ.get("REDUCE_BENCH_BINARY", ROOT / "build" / "bin" / "reduce-bench"))
+BUILD = DRIVER.parents[1]
+
+pytestmark = [
+    pytest.mark.skipif(
+        not DRIVER.exists() or not (BUILD / "cmake_install.cmake").exists(),
+        reason=f"{BUILD} is no build folder: run make build, or set REDUCE_BENCH_BINARY",
+    ),
+    pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake"),
+]
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the build is installed; moved there, so that nothing may know its folder."""
+    installed = tmp_path_factory.mktemp("install") / "first"
+    command = ["cmake", "--install", str(BUILD), "--prefix", str(installed)]
+    subprocess.run(command, check=True, capture_output=True)
+    return installed.rename(installed.with_name("moved"))
+
+
+def run(prefix: Path, program: str, *arguments: str, cwd: Path) -> str:
+    """What the installed program prints; it must succeed."""
+    done = subprocess.run(
+        [prefix / "bin" / program, *arguments],
+        cwd=cwd,
+        env={"OMP_WAIT_POLICY": "passive"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_configuration_and_schema_and_the_licence_are_installed(prefix: Path) -> None:
+    def contents(folder: Path) -> dict[Path, bytes]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder): path.read_bytes() for path in files}
+
+    assert contents(prefix / "share" / "reduce-bench" / "configs") == contents(ROOT / "configs")
+    documents = prefix / "share" / "doc" / "reduce-bench"
+    assert (documents / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert contents(documents / "docs") == contents(ROOT / "docs")
+    assert sorted(path.name for path in (prefix / "bin").iterdir()) == ["cache-sim", "reduce-bench"]
+
+
+def test_list_and_verify(prefix: Path, tmp_path: Path) -> None:
+    assert "harris/3" in run(prefix, "reduce-bench", "list", cwd=tmp_path)
+    run(prefix, "reduce-bench", "verify", "--backend", "emu", "--filter", "harris/3", cwd=tmp_path)
+
+
+def test_an_installed_configuration_is_measured_by_an_installed_worker(
+    prefix: Path, tmp_path: Path
+) -> None:
+    config = prefix / "share" / "reduce-bench" / "configs" / "quick.json"
+    choice = ["--backend", "cpu", "--filter", "cpu/sequential", "--set", "n=1024"]
+    run(prefix, "reduce-bench", "run", "--config", str(config), *choice, cwd=tmp_path)
+    (written,) = (tmp_path / "results" / "local").iterdir()
+    assert {point.raw["status"] for point in load(written).points} == {"ok"}
+
+
+def test_an_installed_hierarchy_is_simulated(prefix: Path, tmp_path: Path) -> None:
+    machine = prefix / "share" / "reduce-bench" / "configs" / "hierarchies" / "core2-t7300.json"
+    problem = ["--algorithm", "cpu/multireduce", "--n", "4096", "--buckets", "64"]
+    printed = run(
+        prefix, "cache-sim", "simulate", "--hierarchy", str(machine), *problem, cwd=tmp_path
+    )
+    assert "sequential: " in printed
