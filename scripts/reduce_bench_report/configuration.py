@@ -10,15 +10,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from reduce_bench_report.identity import Distribution
 from reduce_bench_report.loader import (
     Point,
     Results,
     checked_json,
-    distribution,
     require_schema,
 )
 from reduce_bench_report.paths import SCHEMAS, shipped
-from reduce_bench_report.select import size_text
+from reduce_bench_report.texts import size_text
 
 # axis or parameter -> the values asked for, as text
 Values = Mapping[str, Sequence[str]]
@@ -298,4 +298,4 @@ def _sizes(raw: Sequence[Any]) -> list[str]:
 
 
 def _distributions(raw: Sequence[Any]) -> list[str]:
-    return [value if isinstance(value, str) else str(distribution(value)) for value in raw]
+    return [value if isinstance(value, str) else str(Distribution.of(value)) for value in raw]

@@ -13,8 +13,8 @@ from typing import Any
 from reduce_bench_report import configuration, simulation
 from reduce_bench_report.configuration import Configuration
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
+from reduce_bench_report.identity import AXES, PointIdentity
 from reduce_bench_report.loader import (
-    AXES,
     ELEMENT_BYTES,
     FIELDS,
     Field,
@@ -24,7 +24,7 @@ from reduce_bench_report.loader import (
 )
 from reduce_bench_report.paths import shipped
 from reduce_bench_report.published import Table
-from reduce_bench_report.select import TIME_SCALES, size_text
+from reduce_bench_report.texts import TIME_SCALES, size_text
 
 # the 25th percentile, the median and the 75th
 Quartiles = tuple[float, float, float]
@@ -364,7 +364,7 @@ def evaluate(
         points = _best(experiment, points, chosen)
     if experiment.worst:
         points = _worst(experiment, points)
-    predicted: dict[tuple[object, ...], dict[str, Any]] = {}
+    predicted: dict[PointIdentity, dict[str, Any]] = {}
     if experiment.simulated:
         for run in used:
             predicted = simulation.predictions(run) | predicted
@@ -403,7 +403,7 @@ def evaluate(
 
 
 def _unsimulated(
-    points: Sequence[Point], predicted: Mapping[tuple[object, ...], Mapping[str, Any]]
+    points: Sequence[Point], predicted: Mapping[PointIdentity, Mapping[str, Any]]
 ) -> list[str]:
     """A clause for each model that does not predict all points."""
     timed = [point.identity for point in points if point.ranked]
@@ -444,12 +444,12 @@ def _collect(
         if own:
             found.append((run, own))
     found.sort(key=lambda pair: -len(pair[1]))
-    points: dict[tuple[object, ...], Point] = {}
+    points: dict[PointIdentity, Point] = {}
     used = []
     for run, own in found:
         known = len(points)
         for point in own:
-            points.setdefault((*point.identity, point.mode), point)
+            points.setdefault(point.identity, point)
         if len(points) > known:
             used.append(run)
     return list(points.values()), used
@@ -558,7 +558,7 @@ class _Panels:
     points: Sequence[Point]
     examples: Sequence[Point]  # of each variant, parameters and panel, before the best were taken
     varying: Sequence[str]
-    predicted: Mapping[tuple[object, ...], Mapping[str, Any]]  # by a point's identity
+    predicted: Mapping[PointIdentity, Mapping[str, Any]]  # by a point's identity
 
     def with_published(self, table: Table | None) -> list[Panel]:
         by_panel: dict[tuple[str, ...], list[Point]] = {}

@@ -5,13 +5,15 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import best_match
 
+from reduce_bench_report.identity import Distribution, PointIdentity
 from reduce_bench_report.paths import ROOT, SCHEMAS
 
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
@@ -19,11 +21,6 @@ SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
 CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
-# what can tell points apart beside their parameters
-AXES = (
-    "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
-    "labels", "length", "mode", "finish",
-)  # fmt: skip
 
 
 class InputError(Exception):
@@ -65,79 +62,26 @@ FIELDS: Mapping[str, Field] = {
 
 
 @dataclass(frozen=True)
-class Distribution:
-    name: str
-    params: tuple[tuple[str, float | str], ...]
+class Point(PointIdentity):
+    """A point of the plan with what a run made of it.
 
-    def __str__(self) -> str:
-        if not self.params:
-            return self.name
-        return f"{self.name}({', '.join(f'{key}={_number(value)}' for key, value in self.params)})"
+    `bytes` is what the variant declares to move, `timing` has the statistics of each mode in ns,
+    and `raw` is the whole record as the file has it. `ceiling_share` is over the read ceiling.
+    """
 
-
-@dataclass(frozen=True)
-class Point:
-    """One point of the plan. `identity` pairs it with the same point of another run."""
-
-    variant: str
-    params: tuple[tuple[str, str], ...]
-    operation: str
-    backend: str
-    n: int
-    buckets: int | None
-    type: str
-    op: str
-    distribution: Distribution
-    labels: Distribution | None
-    seed: int
     finish: str
     status: str
     known_wrong: bool
     reason: str | None
-    mode: str
     timing: dict[str, dict[str, Any]]
     bytes: int | None
     gb_per_s: float | None
     ceiling_share: float | None
     raw: dict[str, Any]
 
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return (
-            self.variant,
-            self.params,
-            self.operation,
-            self.backend,
-            self.n,
-            self.buckets,
-            self.type,
-            self.op,
-            self.distribution,
-            self.labels,
-            self.seed,
-        )
-
-    @property
-    def family(self) -> str:
-        return self.variant.split("/", 1)[0]
-
-    @property
-    def length(self) -> int | None:
-        """Of the runs of equal labels."""
-        length = dict(self.labels.params).get("length") if self.labels else None
-        return None if length is None else int(length)
-
-    def axis(self, name: str) -> int | str | None:
-        """What the point is at an axis or a parameter; None where it has no such thing."""
-        if name not in AXES:
-            return dict(self.params).get(name)
-        value = getattr(self, name)
-        return value if value is None or isinstance(value, int) else str(value)
-
-    def axis_text(self, name: str) -> str:
-        """Empty where the point has no such axis or parameter."""
-        value = self.axis(name)
-        return "" if value is None else str(value)
+    @cached_property
+    def identity(self) -> PointIdentity:
+        return PointIdentity(*(getattr(self, each.name) for each in fields(PointIdentity)))
 
     @property
     def ranked(self) -> bool:
@@ -394,15 +338,6 @@ def _shorten(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[: limit - 40]} ... {text[-35:]}"
 
 
-def _number(value: float | str) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def distribution(raw: dict[str, Any]) -> Distribution:
-    params = {key: value for key, value in raw.items() if key != "name"}
-    return Distribution(raw["name"], tuple(sorted(params.items())))
-
-
 def _point(raw: dict[str, Any]) -> Point:
     labels = raw.get("labels")  # absent in files from before operations had labels
     return Point(
@@ -414,14 +349,14 @@ def _point(raw: dict[str, Any]) -> Point:
         buckets=raw["buckets"],
         type=raw["type"],
         op=raw["op"],
-        distribution=distribution(raw["distribution"]),
-        labels=None if labels is None else distribution(labels),
+        distribution=Distribution.of(raw["distribution"]),
+        labels=None if labels is None else Distribution.of(labels),
         seed=raw["seed"],
+        mode=raw["primary_mode"],
         finish=raw["finish"],
         status=raw["status"],
         known_wrong=raw["known_wrong"],
         reason=raw["reason"],
-        mode=raw["primary_mode"],
         timing=raw["timing"],
         bytes=raw["bytes"],
         gb_per_s=raw["gb_per_s"],

@@ -31,7 +31,8 @@ from reduce_bench_report.grids import (
     simulation_errors,
 )
 from reduce_bench_report.loader import InputError, Point, Results
-from reduce_bench_report.select import filter_points, size_text
+from reduce_bench_report.select import filter_points
+from reduce_bench_report.texts import size_text
 
 README = Path("README.md")
 COURSE = Path("docs") / "course.md"

@@ -21,9 +21,10 @@ from plotly.offline import get_plotlyjs
 
 from reduce_bench_report import figures, grids, regenerate
 from reduce_bench_report.grids import Grid
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
 from reduce_bench_report.paths import PAGE
-from reduce_bench_report.select import TIME_SCALES, size_text, time_text
+from reduce_bench_report.texts import TIME_SCALES, size_text, time_text
 from reduce_bench_report.variants import Variants
 
 TYPE_ORDER = tuple(ELEMENT_BYTES)
@@ -57,14 +58,12 @@ class Entry:
     @property
     def settings(self) -> str:
         host = ["(host)"] if self.point.finish == "host" else []
-        return " ".join([*(f"{name}={value}" for name, value in self.point.params), *host])
+        return " ".join(filter(None, [self.point.settings, *host]))
 
     @property
     def name(self) -> str:
         """Variant, parameters and size: what tells the points of one comparison apart."""
-        point = self.point
-        buckets = "" if point.buckets is None else f", {size_text(point.buckets)} buckets"
-        return " ".join([point.variant, self.settings]).strip() + f", {size_text(point.n)}{buckets}"
+        return " ".join([self.point.variant, self.settings]).strip() + f", {self.point.size}"
 
     @property
     def verification(self) -> Mapping[str, Any]:
@@ -185,14 +184,13 @@ def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
 def _entries(runs: Sequence[Results]) -> list[Entry]:
     """Every point, numbered over the runs, the newest run first."""
     entries: list[Entry] = []
-    newer: set[tuple[object, ...]] = set()
+    newer: set[PointIdentity] = set()
     for run in runs:
-        identities = [(*point.identity, point.mode) for point in run.points]
         entries += [
-            Entry(len(entries) + place, run, point, identity not in newer)
-            for place, (point, identity) in enumerate(zip(run.points, identities, strict=True))
+            Entry(len(entries) + place, run, point, point.identity not in newer)
+            for place, point in enumerate(run.points)
         ]
-        newer.update(identities)
+        newer.update(point.identity for point in run.points)
     return entries
 
 
@@ -467,9 +465,7 @@ def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
         "current": [entry.current for entry in entries],
         "family": [entry.point.family for entry in entries],
         "outcome": [entry.point.outcome for entry in entries],
-        "params": [
-            " ".join(f"{name}={value}" for name, value in entry.point.params) for entry in entries
-        ],
+        "params": [entry.point.settings for entry in entries],
         "distribution": [str(entry.point.distribution) for entry in entries],
         "labels": [entry.point.labels and str(entry.point.labels) for entry in entries],
     }

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import SIMULATED, InputError, Point, Results, checked_json
 from reduce_bench_report.paths import SCHEMAS
 
 MODELS = {"sequential": "each access waits", "pipelined": "pipelined"}
 
 
-def predictions(run: Results) -> dict[tuple[object, ...], dict[str, Any]]:
+def predictions(run: Results) -> dict[PointIdentity, dict[str, Any]]:
     """What scripts/simulate_points.sh predicted for these results, by the point's identity."""
     documents = [_read(path) for path in sorted(folder_of(run.path).glob("*.json"))]
     return {

@@ -1,0 +1,112 @@
+"""What a point is, apart from what was measured of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from reduce_bench_report.texts import size_text
+
+# what can tell points apart beside their parameters
+AXES = (
+    "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
+    "labels", "length", "mode", "finish",
+)  # fmt: skip
+NUMBER = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution of values or labels with its parameters, sorted by name."""
+
+    name: str
+    params: tuple[tuple[str, float | str], ...]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Self:
+        """From its form in JSON, such as `{"name": "runs", "length": 4}`."""
+        params = {key: value for key, value in raw.items() if key != "name"}
+        return cls(raw["name"], tuple(sorted(params.items())))
+
+    def __str__(self) -> str:
+        """`runs(length=4)`, as one names it in `--where`."""
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(f'{key}={_number(value)}' for key, value in self.params)})"
+
+
+def _number(value: float | str) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class PointIdentity:
+    """What pairs a point with the same point of another run: where it lies in a plan.
+
+    `n` counts elements and `buckets` the labels' range, None where the operation has no labels.
+    `params` are the variant's parameters, sorted by name. `mode` is the one that the plan asks for.
+    """
+
+    variant: str
+    params: tuple[tuple[str, str], ...]
+    operation: str
+    backend: str
+    n: int
+    buckets: int | None
+    type: str
+    op: str
+    distribution: Distribution
+    labels: Distribution | None
+    seed: int
+    mode: str
+
+    @property
+    def family(self) -> str:
+        return self.variant.split("/", 1)[0]
+
+    @property
+    def length(self) -> int | None:
+        """Of the runs of equal labels, in elements."""
+        length = dict(self.labels.params).get("length") if self.labels else None
+        return None if length is None else int(length)
+
+    def axis(self, name: str) -> int | str | None:
+        """The value at an axis or a parameter; None where it has no such thing."""
+        if name not in AXES:
+            return dict(self.params).get(name)
+        value = getattr(self, name, None)
+        return value if value is None or isinstance(value, int) else str(value)
+
+    def axis_text(self, name: str) -> str:
+        """The same as text, empty where it has no such axis or parameter."""
+        value = self.axis(name)
+        return "" if value is None else str(value)
+
+    @property
+    def settings(self) -> str:
+        """The parameters: `block=128 form=corrected`."""
+        return " ".join(f"{name}={value}" for name, value in self.params)
+
+    @property
+    def form(self) -> str:
+        """The variant with its parameters: `harris/3 block=128`."""
+        return " ".join(filter(None, [self.variant, self.settings]))
+
+    @property
+    def size(self) -> str:
+        """`2^20`, or `2^20, 256 buckets`."""
+        buckets = "" if self.buckets is None else f", {size_text(self.buckets)} buckets"
+        return size_text(self.n) + buckets
+
+    @property
+    def order(self) -> tuple[tuple[tuple[bool, int, str], ...], int, int]:
+        """Sorts by variant and parameters, whose numbers count by value, and then by size."""
+        return natural(self.form), self.n, self.buckets or 0
+
+
+def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """Sorts texts so that `harris/10` follows `harris/9`."""
+    return tuple(
+        (part.isdecimal(), int(part) if part.isdecimal() else 0, part)
+        for part in NUMBER.split(text)
+    )
