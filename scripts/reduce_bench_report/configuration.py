@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from reduce_bench_report.identity import Distribution
+from reduce_bench_report.identity import Distribution, PointIdentity
 from reduce_bench_report.loader import (
     Point,
     Results,
@@ -94,14 +94,12 @@ class Configuration:
         return any(sweep.asks_for(point) for sweep in self.sweeps)
 
     def names(self, variant: str) -> bool:
-        """Whether a sweep asks for exactly this variant, which a glob does not say."""
         return any(variant in sweep.variants for sweep in self.sweeps)
 
     def values_of(
         self, key: str, example: Point, facts: Mapping[str, str], where: Values
     ) -> set[str]:
-        """Every value of an axis or parameter among the points asked for `where`, of the example's
-        variant and with these facts."""
+        """As `Asked.values_of`."""
         names = [name for name, _ in example.params]
         sweeps = [
             sweep
@@ -214,13 +212,73 @@ def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str
     return f"{len(absent)} of {len(asked)} points of {name}{at}{none}"
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Every point that a run was asked for, those that it has not measured among them."""
+
+    points: tuple[PointIdentity, ...]
+
+    def names(self, variant: str) -> bool:
+        return any(point.variant == variant for point in self.points)
+
+    def values_of(
+        self, key: str, example: Point, facts: Mapping[str, str], where: Values
+    ) -> set[str]:
+        """As `Asked.values_of`."""
+        told = {name: value for name, value in facts.items() if name != "finish"}
+        return {
+            point.axis_text(key)
+            for point in self.points
+            if (point.variant, point.operation) == (example.variant, example.operation)
+            and point.axis_text(key)
+            and all(point.axis_text(name) in values for name, values in where.items())
+            and all(point.axis_text(name) == value for name, value in told.items())
+        }
+
+
+class Asked(Protocol):
+    """What points were asked for, whether they were measured or not."""
+
+    def names(self, variant: str) -> bool:
+        """Whether this very variant was asked for, not just a glob that it matches."""
+        ...
+
+    def values_of(
+        self, key: str, example: Point, facts: Mapping[str, str], where: Values
+    ) -> set[str]:
+        """Every value of the axis or parameter `key` among the points asked for `where`, of the
+        example's variant and with these facts."""
+        ...
+
+
+def asked_of(run: Results) -> Asked:
+    """What the run itself was asked for.
+
+    Results record the points that they lack (`planned`); older ones only their configuration.
+    """
+    planned = run.document.get("planned")
+    if planned is None:
+        return of_run(run)
+    seed, sweeps = run.environment["seed"], of_run(run).sweeps
+    modes = {
+        index: sweep.mode
+        for sweep, indices in zip(sweeps, planned["sweeps"], strict=True)
+        for index in indices
+    }
+    lacking = [
+        PointIdentity.of(raw | {"seed": seed, "primary_mode": modes[raw["index"]]})
+        for raw in planned["missing"]
+    ]
+    return Plan((*(point.identity for point in run.points), *lacking))
+
+
 def load(path: Path) -> Configuration:
     """The configuration that the project ships as `path`."""
     return _configuration(path, checked_json(shipped(path), SCHEMA_PATH, "configuration"))
 
 
 def of_run(run: Results) -> Configuration:
-    """What the run was asked for; `InputError` where its file does not say it properly."""
+    """The configuration in the run's file; `InputError` where it is not a proper one."""
     document = run.document["config"]
     require_schema(document, SCHEMA_PATH, f"the configuration in results file '{run.path}'")
     return _configuration(run.path, document)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report import configuration, simulation
-from reduce_bench_report.configuration import Configuration
+from reduce_bench_report.configuration import Asked, Configuration
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
+from reduce_bench_report.families import contender, fastest_at_the_largest
 from reduce_bench_report.identity import AXES, PointIdentity
 from reduce_bench_report.loader import (
     ELEMENT_BYTES,
@@ -342,15 +343,15 @@ def evaluate(
             at = f"{experiment.least_x} or more {experiment.x}"
             return Absence(experiment, f"no {operations} has points at {at}")
         try:
-            asked, missing = configuration.of_run(used[0]), []
+            asked, missing = configuration.asked_of(used[0]), []
         except InputError as error:
             return Absence(experiment, str(error))
     else:
         if not shipped(experiment.config).is_file():
             return Absence(experiment, f"this revision has no {experiment.config} yet")
-        asked = configuration.load(Path(experiment.config))
-        points, used = _collect(experiment, asked, runs)
-        missing = asked.missing(points, experiment.where)
+        shipped_as = configuration.load(Path(experiment.config))
+        points, used = _collect(experiment, shipped_as, runs)
+        asked, missing = shipped_as, shipped_as.missing(points, experiment.where)
         if not points and missing:
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
         if not points:
@@ -492,9 +493,11 @@ def _representatives(experiment: Experiment, points: Sequence[Point]) -> list[Po
         families.setdefault(key, []).append(point)
     kept = []
     for of_family in families.values():
-        timed = [point for point in of_family if point.ranked]
-        best = min(
-            timed, key=lambda p: (-float(_x_of(experiment, p)), p.time_ns()), default=of_family[0]
+        timed = [point for point in of_family if point.ranked] or of_family[:1]
+        best = fastest_at_the_largest(
+            timed,
+            x=lambda point: float(_x_of(experiment, point)),
+            time_ns=lambda point: point.time_ns() if point.ranked else math.inf,
         )
         kept += [p for p in of_family if (p.variant, p.params) == (best.variant, best.params)]
     return kept
@@ -531,10 +534,8 @@ def _best(
 
 
 def _chooser(experiment: Experiment, point: Point) -> str:
-    """Of what the best is taken; one that finishes on the host is no rival of one that does not."""
-    if experiment.best == "params":
-        return point.variant
-    return " ".join([point.family, *_finish([point])])
+    """Of what the best is taken."""
+    return point.variant if experiment.best == "params" else contender(point)
 
 
 def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
@@ -554,7 +555,7 @@ class _Panels:
     """The points of an experiment by panel, series and x."""
 
     experiment: Experiment
-    asked: Configuration
+    asked: Asked
     points: Sequence[Point]
     examples: Sequence[Point]  # of each variant, parameters and panel, before the best were taken
     varying: Sequence[str]

@@ -1,4 +1,4 @@
-"""Files of figures, and how series look in all of them."""
+"""Writes figures as files, the same bytes for the same input."""
 
 import io
 import os
@@ -12,12 +12,6 @@ from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png", "pdf")
 DATES = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that files can be compared
-
-# Okabe and Ito's palette without yellow, which is too faint on white. The cycle lengths are
-# coprime, so that series that share a colour differ in marker and line style.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
-LINE_STYLES = ("-", "--", "-.", ":")
 
 Drawn = TypeVar("Drawn")
 

@@ -60,6 +60,25 @@ class PointIdentity:
     seed: int
     mode: str
 
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> "PointIdentity":
+        """From a point's record in a results document."""
+        labels = raw.get("labels")  # absent in files from before operations had labels
+        return PointIdentity(
+            variant=raw["variant"],
+            params=tuple(sorted(raw["params"].items())),
+            operation=raw["operation"],
+            backend=raw["backend"],
+            n=raw["n"],
+            buckets=raw["buckets"],
+            type=raw["type"],
+            op=raw["op"],
+            distribution=Distribution.of(raw["distribution"]),
+            labels=None if labels is None else Distribution.of(labels),
+            seed=raw["seed"],
+            mode=raw["primary_mode"],
+        )
+
     @property
     def family(self) -> str:
         return self.variant.split("/", 1)[0]

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 from jsonschema.exceptions import best_match
 
-from reduce_bench_report.identity import Distribution, PointIdentity
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.paths import ROOT, SCHEMAS
 
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
@@ -84,14 +84,14 @@ class Point(PointIdentity):
         return PointIdentity(*(getattr(self, each.name) for each in fields(PointIdentity)))
 
     @property
+    def is_right(self) -> bool:
+        """A verified result of a variant that is right, measured under the conditions asked for."""
+        return self.status == "ok" and not self.known_wrong and self.is_granted
+
+    @property
     def ranked(self) -> bool:
-        """A verified time of a variant that is right: fit to be drawn and ordered."""
-        return (
-            self.status == "ok"
-            and not self.known_wrong
-            and self.mode in self.timing
-            and self.is_granted
-        )
+        """Whether it has a time in its own mode that is fit to be drawn and ordered."""
+        return self.is_right and self.mode in self.timing
 
     @property
     def is_granted(self) -> bool:
@@ -339,20 +339,8 @@ def _shorten(text: str, limit: int = 200) -> str:
 
 
 def _point(raw: dict[str, Any]) -> Point:
-    labels = raw.get("labels")  # absent in files from before operations had labels
     return Point(
-        variant=raw["variant"],
-        params=tuple(sorted(raw["params"].items())),
-        operation=raw["operation"],
-        backend=raw["backend"],
-        n=raw["n"],
-        buckets=raw["buckets"],
-        type=raw["type"],
-        op=raw["op"],
-        distribution=Distribution.of(raw["distribution"]),
-        labels=None if labels is None else Distribution.of(labels),
-        seed=raw["seed"],
-        mode=raw["primary_mode"],
+        **vars(PointIdentity.of(raw)),
         finish=raw["finish"],
         status=raw["status"],
         known_wrong=raw["known_wrong"],

@@ -34,8 +34,9 @@ from reduce_bench_report.evaluate import (
     x_text,
 )
 from reduce_bench_report.experiments import Experiment
-from reduce_bench_report.figures import COLOURS, LINE_STYLES, MARKERS, fix_layout
+from reduce_bench_report.figures import fix_layout
 from reduce_bench_report.simulation import MODELS
+from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, cycled, outcome_marker
 
 SINGLE_IN = 3.4
 DOUBLE_IN = 7.0
@@ -53,17 +54,6 @@ MOST_TICKS = 9
 CHARACTERS_SIDE_BY_SIDE = 40
 FEW_DECADES = 100  # largest over smallest value
 
-UNMEASURED_MARKER = "h"  # none of MARKERS
-# why there is no verified time; none of MARKERS
-OUTCOME_MARKERS = {
-    "missing": "|",
-    "skipped": "_",
-    "wrong": "x",
-    "wrong (known)": "1",
-    "failed": "+",
-    "timeout": "2",
-}
-OTHER_OUTCOME_MARKER = "3"
 SIMULATED_STYLES = {"sequential": "--", "pipelined": ":"}  # of simulation.MODELS
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -117,7 +107,12 @@ def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
     }
     for outcome in sorted(unmeasured):
         handles[outcome] = Line2D(
-            [], [], color="0.3", marker=_outcome_marker(outcome), linestyle="", markersize=4
+            [],
+            [],
+            color="0.3",
+            marker=outcome_marker(outcome).matplotlib,
+            linestyle="",
+            markersize=4,
         )
     longest = max(len(label) for label in handles)
     columns = max(1, int(width_in / (HANDLE_IN + longest * LEGEND_CHARACTER_IN)))
@@ -137,22 +132,18 @@ def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
     return math.ceil(len(handles) / columns) + len(title)
 
 
-def _outcome_marker(outcome: str) -> str:
-    return OUTCOME_MARKERS.get(outcome, OTHER_OUTCOME_MARKER)
-
-
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
-    """By label, the same in every panel; the cycles' lengths are coprime."""
+    """Matplotlib's words for the look of each series, by label: the same in every panel."""
     labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
-    # of a figure with simulations, other styles are theirs
-    line_styles = "-" if panels[0].experiment.simulated else LINE_STYLES
+    dashed = not panels[0].experiment.simulated  # dashes then tell models from measurements
+    looks = [cycled(index, dashed=dashed) for index in range(len(labels))]
     return {
         label: {
-            "color": COLOURS[index % len(COLOURS)],
-            "marker": MARKERS[index % len(MARKERS)],
-            "linestyle": line_styles[index % len(line_styles)],
+            "color": COLOURS[look.colour],
+            "marker": MARKERS[look.marker].matplotlib,
+            "linestyle": DASHES[look.dashes].matplotlib,
         }
-        for index, label in enumerate(labels)
+        for label, look in zip(labels, looks, strict=True)
     }
 
 
@@ -218,7 +209,7 @@ def _draw_outcome(axes: Axes, x: float, height: float, outcome: str, style: Styl
         [x],
         [height],
         transform=at_the_edge,
-        marker=_outcome_marker(outcome),
+        marker=outcome_marker(outcome).matplotlib,
         markersize=3.5,
         gid="no-result",
         label=f"_{outcome}",  # for the legend, once for all series
@@ -333,7 +324,7 @@ def _draw_published(
                 list(known.values()),
                 label=series.label,
                 color="0.45",
-                marker=styles[measured.label]["marker"] if measured else UNMEASURED_MARKER,
+                marker=styles[measured.label]["marker"] if measured else NO_SERIES,
                 markerfacecolor="white",
                 linestyle=(0, (1, 1.5)) if numeric else "",
                 markersize=3.5,

@@ -5,7 +5,6 @@ from the page's data block, which holds every field of every point as columns.
 """
 
 import base64
-import dataclasses
 import json
 import re
 from collections import Counter
@@ -19,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from reduce_bench_report import figures, grids, regenerate
+from reduce_bench_report import charts, figures, grids, regenerate, styles
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
@@ -458,26 +457,59 @@ def _read_shapes(runs: Sequence[Results]) -> list[ReadShapes]:
 
 
 def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
+    sizes = {entry.point.n for entry in entries} | {entry.point.buckets or 0 for entry in entries}
     records = [_flat(entry.point.raw) for entry in entries]
     paths = dict.fromkeys(path for record in records for path in record)
     derived: dict[str, list[Any]] = {
         "run": [runs.index(entry.run) for entry in entries],
         "current": [entry.current for entry in entries],
-        "family": [entry.point.family for entry in entries],
+        "right": [entry.point.is_right for entry in entries],
         "outcome": [entry.point.outcome for entry in entries],
         "params": [entry.point.settings for entry in entries],
+        "form": [entry.point.form for entry in entries],
+        "size": [entry.point.size for entry in entries],
         "distribution": [str(entry.point.distribution) for entry in entries],
         "labels": [entry.point.labels and str(entry.point.labels) for entry in entries],
     }
     return {
         "count": len(entries),
         "runs": [run.path.name for run in runs],
-        "families": sorted({entry.point.family for entry in entries}),
-        "colours": figures.COLOURS,
-        "fields": {name: dataclasses.asdict(shown) for name, shown in FIELDS.items()},
+        "fields": {
+            name: {"title": shown.title, "unit": shown.unit, "heading": shown.heading}
+            for name, shown in FIELDS.items()
+        },
         "time_scales": list(TIME_SCALES.items()),
+        "sizes": {size: size_text(size) for size in sorted(sizes)},
+        "styles": styles.for_the_page(),
+        "modes": charts.MODES,
+        "dimensions": charts.DIMENSIONS,
+        "measures": [
+            {
+                "field": measure.field,
+                "scale": _column([measure.scale(entry.point) for entry in entries]),
+                "falls": measure.falls,
+                "text": measure.text,
+                "modes": measure.modes,
+            }
+            for measure in charts.MEASURES
+        ],
+        "charts": _charts(entries),
         "record": {path: _column([record.get(path) for record in records]) for path in paths},
         "derived": {name: _column(values) for name, values in derived.items()},
+    }
+
+
+def _charts(entries: Sequence[Entry]) -> dict[str, list[dict[str, Any]]]:
+    """Those of all points under an empty name, and those of each variant; of the newest runs."""
+    families = sorted({entry.point.family for entry in entries})
+    sections: dict[str, dict[int, Point]] = {"": {}}
+    for entry in entries:
+        if entry.current:
+            for section in ("", entry.point.variant):
+                sections.setdefault(section, {})[entry.index] = entry.point
+    return {
+        section: [_rounded(chart.document()) for chart in charts.charts(points, families)]
+        for section, points in sections.items()
     }
 
 
@@ -492,12 +524,18 @@ def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def _rounded(values: Any) -> Any:
+    """The same with as many digits of each number as were measured."""
+    if isinstance(values, dict):
+        return {name: _rounded(value) for name, value in values.items()}
+    if isinstance(values, list | tuple):
+        return [_rounded(value) for value in values]
+    return float(f"{values:.{SIGNIFICANT_DIGITS}g}") if isinstance(values, float) else values
+
+
 def _column(values: Sequence[Any]) -> dict[str, Any]:
     """One value, or places in the list of different values, or every value: what is shortest."""
-    rounded = [
-        float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
-        for value in values
-    ]
+    rounded = _rounded(values)
     # by type too: 1, 1.0 and True are equal in Python
     places: dict[tuple[type, Any], int] = {}
     index = [places.setdefault((type(value), value), len(places)) for value in rounded]

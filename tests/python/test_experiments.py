@@ -21,6 +21,7 @@ from reduce_bench_report import (
     paths,
     plots,
     published,
+    styles,
 )
 from reduce_bench_report.evaluate import MEASURES, TIME_NS, Absence, Evaluation
 from reduce_bench_report.experiments import (
@@ -750,7 +751,7 @@ def test_published_markers_are_those_of_the_series_that_measure_the_same(
     gone = shown(experiment, run([p for p in points if p["variant"] != "b/y"], "less.json"),
                  tables=(table(),))  # fmt: skip
     (line,) = [line for line in plots.draw(gone).axes[0].lines if line.get_gid() == "published"]
-    assert line.get_marker() not in plots.MARKERS
+    assert line.get_marker() not in {each.matplotlib for each in styles.MARKERS}
 
 
 def test_a_figure_says_that_published_times_are_not_drawn(

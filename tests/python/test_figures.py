@@ -1,5 +1,6 @@
 """What the sweeps over n show: one form of each family, data, gaps, crosses, ceilings."""
 
+import dataclasses
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -207,6 +208,19 @@ def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
     assert "a/x at n = 2^12: wrong (known) (races, see errata)." in about
     assert "b/y at n = 2^11: failed (crashed)." in about
     assert "b/y at n = 512, 2^12, 2^13: missing." in about
+
+
+def test_a_run_says_itself_which_points_it_lacks(swept: Swept) -> None:
+    measured = [point(variant, n) for variant in ("a/x", "b/y") for n in (512, 1024, 2048)]
+    run = swept(measured[:-1], interrupted=True)
+    lacking = {**measured[-1], "index": 5}
+    planned = {"points": 6, "sweeps": [list(range(6))], "missing": [lacking]}
+    told = dataclasses.replace(run, document=run.document | {"planned": planned})
+    assert "b/y at n = 2^11: missing." in regenerate.about(shown(told), "Redraw: command")
+    every = dataclasses.replace(
+        told, document=told.document | {"planned": planned | {"missing": []}}
+    )
+    assert "missing" not in regenerate.about(shown(every), "Redraw: command")
 
 
 @pytest.mark.parametrize("name", ["i32", "f64"])

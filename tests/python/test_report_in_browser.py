@@ -14,7 +14,7 @@ import made_up
 import pytest
 from made_up import known_wrong, point, unmeasured
 from PIL import Image
-from reduce_bench_report import figures, report
+from reduce_bench_report import report, styles
 from reduce_bench_report.loader import load_runs
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -212,7 +212,7 @@ def test_chart_draws_the_points(tab: Tab, save: Save) -> None:
     assert traces["b/y"]["x"] == list(SIZES)
     assert traces["b/y"]["y"] == pytest.approx([16 / made_up.CEILING_GB_PER_S] * 3)
     assert traces["read ceiling"]["y"] == pytest.approx([1] * 3)
-    assert traces["b/y"]["colour"] == figures.COLOURS[1]
+    assert traces["b/y"]["colour"] == styles.COLOURS[1]
     assert "Without a verified time here: d" in tab.one("#charts p[role=status]").text
 
 
@@ -465,7 +465,7 @@ def test_fits_the_window_and_is_painted(
     assert picture.size == size
     painted = {colour for _, colour in picture.getcolors(1 << 24) or []}
     for family in (0, 1, 2):  # a, b, c
-        assert tuple(bytes.fromhex(figures.COLOURS[family][1:])) in painted
+        assert tuple(bytes.fromhex(styles.COLOURS[family][1:])) in painted
     tab.run("document.querySelector('figure').scrollIntoView()")
     tab.until(lambda: tab.run("return document.querySelector('figure img').complete"))
     assert tab.one("figure img").rect["width"] == pytest.approx(1.6 * 120)  # 90 pt

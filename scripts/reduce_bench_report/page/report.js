@@ -1,23 +1,11 @@
-// Draws what the page's data block holds: charts, the table of points, and one record at a time.
-// Every text from the data reaches the page as a text node, never as markup.
+// Shows what the page's data block holds: charts, the table of points, and one record at a time.
+// What a chart has, how its lines look and what things are called is decided by report.py and
+// charts.py. Every text from the data reaches the page as a text node, never as markup.
 "use strict";
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const ROWS_SHOWN = 50;
-const MODES = ["cold", "hot", "graph"];
-// in the order of figures.MARKERS and figures.LINE_STYLES
-const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x",
-                 "triangle-left", "triangle-right", "pentagon", "star"];
-const GLYPHS = ["●", "■", "▲", "◆", "▼", "✚", "✖", "◀", "▶", "⬟", "★"];
-const DASHES = ["solid", "dash", "dashdot", "dot"];
-const SVG_DASHES = ["", "7 3", "7 3 2 3", "2 3"];
-
-// why a point has no verified time: Plotly's symbol and the glyph in the legend, none of SYMBOLS
-const OUTCOMES = {
-  skipped: ["line-ew", "–"], wrong: ["x-thin", "×"], "wrong (known)": ["y-down", "Y"],
-  failed: ["cross-thin", "+"], timeout: ["asterisk", "∗"],
-};
-const OTHER_OUTCOME = ["line-ns", "|"];
+const MODES = page.modes;
 
 // ---- the data: a column is a constant, an index into its distinct values, or one value each ----
 
@@ -33,11 +21,10 @@ const field = (path) => readers[path] ?? nothing;
 const derived = Object.fromEntries(
   Object.entries(page.derived).map(([name, column]) => [name, reader(column)]));
 const everyPoint = Array.from({ length: page.count }, (_, i) => i);
-const paramPaths = Object.keys(readers).filter((path) => path.startsWith("params."));
 const timePaths = Object.fromEntries(MODES.map((mode) => [mode, `timing.${mode}.median_ns`]));
 
 const variantOf = field("variant"), sizeOf = field("n"), bucketsOf = field("buckets");
-const right = (i) => field("status")(i) === "ok" && !field("known_wrong")(i);
+const right = derived.right;
 const outcomeIn = (i, mode) => right(i) ? `not timed ${mode}` : derived.outcome(i);
 const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
 
@@ -48,30 +35,22 @@ function timeText(ns) {
   const [unit, scale] = page.time_scales.find(([, each]) => ns >= each) ?? page.time_scales.at(-1);
   return `${digits(ns / scale)} ${unit}`;
 }
-function sizeText(n) {
-  const exponent = Math.log2(n);
-  return n >= 1024 && Number.isInteger(exponent) ? `2^${exponent}` : Number(n).toLocaleString("en");
-}
+const sizeText = (n) => page.sizes[n] ?? String(n);
 const percent = (share) => `${digits(100 * share)} %`;
-const paramsText = (i) => derived.params(i);
 
 /** As the results' schema names a field; a ratio has no unit. */
 const titleOf = (name) => page.fields[name].title;
-const headingOf = (name) => [titleOf(name), page.fields[name].unit].filter(Boolean).join(", ");
+const headingOf = (name) => page.fields[name].heading;
 
 // What charts show, by field: of a point that takes so many ns in a mode, and how it is written.
-const MEASURES = {
-  gb_per_s: { text: digits, of: (i, ns) => field("bytes")(i) === null ? null : field("bytes")(i) / ns },
-  ns_per_item: { text: digits, of: (i, ns) => sizeOf(i) ? ns / sizeOf(i) : null },
-  median_ns: { text: timeText, of: (i, ns) => ns },
-  ceiling_share: {
-    text: percent,
-    // of the cold median alone: the ceiling was measured cold
-    of: (i, ns, mode) => mode === "cold" && field("ceiling_share")(i) !== null
-      ? field("ceiling_share")(i) * field(timePaths.cold)(i) / ns : null,
-  },
-};
-for (const [name, measure] of Object.entries(MEASURES)) measure.label = headingOf(name);
+const WRITERS = { number: digits, time: timeText, share: percent };
+const MEASURES = Object.fromEntries(page.measures.map(({ field: name, scale, falls, text, modes }) => {
+  const scaleOf = reader(scale);
+  return [name, {
+    name, label: headingOf(name), text: WRITERS[text],
+    of: (i, ns, mode) => scaleOf(i) === null || !modes.includes(mode) ? null : falls ? scaleOf(i) / ns : scaleOf(i) * ns,
+  }];
+}));
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -83,34 +62,19 @@ function element(tag, attributes = {}, ...children) {
   made.append(...children.filter((child) => child !== null));
   return made;
 }
+const outcomeMarker = (outcome) => page.styles.outcomes[outcome] ?? page.styles.other_outcome;
 const recordLink = (i, text) => element("a", { href: `#point-${i}` }, text);
 
 // ---- charts ------------------------------------------------------------------------------------
 
-const DIMENSIONS = {
-  operation: field("operation"), backend: field("backend"), type: field("type"), op: field("op"),
-  distribution: derived.distribution, labels: derived.labels,
-};
 const NAMES = { op: "operator", distribution: "values", mode: "cache and launch" };
 
-function distinct(points, read) {
-  return [...new Set(points.map(read))].filter((value) => value !== null);
+function distinct(things, read) {
+  return [...new Set(things.map(read))].filter((value) => value !== null);
 }
 const byNumber = (a, b) => a - b;
-const numeric = (value) => value !== null && value !== "" && Number.isFinite(Number(value));
-
-/** How the axis `x` reads a point: its size, its buckets, or a parameter with numbers. */
-function axisReader(x) {
-  return x.startsWith("params.") ? (i) => numeric(field(x)(i)) ? Number(field(x)(i)) : null : field(x);
-}
-
-/** The axes that the points vary along; n where they vary along none. */
-function axesOf(points) {
-  const varying = (path) => distinct(points, axisReader(path)).length > 1;
-  const axes = ["n", "buckets"].filter(varying);
-  axes.push(...paramPaths.filter((path) => varying(path) && distinct(points, field(path)).every(numeric)));
-  return axes.length ? axes : ["n"];
-}
+/** Where a point lies on the axis: at its n, its buckets, or a parameter. */
+const axisReader = (x) => x.startsWith("params.") ? (i) => Number(field(x)(i)) : field(x);
 
 /** Plotly's source waits in the page: it takes longer to evaluate than all the rest. */
 function loadPlotly() {
@@ -130,10 +94,11 @@ const nearView = new IntersectionObserver((entries) => {
 
 class Explorer {
   constructor(root, variant) {
-    this.points = everyPoint.filter((i) => derived.current(i) && (!variant || variantOf(i) === variant));
-    this.chosen = { lines: distinct(this.points, derived.family).length > 1 ? "best" : "every", y: "ceiling_share" };
+    this.charts = page.charts[variant] ?? [];
+    const lines = this.charts.flatMap((chart) => chart.lines);
+    this.chosen = { lines: distinct(lines, (line) => line.family).length > 1 ? "best" : "every", y: "ceiling_share" };
     this.logarithmic = { x: true, y: false };
-    if (this.points.every((i) => field("ceiling_share")(i) === null)) this.setMeasure("gb_per_s");
+    if (lines.every((line) => line.points.every((i) => field("ceiling_share")(i) === null))) this.setMeasure("gb_per_s");
     this.hidden = new Set();
     this.controls = element("div", { class: "controls" });
     this.chart = element("div", { class: "chart", role: "img" });
@@ -164,98 +129,55 @@ class Explorer {
     return this.chosen[name];
   }
 
-  /** Narrows the points by one choice after the other; each offers what the ones before leave. */
+  /** Narrows the charts to one, by one choice after the other; each offers what the ones before leave. */
   select() {
     const offered = {};
-    let points = this.points;
-    for (const [name, read] of Object.entries(DIMENSIONS)) {
-      const values = distinct(points, read);
-      if (values.length === 0) continue;
-      offered[name] = values.map((value) => [value, value]);
-      const chosen = this.choose(name, values);
-      points = points.filter((i) => read(i) === chosen);
-    }
+    let charts = this.charts;
+    const narrow = (name, values, preferred, text = String) => {
+      if (values.length === 0) return;
+      offered[name] = values.map((value) => [value, text(value)]);
+      const chosen = this.choose(name, values, preferred);
+      charts = charts.filter((chart) => chart[name] === chosen);
+    };
+    const of = (name) => distinct(charts, (chart) => chart[name]);
+    for (const name of page.dimensions) narrow(name, of(name));
+    const points = charts.flatMap((chart) => chart.lines.flatMap((line) => line.points));
     const modes = MODES.filter((mode) => points.some((i) => field(timePaths[mode])(i) !== null));
     offered.mode = modes.map((mode) => [mode, mode]);
     const mode = this.choose("mode", modes.length ? modes : ["cold"]);
-    const axes = axesOf(points);
-    offered.x = axes.map((path) => [path, path.replace("params.", "")]);
-    const x = this.choose("x", axes);
-    const readX = axisReader(x);
-    points = points.filter((i) => readX(i) !== null);
-    for (const [name, read] of [["n", sizeOf], ["buckets", bucketsOf]]) {
-      const values = distinct(points, read).sort(byNumber);
-      if (x === name || values.length === 0) continue;
-      offered[name] = values.map((value) => [value, sizeText(value)]);
-      const chosen = this.choose(name, values, values.at(-1));
-      points = points.filter((i) => read(i) === chosen);
+    narrow("x", of("x"), "n", (path) => path.replace("params.", ""));
+    for (const name of ["n", "buckets"]) {
+      const values = of(name).sort(byNumber);
+      narrow(name, values, values.at(-1), sizeText);
     }
-    offered.y = Object.entries(MEASURES).map(([name, measure]) => [name, measure.label]);
-    return { points, offered, mode, x, readX };
+    offered.y = Object.values(MEASURES).map((measure) => [measure.name, measure.label]);
+    return { chart: charts[0], offered, mode };
   }
 
-  /** Lines of one variant and its other parameters, each by ascending x. */
-  lines({ points, x, readX, mode }) {
-    const byKey = new Map();
-    for (const i of points) {
-      const others = paramPaths.filter((path) => path !== x && field(path)(i) !== null)
-        .map((path) => `${path.replace("params.", "")}=${field(path)(i)}`);
-      const key = [variantOf(i), ...others].join(" ");
-      const line = byKey.get(key) ??
-        { key, others, variant: variantOf(i), family: derived.family(i), at: new Map() };
-      byKey.set(key, line);
-      if (!line.at.has(readX(i))) line.at.set(readX(i), i);
-    }
-    const lines = [...byKey.values()];
-    for (const line of lines) {
-      line.x = [...line.at.keys()].sort(byNumber);
-      const same = lines.filter((other) => other.variant === line.variant);
-      const telling = line.others.filter((text) => same.some((other) => !other.others.includes(text)));
-      const host = [...line.at.values()].some((i) => field("finish")(i) === "host");
-      line.label = [line.variant, ...telling].join(" ") + (host ? " (host)" : "");
-      const last = line.x.findLast((value) => ranked(line.at.get(value), mode));
-      line.last = last === undefined ? null : { x: last, ns: field(timePaths[mode])(line.at.get(last)) };
-    }
-    return lines;
-  }
-
-  /** Those to show: every one, or of each family the fastest at the largest x, as the figures do. */
-  shown(lines) {
-    let shown = lines;
-    if (this.chosen.lines === "best") {
-      const best = new Map();
-      for (const line of lines) {
-        const other = best.get(line.family);
-        if (line.last && (!other || line.last.x > other.last.x ||
-                          (line.last.x === other.last.x && line.last.ns < other.last.ns)))
-          best.set(line.family, line);
-      }
-      shown = [...best.values()];
-    }
-    shown.sort((a, b) => a.key.localeCompare(b.key, "en", { numeric: true }));
-    const alone = distinct(shown, (line) => line.family).length === 1;
-    const sameFamily = new Map();
-    for (const [place, line] of shown.entries()) {
-      // a family keeps its colour and a second line of it changes the rest, unless it is alone
-      const index = alone ? place : page.families.indexOf(line.family);
-      const shift = alone ? 0 : sameFamily.get(line.family) ?? 0;
-      sameFamily.set(line.family, shift + 1);
-      line.colour = page.colours[index % page.colours.length];
-      line.symbol = (index + 5 * shift) % SYMBOLS.length;
-      line.dash = (index + shift) % DASHES.length;
-    }
-    return shown;
+  /** The lines of a chart, or those that stand for their families, ready to be drawn. */
+  lines({ chart, mode }) {
+    const readX = axisReader(chart.x);
+    const shown = this.chosen.lines === "every" ? chart.lines
+      : chart.best[mode].map(([place, style]) => ({ ...chart.lines[place], style }));
+    return shown.map((line) => {
+      const [colour, marker, dashes] = line.style;
+      const [symbol, glyph] = page.styles.markers[marker], [dash, strokes] = page.styles.dashes[dashes];
+      const x = line.points.map(readX);
+      return {
+        ...line, x, at: new Map(x.map((value, k) => [value, line.points[k]])),
+        colour: page.styles.colours[colour], symbol, glyph, dash, strokes,
+      };
+    });
   }
 
   update() {
-    if (this.points.length === 0) {
+    if (this.charts.length === 0) {
       this.note.textContent = "There is no point to draw.";
       this.chart.hidden = this.details.hidden = true;
       return;
     }
     this.selection = this.select();
-    this.all = this.lines(this.selection);
-    this.drawn = this.shown(this.all);
+    this.drawn = this.lines(this.selection);
     this.fillControls();
     this.fillLegend();
     this.draw();
@@ -323,21 +245,21 @@ class Explorer {
       element("button", { type: "button", onclick: () => toggle(this.drawn, false) }, "none"),
       element("ul", {}, ...items),
       outcomes.length === 0 ? "" : element("p", {}, "Without a verified time, on the bottom edge: " + outcomes
-        .map((outcome) => `${(OUTCOMES[outcome] ?? OTHER_OUTCOME)[1]} ${outcome}`).join(", ")));
+        .map((outcome) => `${outcomeMarker(outcome)[1]} ${outcome}`).join(", ")));
   }
 
   draw() {
-    const { x, mode, readX, points } = this.selection;
+    const { chart: { x, lines, ceiling }, mode } = this.selection;
     const measure = MEASURES[this.chosen.y];
     const visible = this.drawn.filter((line) => !this.hidden.has(line.key));
     const traces = visible.map((line) => this.trace(line, measure, mode));
-    const ceiling = this.ceiling(points, readX, measure, mode);
-    if (ceiling) traces.unshift(ceiling);
+    if (ceiling.x.length && mode === "cold") traces.unshift(this.ceiling(ceiling, measure));
     const crosses = this.crosses(visible, mode);
     if (crosses) traces.push(crosses);
     const drawn = traces.some((trace) => trace.y.some((value) => value !== null));
-    const absent = distinct(this.all, (line) => line.family)
-      .filter((family) => this.all.every((line) => line.family !== family || line.last === null));
+    const timed = (line) => line.points.some((i) => ranked(i, mode));
+    const absent = distinct(lines, (line) => line.family)
+      .filter((family) => !lines.some((line) => line.family === family && timed(line)));
     this.note.textContent = [
       drawn || visible.length === 0 ? "" : `No point here has ${measure.label} (${mode}).`,
       this.chosen.lines === "best" && absent.length ? `Without a verified time here: ${absent.join(", ")}.` : "",
@@ -352,7 +274,7 @@ class Explorer {
       font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 13, color: "#1a1a1a" },
       margin: { l: 55, r: 15, t: 15, b: 45 },
       showlegend: false, hovermode: "closest", hoverlabel: { align: "left", bgcolor: "#fff" },
-      xaxis: { ...axis, title: { text: title }, ...this.ticks(points.map(readX), narrow) },
+      xaxis: { ...axis, title: { text: title }, ...this.ticks(lines.flatMap((line) => line.points).map(axisReader(x)), narrow) },
       yaxis: {
         ...axis, title: { text: measure.label }, type: this.logarithmic.y ? "log" : "linear",
         rangemode: "tozero", tickformat: this.chosen.y === "ceiling_share" ? "~%" : "", exponentformat: "power",
@@ -381,8 +303,8 @@ class Explorer {
       type: "scatter", mode: "lines+markers", name: line.label, x: line.x, y: middle, customdata: at,
       connectgaps: false, text: at.map((i) => hoverText(i, mode)), hovertemplate: "%{text}<extra></extra>",
       error_y: { type: "data", symmetric: false, array: spread(1), arrayminus: spread(-1), thickness: 1, width: 2 },
-      line: { color: line.colour, width: 1.6, dash: DASHES[line.dash] },
-      marker: { color: line.colour, symbol: SYMBOLS[line.symbol], size: 7 },
+      line: { color: line.colour, width: 1.6, dash: line.dash },
+      marker: { color: line.colour, symbol: line.symbol, size: 7 },
     };
   }
 
@@ -405,30 +327,17 @@ class Explorer {
       }),
       customdata: marks.map(({ i }) => i),
       hovertext: marks.map(({ i }) => hoverText(i, mode)), hovertemplate: "%{hovertext}<extra></extra>",
-      text: marks.map(({ line }) => GLYPHS[line.symbol]), textposition: "middle right",  // whose it is, without colour
+      text: marks.map(({ line }) => line.glyph), textposition: "middle right",  // whose it is, without colour
       textfont: { size: 8, color: marks.map(({ line }) => line.colour) },
       marker: {
-        symbol: marks.map(({ i }) => (OUTCOMES[outcomeIn(i, mode)] ?? OTHER_OUTCOME)[0]),
+        symbol: marks.map(({ i }) => outcomeMarker(outcomeIn(i, mode))[0]),
         size: 8, line: { width: 2, color: marks.map(({ line }) => line.colour) },
       },
     };
   }
 
-  /** The read ceiling in this measure: share x cold median is the time of the stream over one input. */
-  ceiling(points, readX, measure, mode) {
-    const at = new Map();
-    for (const i of points) {
-      if (mode !== "cold" || !ranked(i, mode) || field("ceiling_share")(i) === null) continue;
-      const other = at.get(readX(i));
-      // the input alone is what the stream reads: the variant that moves least comes nearest to it
-      if (other === undefined || field("bytes_read")(i) < field("bytes_read")(other)) at.set(readX(i), i);
-    }
-    if (at.size === 0) return null;
-    const x = [...at.keys()].sort(byNumber);
-    const y = x.map((value) => {
-      const i = at.get(value), ns = field("ceiling_share")(i) * field(timePaths.cold)(i);
-      return measure === MEASURES.gb_per_s ? field("bytes_read")(i) / ns : measure.of(i, ns, mode);
-    });
+  ceiling(ceiling, measure) {
+    const { x } = ceiling, y = ceiling[measure.name];
     return {
       type: "scatter", mode: x.length > 1 ? "lines" : "markers", name: "read ceiling", x, y,
       line: { color: "#b3b3b3", width: 6 }, marker: { color: "#b3b3b3", symbol: "line-ew-open", size: 24 },
@@ -453,9 +362,9 @@ class Explorer {
 
   fillTable() {
     if (!this.details.open) return;
-    const { x, mode, points, readX } = this.selection;
+    const { chart: { x, lines }, mode } = this.selection;
     const measure = MEASURES[this.chosen.y];
-    const values = distinct(points, readX).sort(byNumber);
+    const values = distinct(lines.flatMap((line) => line.points), axisReader(x)).sort(byNumber);
     const cell = (i) => {
       if (i === undefined) return element("td", { class: "number" }, "–");
       if (!ranked(i, mode)) return element("td", { class: "bad" }, recordLink(i, derived.outcome(i)));
@@ -487,16 +396,15 @@ function swatch(line) {
     child.textContent = text;
     made.append(child);
   };
-  part("line", { x1: 0, y1: 7, x2: 30, y2: 7, stroke: line.colour, "stroke-width": 1.6, "stroke-dasharray": SVG_DASHES[line.dash] });
-  part("text", { x: 15, y: 11, "text-anchor": "middle", "font-size": 11, fill: line.colour }, GLYPHS[line.symbol]);
+  part("line", { x1: 0, y1: 7, x2: 30, y2: 7, stroke: line.colour, "stroke-width": 1.6, "stroke-dasharray": line.strokes });
+  part("text", { x: 15, y: 11, "text-anchor": "middle", "font-size": 11, fill: line.colour }, line.glyph);
   return made;
 }
 
 /** What Plotly shows when the pointer is over a point; it reads a little markup, so escape. */
 function hoverText(i, mode) {
   const escape = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
-  const lines = [`<b>${escape(variantOf(i))}</b> ${escape(paramsText(i))}`];
-  lines.push(`n = ${sizeText(sizeOf(i))}` + (bucketsOf(i) === null ? "" : `, ${sizeText(bucketsOf(i))} buckets`));
+  const lines = [`<b>${escape(variantOf(i))}</b> ${escape(derived.params(i))}`, `n = ${derived.size(i)}`];
   if (ranked(i, mode)) {
     const statistic = (name) => field(`timing.${mode}.${name}`)(i);
     const values = Object.entries(MEASURES).filter(([name]) => name !== "median_ns")
@@ -518,7 +426,7 @@ const wrapped = (text) => text.match(/.{1,60}(?:\s|$)|\S+/g) ?? [];
 // ---- the table of points -----------------------------------------------------------------------
 
 const COLUMNS = [
-  ["variant", variantOf], ["params", paramsText], ["operation", field("operation")], ["backend", field("backend")],
+  ["variant", variantOf], ["params", derived.params], ["operation", field("operation")], ["backend", field("backend")],
   ["n", sizeOf, sizeText], ["buckets", bucketsOf, sizeText], ["type", field("type")], ["operator", field("op")],
   ["values", derived.distribution], ["labels", derived.labels], ["mode", field("primary_mode")],
   ["outcome", derived.outcome],
@@ -607,7 +515,7 @@ function showRecord(i) {
     recordTable("Point", [], part("").filter(([path]) =>
       !["timing.", ...Object.values(parts)].some((prefix) => path.startsWith(prefix)))),
   ];
-  document.getElementById("record-title").textContent = `${variantOf(i)} ${paramsText(i)}, n = ${sizeText(sizeOf(i))}`;
+  document.getElementById("record-title").textContent = `${derived.form(i)}, n = ${derived.size(i)}`;
   document.getElementById("record-content").replaceChildren(...content.filter((each) => each !== null));
   const dialog = document.getElementById("record");
   if (!dialog.open) dialog.showModal();
