@@ -35,7 +35,7 @@ try:
     )
     from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
-except ModuleNotFoundError as error:  # of the packages; a traceback would not say what to do
+except ModuleNotFoundError as error:  # a traceback would not say how to install the packages
     print(
         f"reduce_bench_report: needs the Python packages of requirements.txt ({error}): make "
         "figures installs them, for .venv/bin/python.",
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser(
         "figures",
-        help="regenerate the tables and figures of the publications, and draw the sweeps over n",
+        help="regenerate the publications' tables and figures, and draw the sweeps over n",
     )
     command.add_argument(
         "--results",
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_report)
 
-    command = commands.add_parser("claims", help="put the published claims to the test")
+    command = commands.add_parser("claims", help="test the published claims against results")
     command.add_argument(
         "--results",
         type=Path,
@@ -161,7 +161,7 @@ def _ids(text: str) -> list[str]:
 
 
 def _runs(options: argparse.Namespace) -> list[Results]:
-    """Those named, or the default; an interrupted one is told."""
+    """The runs named, or the default ones; says of each whether it was interrupted."""
     runs = load_runs(options.results or default_results())
     _require_points(runs)
     for run in runs:

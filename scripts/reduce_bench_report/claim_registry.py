@@ -1,4 +1,4 @@
-"""The registry of claims (`claims.json`): numbers, limits that they keep, arithmetic on them."""
+"""The registry of claims (`claims.json`), the limits of their checks, arithmetic on its numbers."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ Value = int | float | str
 
 
 class Outcome(Enum):
-    """Of a case or of a check."""
+    """What became of a case or of a check."""
 
     HOLDS = "holds"
     PART = "holds in part"
@@ -30,6 +30,8 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Interval:
+    """A number with the interval in which it may lie."""
+
     low: float
     value: float
     high: float
@@ -37,7 +39,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a number must keep; inside of `part` it is still a part of the claim."""
+    """The range in which a number must lie; between the ends of `part` the claim holds in part."""
 
     low: float
     high: float
@@ -110,7 +112,7 @@ class Registry:
             return Limits(target * (1 - within), target * (1 + within))
         factor, same = self.number("about"), self.number("same")
         gain = target - 1
-        # what is called the same cannot be told apart, but no gain is not a small one
+        # times within the tolerance "same" count as equal, but never a loss as a small gain
         low = min(1 + gain / factor, max(1, target / same))
         high = max(1 + gain * factor, target * same)
         return Limits(low, high, (1 + gain / 2, 1 + gain * 2))

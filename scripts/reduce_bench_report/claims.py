@@ -1,17 +1,17 @@
-"""Puts published claims (`claims.json`) to the test of results files: evidence and a verdict each.
+"""Tests published claims (`claims.json`) against results files: each gets evidence and a verdict.
 
 A claim has checks; a check yields cases, each a number with an interval and the limits that it must
 keep. Ratios are of medians. Their interval spans the 95 % intervals of both medians, widened by the
 A/A noise floor of the run and backend; a case in several runs spans them all. Only verified times
 of variants that are right count.
 
-* A case holds where its whole interval is inside the limits, fails where it is outside, and is open
-  where it straddles one. A gain of half to twice the published one is a part of it.
-* A check holds where all cases do and no rival is missing, is open where none holds even in part
-  and half or more are open, and fails where fewer than half hold, hold in part, or are open.
-* A claim is reproduced where all checks hold, not reproduced where all fail, not testable where no
-  check has points, undecided where none holds even in part and some are open, and else reproduced
-  in part.
+* A case holds if its whole interval is inside the limits, fails if it is outside, and is open if it
+  straddles one. A gain of half to twice the published one holds in part.
+* A check holds if all cases do and no rival is missing. It is open if none holds even in part and
+  half or more are open. It fails if fewer than half hold, hold in part, or are open.
+* A claim is reproduced if all checks hold, not reproduced if all fail, not testable if no check has
+  points, and undecided if none holds even in part and some are open. Else it is reproduced in
+  part.
 """
 
 import itertools
@@ -65,7 +65,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Case:
-    """One number put to the test. `name` tells it from the other cases of its check."""
+    """One number and its limits. `name` tells it from the other cases of its check."""
 
     name: str
     measured: Interval
@@ -77,11 +77,11 @@ class Case:
 @dataclass(frozen=True)
 class CheckResult:
     what: str
-    role: str  # measures, refutes or shows; the last has no say in the verdict
+    role: str  # measures, refutes or shows; what only shows does not count for the verdict
     outcome: Outcome
     cases: tuple[Case, ...]
     missing: tuple[str, ...]
-    right_or_wrong: bool = False  # cases are results, not numbers
+    right_or_wrong: bool = False  # whether cases are verified results and not numbers
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
     if kind == "unavailable":
         needs = context.check["needs"]
         return CheckResult(needs, "measures", Outcome.MISSING, (), (f"needs {needs}",))
-    # most of the time would go to points of other variants
+    # without this filter, most of the time would go to points of other variants
     variants = context.variants
     pools = [
         [Measured(point, run) for point in run.points if point.variant in variants] for run in runs
@@ -175,7 +175,7 @@ def _cases(context: Context, pool: Sequence[Measured]) -> Cases:
 
 
 def _hull(of_runs: Sequence[Cases]) -> Cases:
-    """Every case over the runs that have it: the median, and the widest interval."""
+    """Each case over all runs that have it: the median of values, and the widest interval."""
     found: dict[str, list[tuple[Interval, tuple[Measured, ...]]]] = {}
     for cases in of_runs:
         for name, case in cases.items():
@@ -220,10 +220,10 @@ def _outcome(cases: Sequence[Outcome], missing: Sequence[str]) -> Outcome:
 
 
 def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
-    """What the check asks for and the points do not give, a clause each."""
+    """The points that the check needs and the pool lacks, a clause each."""
     axes = [*context.match, *([context.check["along"]] if "along" in context.check else [])]
     chooses = context.check["kind"] == "choice"
-    axes += ["variant"] if chooses else []  # each is to be chosen from
+    axes += ["variant"] if chooses else []  # the simulator must have every one to choose from
     clauses = []
     for selection in context.selections:
         matching = [measured for measured in pool if matches(selection, measured)]
@@ -250,8 +250,8 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
 
 
 def _missing_rivals(context: Context, pool: Sequence[Measured]) -> list[str]:
-    """Where absent ones of a list could only have broken a limit, all must be there: each
-    somewhere, and wherever the others are compared unless it was skipped there."""
+    """A claim about all of a list, such as "the slowest", is not shown on a part of it. Each must
+    have a point somewhere, and wherever the others are compared unless it was skipped there."""
     check, match = context.check, context.match
     if check["kind"] != "ratio":
         return []
@@ -296,14 +296,14 @@ def _missing_simulations(context: Context, pool: Sequence[Measured]) -> list[str
 
 
 def _universal(check: Json) -> list[str]:
-    """The sides of a ratio of which a list means every one of it, not any."""
+    """The sides of a ratio whose lists mean every one of them, and not any one."""
     upper, lower = (limit in check or "about" in check for limit in ("at_most", "at_least"))
     slowest = check.get("to_pick") == "slowest"
     return [*(["of"] if lower else []), *(["to"] if (lower if slowest else upper) else [])]
 
 
 def _why(uncounted: Sequence[Measured]) -> str:
-    """Of points that are there and do not count."""
+    """Why points that are there do not count, in brackets."""
     reasons = sorted(
         {
             m.point.outcome
@@ -324,13 +324,13 @@ def _verification(context: Context, pool: Sequence[Measured]) -> CheckResult:
         if not matches(selection, measured) or point.status not in ("ok", "wrong"):
             continue
         right = point.status == "ok"
-        # a form known to be wrong may be right by chance, which proves nothing
+        # a variant known to be wrong may be right by chance, which proves nothing
         of_right = Outcome.OPEN if point.known_wrong else Outcome.HOLDS
         outcome = of_right if right else Outcome.FAILS
         name = case_name(context.match, tuple(axis(a, measured) or "" for a in context.match))
         cases.append(Case(name, Interval(right, right, right), Limits(1, 1), outcome, (measured,)))
     missing = [] if cases else [f"no point of {describe(selection)}"]
-    # one wrong result refutes that results are right
+    # one wrong result is enough to refute the claim
     outcomes = [case.outcome for case in cases]
     outcome = Outcome.FAILS if Outcome.FAILS in outcomes else _outcome(outcomes, missing)
     return CheckResult(
@@ -436,7 +436,7 @@ def _tables_of(raw: Any) -> list[str]:
 
 
 def conditions(points: Sequence[Measured]) -> str:
-    """Under which the points were measured, in one line."""
+    """The conditions under which the points were measured, in one line."""
     texts = []
     labels = "length" if all(measured.point.length for measured in points) else "labels"
     for name in ("operation", "backend", "n", "buckets", "type", "op", "distribution", labels):

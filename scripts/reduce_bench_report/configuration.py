@@ -1,4 +1,4 @@
-"""What a configuration asks for: which points of a run are its own, and which are missing."""
+"""What a configuration asks for: which points of a run belong to it, and which are missing."""
 
 import functools
 import itertools
@@ -24,13 +24,13 @@ from reduce_bench_report.texts import size_text
 Values = Mapping[str, Sequence[str]]
 
 SCHEMA_PATH = SCHEMAS / "config.schema.json"
-MOST_VALUES = 8  # told of one axis
+MOST_VALUES = 8  # of one axis that a message lists
 KEYED_AXES = ("buckets", "labels")
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One sweep of a configuration, its defaults filled in."""
+    """One sweep of a configuration, its defaults filled in. All values are texts."""
 
     variants: tuple[str, ...]  # globs
     operation: str
@@ -66,7 +66,7 @@ class Sweep:
         return list(zip(*(self.params[name] for name in group), strict=True))
 
     def combinations(self, names: Iterable[str]) -> list[dict[str, str]]:
-        """Every point of a variant with these parameters, as the values of the axes."""
+        """Every point that a variant with these parameters has: values by axis and parameter."""
         names = set(names)
         groups = [group for group in self.zips if set(group) <= names]
         zipped = {name for group in groups for name in group}
@@ -87,6 +87,8 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Configuration:
+    """A whole configuration; `path` names it in messages."""
+
     path: Path
     sweeps: tuple[Sweep, ...]
 
@@ -124,7 +126,7 @@ class Configuration:
         }
 
     def missing(self, points: Sequence[Point], where: Values) -> list[str]:
-        """Clauses that say which of the points asked for `where` are not among these."""
+        """Which of the points asked for `where` are not among these: a clause for each gap."""
         absent: dict[str, None] = {}  # globs without any point
         clauses: dict[str, None] = {}
         for sweep in self.sweeps:
@@ -157,7 +159,7 @@ def _value(combination: Mapping[str, str], key: str) -> str:
 
 
 def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:
-    """What tells the sweep's points of these variants from those that are there."""
+    """The axes on which the sweep's missing points differ from all points that are there."""
     present = [point for point in points if fnmatchcase(point.variant, glob)]
     differing = [
         f"{key} = {_text(key, values)}"
@@ -168,7 +170,7 @@ def _apart(sweep: Sweep, points: Sequence[Point], glob: str) -> str:
 
 
 def _text(key: str, values: Sequence[str]) -> str:
-    """The values of an axis or parameter, not more than a line of them."""
+    """The values of an axis or parameter, shortened to a line."""
     texts = [size_text(int(value)) if key in ("n", "buckets") else value for value in values]
     if len(texts) > MOST_VALUES:
         return f"{', '.join(texts[: MOST_VALUES // 2])} ... {texts[-1]} ({len(texts)} values)"
@@ -184,7 +186,7 @@ def _meets(combination: Mapping[str, str], where: Values) -> bool:
 
 
 def _gap(name: str, sweep: Sweep, points: Sequence[Point], where: Values) -> str | None:
-    """Which of the points of one variant are missing, and where it has them not at all."""
+    """Which points of one variant are missing, and at which values all of them are."""
     asked = [
         combination
         for combination in sweep.combinations(key for key, _ in points[0].params)
@@ -298,7 +300,7 @@ def _sweep(raw: dict[str, Any], settings: dict[str, Any]) -> Sweep:
         "op": stated["op"],
         "distribution": _distributions(stated["distribution"]),
     }
-    if operation == "histogram":  # has no values
+    if operation == "histogram":  # it has labels alone, and no values
         del axes["distribution"]
     if "backends" in stated:
         axes["backend"] = stated["backends"]
@@ -332,7 +334,7 @@ def _default_modes() -> list[str]:
 
 @functools.cache
 def _defaults(operation: str | None) -> dict[str, Any]:
-    """What the schema says of the axes that a sweep leaves out."""
+    """The schema's defaults of the axes that a sweep of this operation may leave out."""
     sweep = _definitions()["sweep"]
     defaults = {
         name: axis["default"] for name, axis in sweep["properties"].items() if "default" in axis

@@ -1,6 +1,6 @@
 """What an experiment shows of the given runs: panels, series, values, and what is missing.
 
-A value exists for verified, ranked points alone; every other point keeps its outcome, and a point
+Only points with a verified time have a value. Every other point has its outcome instead, and one
 that was asked for and is in no run is a gap.
 """
 
@@ -41,7 +41,7 @@ RATIOS = (
 )
 SIMULATED_MEASURE = "ns_per_input"
 MISSING = "missing"
-# by which points of one variant and parameters can differ
+# what points of one variant and parameters can differ by
 OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
 
 
@@ -99,6 +99,7 @@ def _needs_others(point: Point) -> Quartiles | None:
 
 
 def _recorded(key: str, of: Callable[[Point], Quartiles | None]) -> Measure:
+    """A field of the results, with the schema's title and unit."""
     return Measure(FIELDS[key].title, FIELDS[key].unit, of)
 
 
@@ -129,22 +130,24 @@ def heading(experiment: Experiment, measure: str) -> str:
 
 
 def _ratio(base: Quartiles, other: Quartiles) -> Quartiles:
-    """How much faster the other is; the widest that both intervals allow."""
+    """How much faster the other is: between quartiles that lie furthest apart, and by medians."""
     return base[0] / other[2], base[1] / other[1], base[2] / other[0]
 
 
 @dataclass(frozen=True)
 class Series:
+    """The points of one line or column by x, and the x at which points are missing."""
+
     label: str
     facts: Mapping[str, str]
     points: Mapping[str, Point]  # by x
-    gaps: frozenset[str]  # x of points that were asked for and are in no run
+    gaps: frozenset[str]  # x at which a point was asked for and no run has it
     # ns per input: simulation.MODELS -> x -> value
     simulated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def chooser(self) -> str:
-        """Of what it is the best, where an experiment takes the best."""
+        """The variant or family whose best this is, where an experiment takes the best."""
         if "family" not in self.facts:
             return self.facts.get("variant", "")
         return " ".join(
@@ -160,6 +163,8 @@ class Series:
 
 @dataclass(frozen=True)
 class PublishedSeries:
+    """What a publication printed for one series, on its own hardware."""
+
     label: str
     facts: Mapping[str, str]
     peak_gb_per_s: float | None
@@ -172,6 +177,8 @@ class PublishedSeries:
 
 @dataclass(frozen=True)
 class Panel:
+    """One subplot or table: the series that share the values of `experiment.panels`."""
+
     experiment: Experiment
     facts: Mapping[str, str]
     xs: Sequence[str]
@@ -183,6 +190,7 @@ class Panel:
         return ", ".join(fact_text(key, value) for key, value in self.facts.items())
 
     def value(self, series: Series, x: str, measure: str) -> Quartiles | None:
+        """The measure in its unit; None where the point or what it is compared with has no time."""
         point = series.points.get(x)
         if point is None or not point.ranked:
             return None
@@ -218,9 +226,9 @@ class Panel:
         return series.points.get(order[index - 1]) if index else None
 
     def published_value(self, series: PublishedSeries, x: str, measure: str) -> float | None:
-        """As printed, or by arithmetic from what is printed: on that hardware's own terms.
+        """As printed, or computed from other numbers printed for the same hardware.
 
-        A step is as printed alone.
+        The speed-up of a step is never computed.
         """
         printed = series.values.get(measure, {}).get(x)
         if printed is not None:
@@ -236,7 +244,7 @@ class Panel:
         return None
 
     def is_base(self, series: PublishedSeries) -> bool:
-        """Whether speed-ups are over this series, so that its own are 1."""
+        """Whether this is the series that speed-ups are over: its own are 1."""
         wanted = {k: v for k, v in self.experiment.base.items() if k != self.experiment.x}
         return bool(wanted) and all(series.facts.get(k) == v for k, v in wanted.items())
 
@@ -258,7 +266,7 @@ class Panel:
         return {backend: {x: at[x] for x in self.xs if x in at} for backend, at in found.items()}
 
     def _ceiling(self, series: Series, x: str, measure: str) -> float | None:
-        """What the point would show if it took as long as the stream that reads its inputs."""
+        """What the measure would be if the point took as long as merely reading its input."""
         point = series.points[x]
         share = point.ceiling_share
         assert share is not None
@@ -287,7 +295,7 @@ def _published_time(series: PublishedSeries, x: str) -> float | None:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that gave points."""
+    """A run that an experiment's points are from."""
 
     path: Path
     provenance: str
@@ -303,7 +311,7 @@ class Evaluation:
     remedies: Sequence[str]  # what to run for it
     hierarchies: Sequence[str]  # of the simulated caches
     published: Table | None
-    # what is fastest: (variant or family, x, values of the panel) -> what tells it from the others
+    # (variant or family, x, values of the panel) -> the parameters, or variant, chosen as fastest
     chosen: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # published, by name
 
@@ -312,7 +320,7 @@ class Evaluation:
         return self.experiment.y
 
     def errors(self, model: str) -> list[float]:
-        """Simulated over measured time of each point that is both."""
+        """Simulated over measured time, for each point that has both."""
         return [
             simulated * series.points[x].n / series.points[x].time_ns()
             for panel in self.panels
@@ -335,7 +343,7 @@ def evaluate(
     if experiment.lacks:
         return Absence(experiment, experiment.lacks)
     if experiment.config is None:
-        # points of several runs make no line
+        # one line takes its points from one run, so the run with most of them is shown
         found = [_collect(experiment, None, [run]) for run in runs]
         points, used = max(found, key=lambda pair: len(pair[0]), default=([], []))
         if not points:
@@ -431,7 +439,8 @@ def _ranges(ranges: PublishedRanges | None, table: Table | None) -> dict[str, tu
 def _collect(
     experiment: Experiment, asked: Configuration | None, runs: Sequence[Results]
 ) -> tuple[list[Point], list[Results]]:
-    """One point for each identity, from the run that has the most of them wherever possible."""
+    """One point for each identity. Where several runs have it, the one with the most points of the
+    experiment gives it; the runs that gave any come with the points."""
     found = []
     for run in runs:
         own = [
@@ -457,7 +466,7 @@ def _collect(
 
 
 def _in_large_panels(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
-    """Those of panels that have `least_x` values of x."""
+    """The points of panels that have `least_x` values of x or more."""
     xs: dict[tuple[str, ...], set[str]] = {}
     for point in points:
         xs.setdefault(_panel_of(experiment, point), set()).add(_x_of(experiment, point))
@@ -480,13 +489,13 @@ def _params(experiment: Experiment, point: Point) -> dict[str, str]:
 
 
 def _params_text(params: Mapping[str, str], others: Iterable[Mapping[str, str]]) -> str:
-    """Those parameters that are different in the others."""
+    """The parameters that have another value in any of the others."""
     varying = [key for key in params if any(other.get(key) != params[key] for other in others)]
     return " ".join(fact_text(key, params[key]) for key in varying)
 
 
 def _representatives(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
-    """The points of one variant and parameters for each family and panel."""
+    """Of each family and panel, the points of the one variant and parameters that stand for it."""
     families: dict[tuple[str, ...], list[Point]] = {}
     for point in points:
         key = (_chooser(experiment, point), *_panel_of(experiment, point))
@@ -506,6 +515,8 @@ def _representatives(experiment: Experiment, points: Sequence[Point]) -> list[Po
 def _best(
     experiment: Experiment, points: Sequence[Point], chosen: dict[tuple[str, ...], str]
 ) -> list[Point]:
+    """At each x and panel, the points of the fastest parameters of each variant, or of the fastest
+    variant of each family. `chosen` receives what tells them from the others."""
     groups: dict[tuple[str, ...], dict[tuple[str, tuple[tuple[str, str], ...]], list[Point]]] = {}
     for point in points:
         key = (
@@ -534,11 +545,12 @@ def _best(
 
 
 def _chooser(experiment: Experiment, point: Point) -> str:
-    """Of what the best is taken."""
+    """The variant or family of which the experiment takes the best."""
     return point.variant if experiment.best == "params" else contender(point)
 
 
 def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
+    """Of points that differ by `experiment.worst` alone, the slowest."""
     groups: dict[tuple[object, ...], list[Point]] = {}
     for point in points:
         rest = [point.axis_text(axis) for axis in OF_ONE_FORM if axis not in experiment.worst]
@@ -552,12 +564,12 @@ def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
 
 @dataclass(frozen=True)
 class _Panels:
-    """The points of an experiment by panel, series and x."""
+    """Sorts the points of an experiment into panels, series and x."""
 
     experiment: Experiment
     asked: Asked
     points: Sequence[Point]
-    examples: Sequence[Point]  # of each variant, parameters and panel, before the best were taken
+    examples: Sequence[Point]  # one of each variant, parameters and panel, the slower ones too
     varying: Sequence[str]
     predicted: Mapping[PointIdentity, Mapping[str, Any]]  # by a point's identity
 
@@ -626,7 +638,8 @@ class _Panels:
         return {model: values for model, values in by_model.items() if values}
 
     def _rows_without(self, xs: Iterable[str]) -> list[str]:
-        """The rows that the configuration asks for and these x are not, whatever follows them."""
+        """The rows of a table by variant that were asked for and have no point. An x may have
+        parameters after the variant's name."""
         present = tuple(f"{x} " for x in xs)
         return [
             row
@@ -635,7 +648,7 @@ class _Panels:
         ]
 
     def _asked(self, example: Point, facts: Mapping[str, str]) -> set[str]:
-        """The x at which the configuration asks for a point of the series."""
+        """The x at which a point of the series was asked for."""
         forms = [example]
         if self.experiment.best == "family":
             forms = [each for each in self.examples if self._same_series(each, example)]
@@ -651,7 +664,7 @@ class _Panels:
 
 
 def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:
-    """The place of each value of each fact: numbers ascending, others as they appear."""
+    """Where each value of each fact is sorted: numbers ascending, others as they first appear."""
     values: dict[str, list[str]] = {}
     for facts in all_facts:
         for key, value in facts.items():
@@ -668,7 +681,7 @@ def _finish(points: Iterable[Point]) -> list[str]:
 
 
 def _label(facts: Mapping[str, str], all_facts: Sequence[Mapping[str, str]]) -> str:
-    """What tells a series from the others; how it finishes is told apart."""
+    """What tells a series from the others. The caller adds where it finishes."""
     name = "family" if "family" in facts else "variant"
     same_name = [other for other in all_facts if other.get(name) == facts.get(name)]
     words = [
@@ -730,7 +743,8 @@ def _published(
 
 
 def _published_x(cell: float | str | None, published: Published) -> str:
-    """As the results have it: `harris/0`, `256` for 2^8; empty for a row that is none of ours."""
+    """The x of a printed row as results write it, `harris/0` or `256` for 2^8. Empty for a row that
+    no variant here corresponds to."""
     text = str(int(cell)) if isinstance(cell, int | float) and cell == int(cell) else str(cell)
     if published.x_values:
         return published.x_values.get(text, "")

@@ -1,9 +1,9 @@
-"""The tables and figures, as data: what each shows of which points.
+"""The tables and figures as data: which points each shows, and how.
 
-Those of the publications, and overviews of our own. Which points an experiment has is what its
-configuration asks for; `where` keeps a part of them.
-Series come from the points: one for every variant, parameters and axis that differ, but for `x`
-and `panels`. Drawing and tabulating are the same for all (evaluate.py, plots.py, grids.py).
+They are those of the publications and overviews of our own. An experiment has the points that its
+configuration asks for, or the part of them that `where` keeps. Points that differ by variant,
+parameter or axis, other than `x` and `panels`, lie on different series. evaluate.py finds the
+values, plots.py draws and grids.py tabulates them, all experiments alike.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class Published:
-    """How a published table's rows and columns are to be read."""
+    """How to read a published table: which column has x, and what the other columns measured."""
 
     table: str
     x: str  # the column with x
@@ -35,7 +35,8 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedRanges:
-    """A ratio that a source states in words: for each name the rows with its least and most."""
+    """A ratio that a source states in words: `rows` has, for each name, the table's row with the
+    least and the one with the greatest value."""
 
     table: str
     column: str
@@ -47,14 +48,19 @@ class PublishedRanges:
 class Experiment:
     """One table or figure.
 
-    Without a configuration, it shows what one run was asked for itself.
+    Without a configuration, it shows all that one run was asked for.
 
-    `x` and `panels` name what points differ by: an axis (loader.AXES) or a parameter. `base`
-    describes the point that ratios are over, of the same series where it names an x. `best` takes
-    at each x the parameters of each variant ("params"), or the variant and parameters of each
-    family ("family"), whose slowest other axis is fastest; `worst` then keeps the slowest over
-    these axes. "form" takes for all x the variant and parameters of each family that are fastest at
-    the largest x. `simulated` shows ns_per_input as cache-sim predicts it, too.
+    `x` and `panels` name an axis (identity.AXES) or a parameter. `base` describes the point that
+    ratios are over; where it names an x, each series has its own.
+
+    `best` keeps one of several series:
+    * "params": at each x, the parameters with which a variant is fastest.
+    * "family": at each x, the variant and parameters with which a family is fastest. In both, where
+      points also differ by another axis, such as labels, the slowest of them counts.
+    * "form": for all x, the variant and parameters with which a family is fastest at the largest x.
+
+    `worst` then keeps, at each x, the slowest point over these axes. `simulated` also shows what
+    cache-sim predicts, in ns per input.
     """
 
     id: str
@@ -63,12 +69,12 @@ class Experiment:
     config: str | None
     kind: Literal["table", "figure"]
     x: str
-    y: Sequence[str]  # measures, see evaluate.MEASURES; the first is the one that is drawn first
+    y: Sequence[str]  # of evaluate.MEASURES, in the order in which they are drawn
     where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     x_of: Facts = field(default_factory=dict)  # x of a variant that has no such parameter
     x_label: str | None = None
     panels: Sequence[str] = ()
-    least_x: int = 1  # that a panel has
+    least_x: int = 1  # panels with fewer values of x are left out
     base: Facts = field(default_factory=dict)
     best: Literal["", "params", "family", "form"] = ""
     worst: Sequence[str] = ()
@@ -80,7 +86,8 @@ class Experiment:
 
     @property
     def order(self) -> Sequence[str]:
-        """The rows of a table by variant, as the publication has them; a step is from the last."""
+        """The variants of a table by variant, in the publication's order of rows. A step's speed-up
+        is over the row before."""
         if self.x != "variant" or self.published is None:
             return ()
         return list(self.published.x_values.values())
@@ -119,7 +126,7 @@ def _over_the_cpu(**rows: tuple[str, str]) -> PublishedRanges:
 
 
 def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experiment:
-    """Over n, of whatever was measured."""
+    """A measure against n, of all that a run has measured."""
     return Experiment(
         id,
         title,
@@ -137,7 +144,7 @@ def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experi
 
 
 def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Experiment:
-    """Over the buckets, of all that a publication's last figure compares."""
+    """Time against the buckets, of everything that a publication's last figure compares."""
     return Experiment(
         id,
         title,
@@ -159,7 +166,7 @@ def _i32(operation: str, op: str) -> dict[str, Sequence[str]]:
 def _keyed(
     id: str, what: str, where: Mapping[str, Sequence[str]], panels: Sequence[str] = ()
 ) -> Experiment:
-    """Over the buckets, of this project's variants and what they are to beat."""
+    """Times by the number of buckets, of this project's variants and the libraries'."""
     return Experiment(
         id,
         f"{what} on its slowest labels",

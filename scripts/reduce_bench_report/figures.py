@@ -17,7 +17,7 @@ Drawn = TypeVar("Drawn")
 
 
 def fix_layout(figure: Figure) -> None:
-    """Lays the figure out now, once for all formats."""
+    """Lays the figure out once, so that every format has the same layout."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
@@ -46,7 +46,7 @@ def svg_element(figure: Figure) -> str:
 def in_parallel(
     draw_one: Callable[..., Drawn], arguments: Sequence[tuple[Any, ...]]
 ) -> list[Drawn]:
-    """What the calls return, in order; drawing takes a second a figure."""
+    """The results of the calls, in order, on all cores: drawing takes a second a figure."""
     if len(arguments) < 2:
         return [draw_one(*each) for each in arguments]
     with ProcessPoolExecutor(min(len(arguments), os.cpu_count() or 1)) as pool:

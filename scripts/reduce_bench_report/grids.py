@@ -26,8 +26,9 @@ from reduce_bench_report.loader import Point
 from reduce_bench_report.published import Table
 from reduce_bench_report.simulation import MODELS
 
-MOST_MEASURES = 2  # of several series side by side
+MOST_MEASURES = 2  # with more, each series has its own table
 MOST_COLUMNS = 9  # besides x; a page is not wider
+# follows the value of an axis that is the same for all points
 CONSTANT_OF = {"labels": " labels", "distribution": " values"}
 LATEX_SPECIAL = str.maketrans(
     {
@@ -42,15 +43,18 @@ LATEX_SPECIAL = str.maketrans(
 
 @dataclass(frozen=True)
 class Grid:
+    """A table of texts; `points` has the point behind a cell, by row and column."""
+
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     texts: int  # columns of text at the left; the others are numbers
-    points: Mapping[tuple[int, int], Point] = field(default_factory=dict)  # of (row, column)
+    points: Mapping[tuple[int, int], Point] = field(default_factory=dict)
 
 
 def grids(evaluation: Evaluation) -> list[Grid]:
-    """Tables for each panel: x by row, series and measures by column, published ones beside."""
+    """The tables of each panel: a row for each x, a column for each series and measure, with what
+    was published beside."""
     return [
         _grid(evaluation, panel, shown)
         for panel in evaluation.panels
@@ -59,7 +63,7 @@ def grids(evaluation: Evaluation) -> list[Grid]:
 
 
 def _side_by_side(evaluation: Evaluation, panel: Panel) -> list[list[Series]]:
-    """The series of each table, as many as are not too wide."""
+    """The series of each table: as many as fit on a page side by side."""
     by_family = evaluation.experiment.best == "family"  # with the name of each form beside
     if by_family or len(evaluation.measures) > MOST_MEASURES:
         return [[series] for series in panel.series]
@@ -171,7 +175,7 @@ def _columns(
         chooser = series.chooser
         if any(key[0] == chooser for key in evaluation.chosen) and chooser not in chosen_of:
             chosen_of.add(chooser)
-            what = "form" if evaluation.experiment.best == "family" else "parameters"
+            what = "fastest variant" if evaluation.experiment.best == "family" else "parameters"
             yield f"{chooser}: {what}", _Chosen(evaluation, panel, chooser)
         for measure in evaluation.measures:
             prefix = f"{series.label}: " if len(shown) > 1 else ""
@@ -199,7 +203,7 @@ def _columns(
 
 
 def cells_are_of_one_measure(evaluation: Evaluation, shown: Sequence[Series]) -> bool:
-    """So that a note can say it once, and the columns need not."""
+    """Whether one note can say what all cells are, so that the columns need not."""
     return len(evaluation.measures) == 1 and len(shown) > 1
 
 
@@ -208,11 +212,12 @@ def _published_heading(evaluation: Evaluation, measure: str) -> str:
 
 
 def number(value: float, measure: str) -> str:
+    """Four digits, or a percentage of a share."""
     return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
 
 
 def constants(evaluation: Evaluation) -> str:
-    """What is the same for all points, but for what they have not: an operator, values."""
+    """The axes on which all points agree, without those that their operation does not have."""
     shared = evaluation.constants
     absent = {"op"} if shared.get("op") == "none" else set()
     absent |= {"distribution"} if shared.get("operation") == "histogram" else set()
@@ -224,7 +229,7 @@ def constants(evaluation: Evaluation) -> str:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """What a reader must know of the numbers, a sentence each."""
+    """What a reader must know about the numbers, a sentence each."""
     experiment = evaluation.experiment
     said = [f"{experiment.source}. Measured: {constants(evaluation)}."]
     if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
@@ -270,7 +275,7 @@ def notes(evaluation: Evaluation) -> list[str]:
 
 
 def simulation_errors(evaluation: Evaluation) -> str:
-    """How far each model of cache-sim is off."""
+    """A sentence on how far each model of cache-sim is from the measured times."""
     said = []
     for model, words in MODELS.items():
         errors = evaluation.errors(model)
@@ -296,7 +301,7 @@ def _is_overlaid(evaluation: Evaluation) -> bool:
 
 
 def _one_line(text: str) -> str:
-    """Reasons and names come from files, with whatever they hold."""
+    """Reasons and names come from files and may hold line breaks."""
     return " ".join(text.splitlines())
 
 
@@ -335,12 +340,12 @@ def markdown(evaluation: Evaluation, redraw_command: str) -> str:
 
 
 def without_html(text: str) -> str:
-    """Elements of HTML, which Markdown passes on, as text."""
+    """Escapes what Markdown would pass on as HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def markdown_text(text: str) -> str:
-    """Running text that has no markup; globs of variants have asterisks."""
+    """Escapes running text for Markdown; globs of variants have asterisks."""
     return without_html(text).replace("*", r"\*")
 
 
@@ -351,7 +356,7 @@ def _markdown_grid(grid: Grid) -> str:
 def markdown_rows(
     headings: Sequence[str], rows: Sequence[Sequence[str]], texts: Collection[int]
 ) -> str:
-    """A table; the columns `texts` are no numbers."""
+    """A table in Markdown. The columns `texts` are aligned left, the others, numbers, right."""
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(map(cell_text, cells)) + " |"
@@ -366,7 +371,7 @@ def markdown_rows(
 
 
 def _statement(evaluation: Evaluation) -> Grid | None:
-    """What the source states of a figure in words, where it has no column for the x axis."""
+    """The published numbers as a table of their own, where none of them has an x."""
     table = evaluation.published
     if table is None or evaluation.experiment.published is not None:
         return None
@@ -417,7 +422,7 @@ CSV_COLUMNS = (
 
 
 def csv_text(evaluation: Evaluation, redraw_command: str) -> str:
-    """One line for each value; low and high are the quartiles. Lines that begin with # say more."""
+    """One line for each value, with the quartiles as low and high; notes are lines after a #."""
     experiment = evaluation.experiment
     out = io.StringIO()
     for note in [*notes(evaluation), *provenance(evaluation, redraw_command)]:

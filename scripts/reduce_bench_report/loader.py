@@ -29,7 +29,7 @@ class InputError(Exception):
 
 @dataclass(frozen=True)
 class Field:
-    """What a number of the results is called where it is shown, and its unit; a ratio has none."""
+    """The title and unit under which a number of the results is shown; a ratio has no unit."""
 
     title: str
     unit: str | None
@@ -40,7 +40,7 @@ class Field:
 
 
 def _annotations(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every property that a schema describes, with what it says of it."""
+    """Every property that a schema describes, with its description."""
     if isinstance(node, list):
         for each in node:
             yield from _annotations(each)
@@ -51,7 +51,7 @@ def _annotations(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from _annotations(each)
 
 
-# The only table of sizes, titles and units; fields of one name mean one thing.
+# The schema is the only table of sizes, titles and units; fields of one name mean one thing.
 _RESULTS_SCHEMA = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
 ELEMENT_BYTES: Mapping[str, int] = _RESULTS_SCHEMA["definitions"]["type"]["bytes"]
 FIELDS: Mapping[str, Field] = {
@@ -95,7 +95,7 @@ class Point(PointIdentity):
 
     @property
     def is_granted(self) -> bool:
-        """Whether it lies on the huge pages that it asks for, but for a tenth at most."""
+        """Whether nine tenths of its memory or more lie on huge pages, where it asks for them."""
         if dict(self.params).get("pages") != "huge":
             return True
         pages = self.raw.get("pages")
@@ -113,12 +113,14 @@ class Point(PointIdentity):
         return self.status
 
     def time_ns(self, statistic: str = "median_ns") -> float:
-        """A statistic of the primary mode; only of points that have it."""
+        """A statistic of the primary mode, in ns; only of points that were timed in it."""
         return float(self.timing[self.mode][statistic])
 
 
 @dataclass(frozen=True)
 class Results:
+    """One results file: its document as it is, and its points."""
+
     path: Path
     sha256: str
     document: dict[str, Any]
@@ -135,7 +137,7 @@ class Results:
         return str(gpu["name"] if gpu else self.environment["cpu"]["model"])
 
     def hardware_of(self, backend: str) -> tuple[str, str]:
-        """The device's name, and what else tells devices apart."""
+        """The device's name, and what else tells devices of that name apart."""
         gpu = self.environment["gpu"]
         if backend != "cuda" or gpu is None:  # of cuda on a machine without, all is skipped
             return str(self.environment["cpu"]["model"]), ""
@@ -144,7 +146,7 @@ class Results:
 
     @property
     def shortfall(self) -> str | None:
-        """What an interrupt left out."""
+        """A sentence on what an interrupt left out; None where the run is whole."""
         if not self.document["interrupted"]:
             return None
         return (
@@ -232,7 +234,10 @@ def default_results(root: Path = ROOT) -> list[Path]:
 
 
 def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
-    """Those of the one GPU that has some, or under CPU_RESULTS of the one processor."""
+    """The committed results of the one GPU that has some; under CPU_RESULTS, of the one CPU.
+
+    `InputError` where none or several have some.
+    """
     folder = root / under
     committed = {
         each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
@@ -250,7 +255,7 @@ def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
 
 
 def _from_here(path: Path) -> Path:
-    """As short as it can be given from the current folder."""
+    """The path from the current folder, where it lies in that."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
@@ -290,7 +295,7 @@ def _finite(text: str) -> float:
 
 
 def _defect(document: Any, schema_path: Path) -> str | None:
-    """The worst fault, and where it is."""
+    """The most telling fault and its place; None where the schema allows the document."""
     error = best_match(_validator(schema_path).iter_errors(document))
     if error is None:
         return None
@@ -300,7 +305,7 @@ def _defect(document: Any, schema_path: Path) -> str | None:
 
 @functools.cache
 def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
-    """Its references filled in, with which it takes less than half the time."""
+    """A validator of the schema with its references filled in, which halves the time it takes."""
     schema = json.loads(schema_path.read_text(encoding="utf-8"))
 
     def inlined(node: Any) -> Any:

@@ -1,10 +1,10 @@
 """An experiment as a figure for a column of a paper: 3.4 inches wide, 7 with several panels.
 
-A line goes through medians of verified points alone and breaks where one is missing; a point
-without a verified time is a mark on the bottom edge, by why, beside its series' hollow marker.
+A line joins the medians of verified points and breaks where one is missing. A point without a
+verified time is a mark on the bottom edge, whose kind says why, beside its series' hollow marker.
 The legend, and a subplot without any value, say what is missing. Whiskers span the 25th to the
-75th percentile. Published values are drawn where the axis is a ratio, never as times. What
-cache-sim predicts has the colour and the marker, hollow, of what it predicts.
+75th percentile. Published values are drawn where the axis is a ratio, never as times. Predictions
+of cache-sim have the colour and the hollow marker of the series that they predict.
 """
 
 import math
@@ -44,7 +44,7 @@ AXES_HEIGHT_IN = 2.3
 LINE_IN = 0.135  # of the title and the legend
 FONT_POINTS = 7.0
 TITLE_POINTS = 8.0
-TITLE_PER_IN = 15.5  # characters
+TITLE_PER_IN = 15.5  # characters of a title per inch
 LEGEND_POINTS = 6.0
 LEGEND_CHARACTER_IN = 0.041
 HANDLE_IN = 0.42
@@ -52,7 +52,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 CHARACTERS_SIDE_BY_SIDE = 40
-FEW_DECADES = 100  # largest over smallest value
+FEW_DECADES = 100  # an axis whose largest over smallest value is below has labels within decades
 
 SIMULATED_STYLES = {"sequential": "--", "pipelined": ":"}  # of simulation.MODELS
 
@@ -231,7 +231,7 @@ def _draw_outcome(axes: Axes, x: float, height: float, outcome: str, style: Styl
 def _say_why_empty(
     axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
 ) -> None:
-    """Else the axes would show numbers that nothing gave."""
+    """Puts the reason into the subplot and takes the numbers off its axes."""
     if not any(point.ranked for series in panel.series for point in series.points.values()):
         why = "no verified time"
     elif measure == "speed_up":
@@ -260,7 +260,7 @@ def _say_why_empty(
 
 
 def _aside(index: int, count: int) -> float:
-    """Keeps the series of one category apart."""
+    """How far the series lies beside its category, in categories: they must not overlap."""
     return 0.0 if count == 1 else 0.7 * (index / (count - 1) - 0.5)
 
 
@@ -276,7 +276,7 @@ def _value_label(experiment: Experiment, measure: str) -> str:
 def _draw_simulated(
     axes: Axes, panel: Panel, places: dict[str, float], styles: dict[str, Style]
 ) -> None:
-    """Lines of the colour of their series; the legend names each way of drawing once."""
+    """Draws each model's line in the colour of its series; the legend has one entry per model."""
     models = [
         model for model in MODELS if any(model in series.simulated for series in panel.series)
     ]
@@ -334,7 +334,7 @@ def _draw_published(
 
 
 def _draw_ranges(axes: Axes, evaluation: Evaluation) -> None:
-    """What the source states of all sizes together: a band between least and most, or a line."""
+    """Draws a ratio that the source states for all sizes together: a band, or a line."""
     assert evaluation.published is not None
     for name, (low, high) in evaluation.ranges.items():
         if low == high:
@@ -369,7 +369,7 @@ def _draw_ceilings(
             label=label,
             color=grey,
             linewidth=3,
-            # Between names there is nothing that it could rise over.
+            # between categories there are no values, so it must not slope
             drawstyle="default" if numeric else "steps-mid",
             solid_capstyle="butt",
             zorder=1,
@@ -419,7 +419,7 @@ def _scale(
 
 
 def _rotated_ticks_in(panels: Sequence[Panel]) -> float:
-    """What tick labels that do not fit side by side need of a subplot's height."""
+    """How much taller a subplot must be, in inches, for tick labels that do not fit in a row."""
     longest = max(len(x) for panel in panels for x in panel.xs)
     most = max(len(panel.xs) for panel in panels)
     if longest * most <= CHARACTERS_SIDE_BY_SIDE:
@@ -436,12 +436,12 @@ def _tick(key: str, x: str, as_powers: bool) -> str:
 
 
 def _power(base: int, exponent: int) -> str:
-    """Without mathtext, which takes longer than all the rest of a figure."""
+    """In Unicode: Matplotlib's own superscripts take longer than all the rest of a figure."""
     return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
 
 
 def _one_two_five(value: float, _: object) -> str:
-    """Powers of ten alone would leave an axis with one number or none."""
+    """Labels 1, 2 and 5 of each decade: powers of ten alone would leave an axis without numbers."""
     mantissa = value / 10.0 ** math.floor(math.log10(value) + 1e-9)
     return f"{value:g}" if any(math.isclose(mantissa, each) for each in (1, 2, 5)) else ""
 

@@ -7,22 +7,23 @@ from typing import Any
 from reduce_bench_report.claim_registry import Interval, Json, Value
 from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
 
-MODE = "cold"
-PARAM = "params."  # before the name of a parameter, in claims
+MODE = "cold"  # claims are about inputs that are not in the cache
+PARAM = "params."  # stands before the name of a parameter
 
 Key = tuple[Value, ...]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A point and the run that it is of."""
+    """A point and the run that measured it."""
 
     point: Point
     run: Results
 
     @property
     def noise(self) -> float:
-        """How far identical measurements of this backend lay apart in this run."""
+        """How far two measurements of the same thing lay apart in this run on this backend: the
+        largest A/A ratio, minus 1."""
         pairs = self.run.document["noise_floor"]["aa"]
         return max(
             (abs(p["ratio"] - 1) for p in pairs if p["backend"] == self.point.backend), default=0.0
@@ -40,7 +41,7 @@ class Measured:
 
 
 def axis(name: str, measured: Measured) -> Value | None:
-    """Of the point, or a quantity made of several of its axes and the device."""
+    """The value at an axis, a parameter or a quantity of DERIVED; None where it has none."""
     if name in DERIVED:
         return DERIVED[name](measured)
     value = measured.point.axis(name.removeprefix(PARAM))
@@ -50,7 +51,7 @@ def axis(name: str, measured: Measured) -> Value | None:
 
 
 def _bucket_bytes(measured: Measured) -> Value | None:
-    """Of all bucket sets together."""
+    """The bytes of all bucket sets together."""
     point = measured.point
     sets = axis("params.sets", measured) or 1
     if point.buckets is None or not isinstance(sets, int):
@@ -67,7 +68,7 @@ def _bucket_bytes_per_l2(measured: Measured) -> Value | None:
 
 
 def _buckets_per_tile(measured: Measured) -> Value | None:
-    """Over the inputs that a block sorts at a time."""
+    """The number of buckets over the inputs that a block sorts at a time."""
     threads, items = axis("params.threads", measured), axis("params.items", measured)
     buckets = measured.point.buckets
     if buckets is None or not isinstance(threads, int) or not isinstance(items, int):
@@ -76,7 +77,7 @@ def _buckets_per_tile(measured: Measured) -> Value | None:
 
 
 def _sort_bits(measured: Measured) -> Value | None:
-    """By which an algorithm sorts first; one that does not sort has no such parameter."""
+    """How many bits of the labels an algorithm sorts by first; 0 where it does not sort."""
     return axis("params.sort_bits", measured) or 0
 
 
@@ -103,7 +104,7 @@ def _matches_one(wanted: Any, value: Value | None) -> bool:
 
 
 def required(selection: Json, name: str) -> list[Value]:
-    """Values of an axis that a selection must have: all of a list, the ends of a range."""
+    """The values of an axis at which a selection needs points: all of a list, a range's ends."""
     wanted = selection.get(name)
     if isinstance(wanted, list):
         return [value for value in wanted if value is not None]

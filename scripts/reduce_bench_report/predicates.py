@@ -1,4 +1,7 @@
-"""Predicates of claims: each gives the cases of some points by name, for the check's limits."""
+"""The kinds of checks that claims have: each makes named numbers with intervals of some points.
+
+claims.py holds them against the check's limits.
+"""
 
 import itertools
 import math
@@ -22,11 +25,14 @@ Cases = dict[str, tuple[Interval, tuple[Measured, ...]]]
 
 @dataclass(frozen=True)
 class Context:
+    """A check, with its claim and the registry that it refers to."""
+
     registry: Registry
     claim: Json
     check: Json
 
     def selection(self, part: Json) -> Json:
+        """A part of the check with what the claim says of all its points."""
         base: Json = self.claim.get("base", {})
         return base | part
 
@@ -42,13 +48,13 @@ class Context:
 
     @property
     def variants(self) -> set[str]:
-        """All that its selections name."""
+        """Every variant that the check's selections name."""
         named = [selection["variant"] for selection in self.selections]
         return {variant for one in named for variant in (one if isinstance(one, list) else [one])}
 
 
 def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
-    """The values of `match` that both sides of a ratio have."""
+    """The values of the axes in `match` at which both sides of a ratio have points."""
     of, to = (context.selection(context.check[side]) for side in ("of", "to"))
     match = context.match
     return _grouped(pool, of, match).keys() & _grouped(pool, to, match).keys()
@@ -156,7 +162,7 @@ def _value(context: Context, pool: Sequence[Measured]) -> Cases:
 
 
 def _choice(context: Context, pool: Sequence[Measured]) -> Cases:
-    """Time of what the simulator finds fastest along an axis, over the fastest of all others."""
+    """Time at the value of an axis that the simulator finds fastest, over the fastest other."""
     name = context.check["along"]
     simulated = simulated_times(pool)
     cases: Cases = {}
@@ -179,7 +185,7 @@ class Simulated:
 
 
 def simulated_times(pool: Sequence[Measured]) -> dict[int, Simulated]:
-    """By the point's identity: what the model in which every access waits predicts for it."""
+    """What the model in which each access waits predicts, by the `id` of what was measured."""
     runs = {measured.run.path: measured.run for measured in pool}
     predicted = {path: simulation.predictions(run) for path, run in runs.items()}
     return {
@@ -211,12 +217,12 @@ def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
 
 
 def _exact(value: float | None) -> Interval | None:
-    """Of what is counted or compared once and not timed."""
+    """An interval of no width, for what is counted or compared and not timed."""
     return None if value is None else Interval(value, value, value)
 
 
 def _accesses_per_element(_: Context, measured: Measured) -> Interval | None:
-    """Reads and writes by the algorithm's structure: a record's bytes are no hardware's count."""
+    """Reads and writes that the variant declares; no hardware counted them."""
     point = measured.point
     if point.bytes is None or point.n == 0:
         return None

@@ -19,7 +19,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A published table: `rows` hold one cell for each of `columns`, as the source prints them."""
+    """A published table: each row has a cell for each of `columns`, as the source prints it."""
 
     paper: str
     paper_title: str

@@ -16,7 +16,7 @@ DPI = 300
 def evaluate_all(
     runs: Sequence[Results], ids: Iterable[str] | None = None
 ) -> tuple[list[Evaluation], list[Absence]]:
-    """What the runs hold of these experiments (default: of all), and what they do not."""
+    """The experiments (default: all) that the runs have points of, and why the others have none."""
     tables = published.load_all()
     shown = [evaluate(EXPERIMENTS[name], runs, tables) for name in ids or EXPERIMENTS]
     return (
@@ -26,7 +26,7 @@ def evaluate_all(
 
 
 def missing_line(each: Evaluation | Absence) -> str | None:
-    """Which points an experiment lacks, and how to get them; None where it has all."""
+    """Which points an experiment lacks and what to run for them; None where it has all."""
     if isinstance(each, Absence):
         return f"{each.experiment.id}: not drawn: {each.reason}"
     if each.missing:
@@ -38,7 +38,7 @@ def missing_line(each: Evaluation | Absence) -> str | None:
 
 
 def redraw_command(evaluation: Evaluation, options: Sequence[str] = ()) -> str:
-    """What draws the experiment again, with these options besides."""
+    """A line with the command that draws the experiment again, with these options added."""
     paths = [str(run.path) for run in evaluation.runs]
     only = ["--only", evaluation.experiment.id]
     return f"Redraw: {shell_command('figures', '--results', *paths, *only, *options)}"
@@ -50,12 +50,12 @@ def shell_command(*arguments: str) -> str:
 
 
 def about(evaluation: Evaluation, command: str) -> str:
-    """What a figure's file carries: what is in it, where it is from, what draws it again."""
+    """The metadata of a figure's file: its notes, where its numbers are from, and `command`."""
     return "\n".join([*grids.notes(evaluation), *grids.provenance(evaluation, command)])
 
 
 def svg(evaluation: Evaluation) -> str | None:
-    """The figure as an SVG element to stand in an HTML page; a table has none."""
+    """The figure as an SVG element for an HTML page; None for a table."""
     if evaluation.experiment.kind != "figure":
         return None
     return figures.svg_element(plots.draw(evaluation))
@@ -67,9 +67,10 @@ def save_all(
     formats: Sequence[str],
     options: Sequence[str] = (),
 ) -> list[Path]:
-    """Writes each one's table in every format and its figure in those asked for.
+    """Writes each table in every format and each figure in `formats`; returns the paths.
 
-    `options` are those of the command line, for the command that draws it again.
+    `options` are those of the command line, for the command that draws it again. `InputError` where
+    the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """One HTML page of one or several runs of a device; it opens offline and loads nothing.
 
-Python selects and ranks; `page/report.js` draws the charts, the table of points and the records
+Python selects, ranks and names; `page/report.js` shows charts, the table of points and the records
 from the page's data block, which holds every field of every point as columns.
 """
 
@@ -29,7 +29,7 @@ from reduce_bench_report.variants import Variants
 TYPE_ORDER = tuple(ELEMENT_BYTES)
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
-GOT = re.compile(r" \(got [^()]*\)$")  # ends a reason and differs at each point
+GOT = re.compile(r" \(got [^()]*\)$")  # the end of a reason that differs at each point
 HEADINGS = {
     "summary": "Summary",
     "charts": "Charts",
@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Variant, parameters and size: what tells the points of one comparison apart."""
+        """Variant, parameters and size, which tell the points of one comparison apart."""
         return " ".join([self.point.variant, self.settings]).strip() + f", {self.point.size}"
 
     @property
@@ -70,14 +70,14 @@ class Entry:
 
     @property
     def share_of_bound(self) -> float:
-        """How much of the error that passes was used; 0 where the comparison was exact."""
+        """The error over the largest that passes; 0 where the comparison was exact."""
         bound, error = self.verification.get("bound_abs"), self.verification.get("error_abs")
         return error / bound if bound and error else 0.0
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A publication's figure or table, drawn anew."""
+    """A publication's figure or table, drawn from these runs."""
 
     id: str
     title: str
@@ -102,7 +102,7 @@ class Figure:
 
     @property
     def source(self) -> str:
-        """As an image, so that identifiers within one drawing meet no others."""
+        """The drawing as the address of an image: its identifiers then meet no other drawing's."""
         return "data:image/svg+xml;base64," + base64.b64encode((self.svg or "").encode()).decode()
 
 
@@ -164,7 +164,7 @@ def page(
 
 
 def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
-    """What the runs hold of the publications' figures and tables; and a line for each other one."""
+    """The figures and tables that the runs have points of, and a line for each of the others."""
     evaluations, absences = regenerate.evaluate_all(runs)
     pictures = figures.in_parallel(regenerate.svg, [(each,) for each in evaluations])
     drawn = [
@@ -204,7 +204,7 @@ def _missing(
     no_variants: str | None,
     scorecard: Mapping[str, Any] | None,
 ) -> list[str]:
-    """A sentence for each thing that a whole report has and this one has not."""
+    """A sentence for each thing that this report lacks."""
     sentences = [f"{run.shortfall}." for run in runs if run.shortfall]
     sentences += [f"{run.path.name} has no points." for run in runs if not run.points]
     if all(run.environment["gpu"] is None for run in runs):
@@ -223,7 +223,7 @@ def _missing(
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What one run measured as the limits of one backend."""
+    """The limits of one backend that one run measured."""
 
     run: Results
     backend: str
@@ -254,7 +254,7 @@ def _ceilings(runs: Sequence[Results]) -> list[Ceilings]:
 
 @dataclass(frozen=True)
 class Place:
-    """One size of a comparison: the fastest, and the next variant after it."""
+    """One size of a comparison: its fastest point, and the fastest of another variant."""
 
     n: str
     buckets: str
@@ -270,10 +270,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Points that differ in variant, parameters and size alone."""
+    """The fastest of points that differ by variant, parameters and size alone."""
 
     title: str
-    first: bool  # of its operation: the one shown open
+    first: bool  # of its operation, which is shown open
     buckets: bool
     places: list[Place]
 
@@ -338,7 +338,7 @@ def _places(group: Iterable[Entry]) -> list[Place]:
 
 @dataclass(frozen=True)
 class VariantSection:
-    """One variant: what the driver says of it, and what its points say."""
+    """One variant: the driver's description of it, and its points."""
 
     id: str
     title: str
@@ -364,7 +364,7 @@ class VariantSection:
         return self._largest(lambda entry: entry.share_of_bound)
 
     def _largest(self, error: Any) -> Entry | None:
-        """Of the points that are right; None where all were exact."""
+        """The verified point with the largest error; None where all were exact."""
         found = max((each for each in self.entries if each.point.ranked), key=error, default=None)
         return found if found is not None and error(found) > 0 else None
 
@@ -378,7 +378,7 @@ class VariantSection:
 
     @property
     def reasons(self) -> Mapping[str, list[Entry]]:
-        """Why points are not ranked."""
+        """The points that are not ranked, by the reason."""
         found: dict[str, list[Entry]] = {}
         for entry in self.entries:
             if not entry.point.ranked:
@@ -388,7 +388,7 @@ class VariantSection:
 
 
 def _sections(variants: Variants, entries: Iterable[Entry]) -> list[VariantSection]:
-    """In the driver's order, then those that it does not know."""
+    """One for each variant, in the driver's order, and then those that it does not know."""
     measured: dict[str, list[Entry]] = {}
     for entry in entries:
         measured.setdefault(entry.point.variant, []).append(entry)
@@ -536,7 +536,7 @@ def _rounded(values: Any) -> Any:
 def _column(values: Sequence[Any]) -> dict[str, Any]:
     """One value, or places in the list of different values, or every value: what is shortest."""
     rounded = _rounded(values)
-    # by type too: 1, 1.0 and True are equal in Python
+    # the type is part of the key, as 1, 1.0 and True are equal in Python
     places: dict[tuple[type, Any], int] = {}
     index = [places.setdefault((type(value), value), len(places)) for value in rounded]
     different = [value for _, value in places]

@@ -32,7 +32,7 @@ def text(judgements: Sequence[Judgement]) -> str:
 
 
 def _arithmetic(judgement: Judgement) -> list[str]:
-    """Of a claim that its own numbers refute: a line for each step."""
+    """The steps by which its own numbers refute a claim, a line each."""
     if judgement.verdict is not Verdict.REFUTED:
         return []
     return [
@@ -92,7 +92,7 @@ def _command(runs: Sequence[Results]) -> str:
 
 
 def _device(runs: Sequence[Results]) -> str:
-    """With what rescaled conditions and scaled times refer to."""
+    """The device's name with the bandwidth and L2 size that claims are scaled by."""
     gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
     if gpu is None:
         return runs[0].device
@@ -122,7 +122,7 @@ def _published(judgement: Judgement) -> str:
 
 
 def _here(judgement: Judgement) -> str:
-    """The numbers of all checks that decide, in a line."""
+    """The numbers of all checks that count for the verdict, in a line."""
     shown = [_summary(check) for check in judgement.checks if check.cases and check.role != "shows"]
     needs = (clause for clause in judgement.missing if clause.startswith("needs "))
     return "; ".join(shown) or next(needs, "no points")

@@ -10,7 +10,10 @@ FILTER_KEYS = (
 
 
 def filter_points(runs: Sequence[Sequence[Point]], conditions: Sequence[str]) -> list[list[Point]]:
-    """Of each run, the points that meet every `key=value[,value]` condition."""
+    """The points of each run that meet every `key=value[,value]` condition.
+
+    `InputError` where a condition is no such thing, or no point of any run meets it.
+    """
     kept = [list(points) for points in runs]
     for condition in conditions:
         key, separator, values = condition.partition("=")

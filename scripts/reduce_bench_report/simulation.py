@@ -1,4 +1,4 @@
-"""What `cache-sim simulate` predicted for points of results, from the folder beside their file."""
+"""Reads what `cache-sim simulate` predicted for points, from the folder beside their results."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ MODELS = {"sequential": "each access waits", "pipelined": "pipelined"}
 
 
 def predictions(run: Results) -> dict[PointIdentity, dict[str, Any]]:
-    """What scripts/simulate_points.sh predicted for these results, by the point's identity."""
+    """The predictions for these results, by the point's identity.
+
+    scripts/simulate_points.sh writes them. `InputError` where one is not as its schema says.
+    """
     documents = [_read(path) for path in sorted(folder_of(run.path).glob("*.json"))]
     return {
         point.identity: document

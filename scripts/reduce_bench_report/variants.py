@@ -1,4 +1,4 @@
-"""What the driver says of its variants: the output of `reduce-bench list --json`."""
+"""The driver's descriptions of its variants: the output of `reduce-bench list --json`."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from reduce_bench_report.loader import InputError
 
 TIMEOUT_S = 60
 
-Variants = dict[str, dict[str, Any]]
+Variants = dict[str, dict[str, Any]]  # by id
 
 
 def from_file(path: Path) -> Variants:

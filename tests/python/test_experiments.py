@@ -595,7 +595,7 @@ def test_the_best_form_of_a_family_is_named_at_each_x(
     # none of the family has a point where some are asked for
     assert [sorted(series.gaps) for series in panel.series] == [[], ["256", "64"], ["64"], []]
     text = grids.markdown(made, "Redraw: command")
-    assert "| m | a: form | median time per input, ns |" in text
+    assert "| m | a: fastest variant | median time per input, ns |" in text
     assert "| 16 | a/few sets=2 | 0.04883 |" in text
 
 

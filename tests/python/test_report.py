@@ -334,10 +334,10 @@ def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:
     text = page.text("variants")
     assert "cub/reduce: library" in text
     assert "Idea: one call <b>." in text
-    assert "These results hold no point of it." in text
+    assert "These results have no points of this variant." in text
     assert "block 1 1, 2 threads" in text
     assert "a/x: title of a/x" in text
-    assert "No description: the driver asked does not know this variant." in text
+    assert "No description: the driver does not know this variant." in text
     assert "4 points: 2 ok, 2 wrong." in text
     assert "Largest error: 2 ulp." in text
     assert "Nearest to its error bound: 0.25 of it." in text

@@ -76,14 +76,14 @@ const byNumber = (a, b) => a - b;
 /** Where a point lies on the axis: at its n, its buckets, or a parameter. */
 const axisReader = (x) => x.startsWith("params.") ? (i) => Number(field(x)(i)) : field(x);
 
-/** Plotly's source waits in the page: it takes longer to evaluate than all the rest. */
+/** Evaluates Plotly, which takes longer than all the rest: not before a chart is near the view. */
 function loadPlotly() {
   if (window.Plotly) return;
   document.head.append(element("script", {}, document.getElementById("plotly").textContent));
   document.getElementById("plotly").remove();
 }
 
-// Charts and figures are drawn as they come near the part in view.
+// Charts and figures are drawn when they come near the part in view.
 const nearView = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
@@ -105,7 +105,7 @@ class Explorer {
     this.legend = element("fieldset", { class: "legend" });
     this.table = element("div", { class: "wide" });
     this.details = element("details", { ontoggle: () => this.fillTable() },
-                           element("summary", {}, "The same as a table, with links to the records"), this.table);
+                           element("summary", {}, "The numbers as a table, with links to the records"), this.table);
     this.note = element("p", { role: "status" });
     this.chart.addEventListener("near", () => {
       loadPlotly();
@@ -122,7 +122,7 @@ class Explorer {
     this.logarithmic.y = measure !== "ceiling_share";  // the others span decades
   }
 
-  /** The wanted value where it is offered, else the first; remembered. */
+  /** Keeps the value chosen before if it is offered, else takes the preferred or first one. */
   choose(name, values, preferred) {
     if (!values.includes(this.chosen[name]))
       this.chosen[name] = values.includes(preferred) ? preferred : values[0];
@@ -208,7 +208,7 @@ class Explorer {
     this.controls.replaceChildren(
       ...Object.entries(this.selection.offered).filter(([, options]) => options.length)
         .map(([name, options]) => select(name, options)),
-      select("lines", [["best", "best of each family"], ["every", "every variant"]]),
+      select("lines", [["best", "fastest of each family"], ["every", "every variant"]]),
       check("x", "logarithmic x"), check("y", "logarithmic y"));
     if (focused) this.controls.querySelector(`[data-choice="${focused}"]`)?.focus();
   }
@@ -281,7 +281,7 @@ class Explorer {
         ...(this.logarithmic.y ? { dtick: "D1" } : {}),
         ...(this.logarithmic.y && spansDecades(traces, 2) ? { dtick: 1 } : {}),
       },
-      // a height of its own for the crosses, so that any scale and unit has room for them
+      // points without a time have an axis of their own, so that they lie at the bottom on any scale
       yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
     }, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d"] });
     this.chart.removeAllListeners("plotly_click");
@@ -327,7 +327,7 @@ class Explorer {
       }),
       customdata: marks.map(({ i }) => i),
       hovertext: marks.map(({ i }) => hoverText(i, mode)), hovertemplate: "%{hovertext}<extra></extra>",
-      text: marks.map(({ line }) => line.glyph), textposition: "middle right",  // whose it is, without colour
+      text: marks.map(({ line }) => line.glyph), textposition: "middle right",  // tells the line without colour
       textfont: { size: 8, color: marks.map(({ line }) => line.colour) },
       marker: {
         symbol: marks.map(({ i }) => outcomeMarker(outcomeIn(i, mode))[0]),
@@ -401,7 +401,7 @@ function swatch(line) {
   return made;
 }
 
-/** What Plotly shows when the pointer is over a point; it reads a little markup, so escape. */
+/** What Plotly shows when the pointer is over a point. It understands some markup, so escape. */
 function hoverText(i, mode) {
   const escape = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
   const lines = [`<b>${escape(variantOf(i))}</b> ${escape(derived.params(i))}`, `n = ${derived.size(i)}`];
