@@ -4,129 +4,33 @@ Only points with a verified time have a value. Every other point has its outcome
 that was asked for and is in no run is a gap.
 """
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reduce_bench_report import configuration, simulation
-from reduce_bench_report.configuration import Asked, Configuration
+from reduce_bench_report.configuration import Asked
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
-from reduce_bench_report.families import contender, fastest_at_the_largest
-from reduce_bench_report.identity import AXES, PointIdentity
-from reduce_bench_report.loader import (
-    ELEMENT_BYTES,
-    FIELDS,
-    Field,
-    InputError,
-    Point,
-    Results,
-)
+from reduce_bench_report.families import finish
+from reduce_bench_report.identity import PointIdentity, fact_text
+from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
+from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
 from reduce_bench_report.paths import shipped
 from reduce_bench_report.published import Table
-from reduce_bench_report.texts import TIME_SCALES, size_text
-
-# the 25th percentile, the median and the 75th
-Quartiles = tuple[float, float, float]
-
-TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.items()}
-RATIOS = (
-    "speed_up",
-    "step_speed_up",
-    "time_ratio",
-    "ceiling_share",
-    "peak_share",
-    "tlb_miss_share",
+from reduce_bench_report.selection import (
+    OF_ONE_FORM,
+    best_at_each_x,
+    collect,
+    panel_of,
+    params_of,
+    params_text,
+    representatives,
+    slowest,
+    x_of,
 )
-SIMULATED_MEASURE = "ns_per_input"
+
 MISSING = "missing"
-# what points of one variant and parameters can differ by
-OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
-
-
-@dataclass(frozen=True)
-class Measure(Field):
-    of: Callable[[Point], Quartiles | None]
-    unavailable: Callable[[Point], str | None] = lambda point: None  # why a timed point has none
-
-
-def _quartiles_ns(point: Point) -> Quartiles:
-    return point.time_ns("p25_ns"), point.time_ns(), point.time_ns("p75_ns")
-
-
-def _time(unit_ns: float) -> Callable[[Point], Quartiles | None]:
-    def of(point: Point) -> Quartiles | None:
-        low, middle, high = _quartiles_ns(point)
-        return low / unit_ns, middle / unit_ns, high / unit_ns
-
-    return of
-
-
-def _per_input(point: Point) -> Quartiles | None:
-    return _time(point.n)(point) if point.n else None
-
-
-def _inverse(key: str) -> Callable[[Point], Quartiles | None]:
-    def of(point: Point) -> Quartiles | None:
-        middle = point.raw[key]
-        if middle is None:
-            return None
-        low, median, high = _quartiles_ns(point)
-        return middle * median / high, middle, middle * median / low
-
-    return of
-
-
-def _tlb_miss_share(point: Point) -> Quartiles | None:
-    counters = point.raw.get("counters")
-    if not counters or _tlb_unavailable(point) or not counters["dtlb_loads"]["count"]:
-        return None
-    share = counters["dtlb_load_misses"]["count"] / counters["dtlb_loads"]["count"]
-    return share, share, share
-
-
-def _tlb_unavailable(point: Point) -> str | None:
-    counters = point.raw.get("counters")
-    if not counters:
-        return "the run counted nothing"
-    reasons = (counters[name]["unavailable"] for name in ("dtlb_loads", "dtlb_load_misses"))
-    return next((reason for reason in reasons if reason), None)
-
-
-def _needs_others(point: Point) -> Quartiles | None:
-    return None
-
-
-def _recorded(key: str, of: Callable[[Point], Quartiles | None]) -> Measure:
-    """A field of the results, with the schema's title and unit."""
-    return Measure(FIELDS[key].title, FIELDS[key].unit, of)
-
-
-def _scaled_time(unit: str) -> Measure:
-    return Measure(FIELDS["median_ns"].title, unit, _time(TIME_SCALES[unit]))
-
-
-MEASURES = {
-    "ns": _scaled_time("ns"),
-    "us": _scaled_time("µs"),
-    "ms": _scaled_time("ms"),
-    "ns_per_input": _recorded("ns_per_item", _per_input),
-    "gb_per_s": _recorded("gb_per_s", _inverse("gb_per_s")),
-    "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),
-    "peak_share": _recorded("peak_share", _inverse("peak_share")),
-    "speed_up": Measure("speed-up", None, _needs_others),
-    "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
-    "step_speed_up": Measure("step speed-up", None, _needs_others),
-    "time_ratio": Measure("time over the base's", None, _needs_others),
-}
-
-
-def heading(experiment: Experiment, measure: str) -> str:
-    if measure == "time_ratio":
-        at = " ".join(fact_text(key, value) for key, value in experiment.base.items())
-        return f"time over that at {at}"
-    return MEASURES[measure].heading
 
 
 def _ratio(base: Quartiles, other: Quartiles) -> Quartiles:
@@ -205,8 +109,8 @@ class Panel:
         if base is point:
             return 1, 1, 1
         if measure == "time_ratio":
-            return _ratio(_quartiles_ns(point), _quartiles_ns(base))
-        return _ratio(_quartiles_ns(base), _quartiles_ns(point))
+            return _ratio(quartiles_ns(point), quartiles_ns(base))
+        return _ratio(quartiles_ns(base), quartiles_ns(point))
 
     def _base(self, own: Series, x: str) -> Point | None:
         candidates = {
@@ -344,7 +248,7 @@ def evaluate(
         return Absence(experiment, experiment.lacks)
     if experiment.config is None:
         # one line takes its points from one run, so the run with most of them is shown
-        found = [_collect(experiment, None, [run]) for run in runs]
+        found = [collect(experiment, None, [run]) for run in runs]
         points, used = max(found, key=lambda pair: len(pair[0]), default=([], []))
         if not points:
             operations = " or ".join(experiment.where["operation"])
@@ -358,21 +262,21 @@ def evaluate(
         if not shipped(experiment.config).is_file():
             return Absence(experiment, f"this revision has no {experiment.config} yet")
         shipped_as = configuration.load(Path(experiment.config))
-        points, used = _collect(experiment, shipped_as, runs)
+        points, used = collect(experiment, shipped_as, runs)
         asked, missing = shipped_as, shipped_as.missing(points, experiment.where)
         if not points and missing:
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
         if not points:
             return Absence(experiment, f"{experiment.config} asks for no such points yet")
     remedies = [str(experiment.config)] if missing else []
-    examples = list({(p.variant, p.params, _panel_of(experiment, p)): p for p in points}.values())
+    examples = list({(p.variant, p.params, panel_of(experiment, p)): p for p in points}.values())
     chosen: dict[tuple[str, ...], str] = {}
     if experiment.best == "form":
-        points = _representatives(experiment, points)
+        points = representatives(experiment, points)
     elif experiment.best:
-        points = _best(experiment, points, chosen)
+        points = best_at_each_x(experiment, points, chosen)
     if experiment.worst:
-        points = _worst(experiment, points)
+        points = slowest(experiment, points)
     predicted: dict[PointIdentity, dict[str, Any]] = {}
     if experiment.simulated:
         for run in used:
@@ -436,132 +340,6 @@ def _ranges(ranges: PublishedRanges | None, table: Table | None) -> dict[str, tu
     return {name: (values[least], values[most]) for name, (least, most) in ranges.rows.items()}
 
 
-def _collect(
-    experiment: Experiment, asked: Configuration | None, runs: Sequence[Results]
-) -> tuple[list[Point], list[Results]]:
-    """One point for each identity. Where several runs have it, the one with the most points of the
-    experiment gives it; the runs that gave any come with the points."""
-    found = []
-    for run in runs:
-        own = [
-            point
-            for point in run.points
-            if (asked is None or asked.asks_for(point))
-            and all(point.axis_text(key) in values for key, values in experiment.where.items())
-            and _x_of(experiment, point)
-        ]
-        own = _in_large_panels(experiment, own)
-        if own:
-            found.append((run, own))
-    found.sort(key=lambda pair: -len(pair[1]))
-    points: dict[PointIdentity, Point] = {}
-    used = []
-    for run, own in found:
-        known = len(points)
-        for point in own:
-            points.setdefault(point.identity, point)
-        if len(points) > known:
-            used.append(run)
-    return list(points.values()), used
-
-
-def _in_large_panels(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
-    """The points of panels that have `least_x` values of x or more."""
-    xs: dict[tuple[str, ...], set[str]] = {}
-    for point in points:
-        xs.setdefault(_panel_of(experiment, point), set()).add(_x_of(experiment, point))
-    return [
-        point for point in points if len(xs[_panel_of(experiment, point)]) >= experiment.least_x
-    ]
-
-
-def _panel_of(experiment: Experiment, point: Point) -> tuple[str, ...]:
-    return tuple(point.axis_text(key) for key in experiment.panels)
-
-
-def _x_of(experiment: Experiment, point: Point) -> str:
-    return point.axis_text(experiment.x) or experiment.x_of.get(point.variant, "")
-
-
-def _params(experiment: Experiment, point: Point) -> dict[str, str]:
-    outside = {experiment.x, *experiment.panels}
-    return {key: value for key, value in point.params if key not in outside}
-
-
-def _params_text(params: Mapping[str, str], others: Iterable[Mapping[str, str]]) -> str:
-    """The parameters that have another value in any of the others."""
-    varying = [key for key in params if any(other.get(key) != params[key] for other in others)]
-    return " ".join(fact_text(key, params[key]) for key in varying)
-
-
-def _representatives(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
-    """Of each family and panel, the points of the one variant and parameters that stand for it."""
-    families: dict[tuple[str, ...], list[Point]] = {}
-    for point in points:
-        key = (_chooser(experiment, point), *_panel_of(experiment, point))
-        families.setdefault(key, []).append(point)
-    kept = []
-    for of_family in families.values():
-        timed = [point for point in of_family if point.ranked] or of_family[:1]
-        best = fastest_at_the_largest(
-            timed,
-            x=lambda point: float(_x_of(experiment, point)),
-            time_ns=lambda point: point.time_ns() if point.ranked else math.inf,
-        )
-        kept += [p for p in of_family if (p.variant, p.params) == (best.variant, best.params)]
-    return kept
-
-
-def _best(
-    experiment: Experiment, points: Sequence[Point], chosen: dict[tuple[str, ...], str]
-) -> list[Point]:
-    """At each x and panel, the points of the fastest parameters of each variant, or of the fastest
-    variant of each family. `chosen` receives what tells them from the others."""
-    groups: dict[tuple[str, ...], dict[tuple[str, tuple[tuple[str, str], ...]], list[Point]]] = {}
-    for point in points:
-        key = (
-            _chooser(experiment, point),
-            _x_of(experiment, point),
-            *_panel_of(experiment, point),
-        )
-        params = tuple(_params(experiment, point).items())
-        groups.setdefault(key, {}).setdefault((point.variant, params), []).append(point)
-    kept = []
-    for key, by_form in groups.items():
-        most = max(len(of_form) for of_form in by_form.values())
-        slowest = {
-            form: max(point.time_ns() if point.ranked else math.inf for point in of_form)
-            for form, of_form in by_form.items()
-            if len(of_form) == most
-        }
-        variant, params = form = min(slowest, key=lambda form: slowest[form])
-        others = [dict(other) for name, other in by_form if name == variant]
-        named = [variant] if experiment.best == "family" else []
-        text = " ".join(filter(None, [*named, _params_text(dict(params), others)]))
-        if text:
-            chosen[key] = text
-        kept += by_form[form]
-    return kept
-
-
-def _chooser(experiment: Experiment, point: Point) -> str:
-    """The variant or family of which the experiment takes the best."""
-    return point.variant if experiment.best == "params" else contender(point)
-
-
-def _worst(experiment: Experiment, points: Sequence[Point]) -> list[Point]:
-    """Of points that differ by `experiment.worst` alone, the slowest."""
-    groups: dict[tuple[object, ...], list[Point]] = {}
-    for point in points:
-        rest = [point.axis_text(axis) for axis in OF_ONE_FORM if axis not in experiment.worst]
-        key = (point.variant, point.params, _x_of(experiment, point), *rest)
-        groups.setdefault(key, []).append(point)
-    return [
-        max(group, key=lambda point: point.time_ns() if point.ranked else math.inf)
-        for group in groups.values()
-    ]
-
-
 @dataclass(frozen=True)
 class _Panels:
     """Sorts the points of an experiment into panels, series and x."""
@@ -576,7 +354,7 @@ class _Panels:
     def with_published(self, table: Table | None) -> list[Panel]:
         by_panel: dict[tuple[str, ...], list[Point]] = {}
         for point in self.points:
-            by_panel.setdefault(_panel_of(self.experiment, point), []).append(point)
+            by_panel.setdefault(panel_of(self.experiment, point), []).append(point)
         panels = []
         for values, own in by_panel.items():
             facts = dict(zip(self.experiment.panels, values, strict=True))
@@ -590,10 +368,10 @@ class _Panels:
 
     def _x(self, point: Point) -> str:
         if self.experiment.x != "variant":
-            return _x_of(self.experiment, point)
-        same = [_params(self.experiment, p) for p in self.points if p.variant == point.variant]
-        text = _params_text(_params(self.experiment, point), same)
-        return " ".join([point.variant, *([text] if text else []), *_finish([point])])
+            return x_of(self.experiment, point)
+        same = [params_of(self.experiment, p) for p in self.points if p.variant == point.variant]
+        text = params_text(params_of(self.experiment, point), same)
+        return " ".join([point.variant, *([text] if text else []), *finish([point])])
 
     def _facts(self, point: Point) -> dict[str, str]:
         outside = {self.experiment.x, *self.experiment.panels, *self.experiment.worst}
@@ -605,7 +383,7 @@ class _Panels:
         if self.experiment.best == "family":
             facts.pop("variant", None)
             return {"family": point.family, "finish": point.finish} | facts
-        params = {} if self.experiment.best == "params" else _params(self.experiment, point)
+        params = {} if self.experiment.best == "params" else params_of(self.experiment, point)
         return {"variant": point.variant} | facts | params
 
     def _series(self, points: Sequence[Point], panel: dict[str, str]) -> list[Series]:
@@ -619,7 +397,7 @@ class _Panels:
         for facts in sorted(keys, key=lambda key: [places[pair] for pair in key.items()]):
             by_x = groups[tuple(facts.items())]
             example = next(iter(by_x.values()))
-            label = " ".join([_label(facts, keys), *_finish(by_x.values())])
+            label = " ".join([_label(facts, keys), *finish(by_x.values())])
             gaps = {*self._asked(example, facts | panel), *self._rows_without(by_x)} - set(by_x)
             simulated = self._simulated(by_x)
             made.append(Series(label, facts | panel, by_x, frozenset(gaps), simulated))
@@ -676,10 +454,6 @@ def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int
     }
 
 
-def _finish(points: Iterable[Point]) -> list[str]:
-    return ["(host)"] if any(point.finish == "host" for point in points) else []
-
-
 def _label(facts: Mapping[str, str], all_facts: Sequence[Mapping[str, str]]) -> str:
     """What tells a series from the others. The caller adds where it finishes."""
     name = "family" if "family" in facts else "variant"
@@ -692,18 +466,6 @@ def _label(facts: Mapping[str, str], all_facts: Sequence[Mapping[str, str]]) -> 
     if name in facts and (not words or len(same_name) < len(all_facts)):
         words.insert(0, facts[name])
     return " ".join(words) or "measured"
-
-
-def fact_text(key: str, value: str) -> str:
-    if key in ("n", "buckets"):
-        return f"{'m' if key == 'buckets' else key} = {size_text(int(value))}"
-    if key in AXES:
-        return value
-    return f"{key}={value}"
-
-
-def x_text(key: str, x: str) -> str:
-    return size_text(int(x)) if key in ("n", "buckets", "length") else x
 
 
 def _in_order(xs: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which points stand for a family where each has one line alone."""
+"""Families of variants: how one is named, and which points stand for it where it has one line."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -8,9 +8,14 @@ from reduce_bench_report.loader import Point
 Timed = TypeVar("Timed")
 
 
+def finish(points: Iterable[Point]) -> list[str]:
+    """The mark of points that are timed until the result is on the host, where any of them is."""
+    return ["(host)"] if any(point.finish == "host" for point in points) else []
+
+
 def contender(point: Point) -> str:
     """The family; one that finishes on the host is no rival of one that does not."""
-    return " ".join([point.family, *(["(host)"] if point.finish == "host" else [])])
+    return " ".join([point.family, *finish([point])])
 
 
 def fastest_at_the_largest(

@@ -10,19 +10,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reduce_bench_report.evaluate import (
-    MEASURES,
     MISSING,
-    RATIOS,
-    SIMULATED_MEASURE,
     Evaluation,
     Panel,
     PublishedSeries,
     Series,
-    fact_text,
-    heading,
-    x_text,
 )
+from reduce_bench_report.identity import fact_text, x_text
 from reduce_bench_report.loader import Point
+from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, heading
 from reduce_bench_report.published import Table
 from reduce_bench_report.simulation import MODELS
 

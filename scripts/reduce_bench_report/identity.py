@@ -129,3 +129,15 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
         (part.isdecimal(), int(part) if part.isdecimal() else 0, part)
         for part in NUMBER.split(text)
     )
+
+
+def fact_text(key: str, value: str) -> str:
+    if key in ("n", "buckets"):
+        return f"{'m' if key == 'buckets' else key} = {size_text(int(value))}"
+    if key in AXES:
+        return value
+    return f"{key}={value}"
+
+
+def x_text(key: str, x: str) -> str:
+    return size_text(int(x)) if key in ("n", "buckets", "length") else x

@@ -25,16 +25,13 @@ from matplotlib.ticker import (
 from matplotlib.transforms import ScaledTranslation
 
 from reduce_bench_report.evaluate import (
-    MEASURES,
-    RATIOS,
-    SIMULATED_MEASURE,
     Evaluation,
     Panel,
-    heading,
-    x_text,
 )
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import fix_layout
+from reduce_bench_report.identity import x_text
+from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, heading
 from reduce_bench_report.simulation import MODELS
 from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, cycled, outcome_marker
 

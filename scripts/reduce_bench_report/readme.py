@@ -15,7 +15,6 @@ from pathlib import Path
 from reduce_bench_report import claims, figures, plots, published, regenerate
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import (
-    MEASURES,
     Absence,
     Evaluation,
     Panel,
@@ -31,6 +30,7 @@ from reduce_bench_report.grids import (
     simulation_errors,
 )
 from reduce_bench_report.loader import InputError, Point, Results
+from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.select import filter_points
 from reduce_bench_report.texts import size_text
 

@@ -23,7 +23,7 @@ from reduce_bench_report import (
     published,
     styles,
 )
-from reduce_bench_report.evaluate import MEASURES, TIME_NS, Absence, Evaluation
+from reduce_bench_report.evaluate import Absence, Evaluation
 from reduce_bench_report.experiments import (
     EXPERIMENTS,
     Experiment,
@@ -32,6 +32,7 @@ from reduce_bench_report.experiments import (
     PublishedRanges,
 )
 from reduce_bench_report.loader import Results, load
+from reduce_bench_report.measures import MEASURES, TIME_NS
 
 ROOT = Path(__file__).parents[2]
 PAPERS = sorted(path.relative_to(ROOT) for path in (ROOT / "configs" / "papers").glob("*.json"))

@@ -1,0 +1,107 @@
+"""What an experiment can show of a point, with its title and unit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reduce_bench_report.experiments import Experiment
+from reduce_bench_report.identity import fact_text
+from reduce_bench_report.loader import FIELDS, Field, Point
+from reduce_bench_report.texts import TIME_SCALES
+
+# the 25th percentile, the median and the 75th
+Quartiles = tuple[float, float, float]
+
+TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.items()}
+RATIOS = (
+    "speed_up",
+    "step_speed_up",
+    "time_ratio",
+    "ceiling_share",
+    "peak_share",
+    "tlb_miss_share",
+)
+SIMULATED_MEASURE = "ns_per_input"
+
+
+@dataclass(frozen=True)
+class Measure(Field):
+    of: Callable[[Point], Quartiles | None]
+    unavailable: Callable[[Point], str | None] = lambda point: None  # why a timed point has none
+
+
+def quartiles_ns(point: Point) -> Quartiles:
+    return point.time_ns("p25_ns"), point.time_ns(), point.time_ns("p75_ns")
+
+
+def _time(unit_ns: float) -> Callable[[Point], Quartiles | None]:
+    def of(point: Point) -> Quartiles | None:
+        low, middle, high = quartiles_ns(point)
+        return low / unit_ns, middle / unit_ns, high / unit_ns
+
+    return of
+
+
+def _per_input(point: Point) -> Quartiles | None:
+    return _time(point.n)(point) if point.n else None
+
+
+def _inverse(key: str) -> Callable[[Point], Quartiles | None]:
+    def of(point: Point) -> Quartiles | None:
+        middle = point.raw[key]
+        if middle is None:
+            return None
+        low, median, high = quartiles_ns(point)
+        return middle * median / high, middle, middle * median / low
+
+    return of
+
+
+def _tlb_miss_share(point: Point) -> Quartiles | None:
+    counters = point.raw.get("counters")
+    if not counters or _tlb_unavailable(point) or not counters["dtlb_loads"]["count"]:
+        return None
+    share = counters["dtlb_load_misses"]["count"] / counters["dtlb_loads"]["count"]
+    return share, share, share
+
+
+def _tlb_unavailable(point: Point) -> str | None:
+    counters = point.raw.get("counters")
+    if not counters:
+        return "the run counted nothing"
+    reasons = (counters[name]["unavailable"] for name in ("dtlb_loads", "dtlb_load_misses"))
+    return next((reason for reason in reasons if reason), None)
+
+
+def _needs_others(point: Point) -> Quartiles | None:
+    return None
+
+
+def _recorded(key: str, of: Callable[[Point], Quartiles | None]) -> Measure:
+    """A field of the results, with the schema's title and unit."""
+    return Measure(FIELDS[key].title, FIELDS[key].unit, of)
+
+
+def _scaled_time(unit: str) -> Measure:
+    return Measure(FIELDS["median_ns"].title, unit, _time(TIME_SCALES[unit]))
+
+
+MEASURES = {
+    "ns": _scaled_time("ns"),
+    "us": _scaled_time("µs"),
+    "ms": _scaled_time("ms"),
+    "ns_per_input": _recorded("ns_per_item", _per_input),
+    "gb_per_s": _recorded("gb_per_s", _inverse("gb_per_s")),
+    "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),
+    "peak_share": _recorded("peak_share", _inverse("peak_share")),
+    "speed_up": Measure("speed-up", None, _needs_others),
+    "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
+    "step_speed_up": Measure("step speed-up", None, _needs_others),
+    "time_ratio": Measure("time over the base's", None, _needs_others),
+}
+
+
+def heading(experiment: Experiment, measure: str) -> str:
+    if measure == "time_ratio":
+        at = " ".join(fact_text(key, value) for key, value in experiment.base.items())
+        return f"time over that at {at}"
+    return MEASURES[measure].heading
