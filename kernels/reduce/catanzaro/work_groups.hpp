@@ -12,7 +12,7 @@ namespace reduce_bench::BACKEND {
 
 /// Folds the upper half of the active elements onto the lower half until partial[0] holds the
 /// result; blockDim.x is a power of two. The active threads stay packed in the first warps, but
-/// elements far apart meet: the operator must commute.
+/// elements far apart are combined: the operator must commute.
 template <class Op, class T>
 __device__ void fold_halves(T* partial) {
   for (unsigned offset = blockDim.x / 2; offset > 0; offset /= 2) {

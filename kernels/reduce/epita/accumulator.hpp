@@ -24,7 +24,7 @@ void enqueue_accumulation(const TypedCall<T>& call, void (*kernel)(const T*, std
          call.n(), call.results());
 }
 
-/// Every element is read once. The atomics meet in the L2 cache; only the accumulator itself is
+/// Every element is read once. The atomics stay in the L2 cache; only the accumulator itself is
 /// counted.
 inline Traffic traffic_of_accumulation(const Problem& problem) {
   return {.read_bytes = problem.input_bytes(), .written_bytes = problem.element_bytes()};

@@ -3,7 +3,7 @@
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), reduce8 (after the
 //   summary table).
 // Idea: each of a block's 32 threads adds 32 elements in a register, in a loop of fixed length that
-//   the compiler unrolls; the sums meet in shared memory by atomics, one global atomic per block.
+//   the compiler unrolls; atomics combine the sums in shared memory. One global atomic per block.
 // Fixes: reduce7's number of global atomics and its loop, whose loads wait for the bounds check.
 // Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 1024) blocks of
 //   32 threads, sizeof(T) bytes of shared memory.
