@@ -27,6 +27,7 @@ from reduce_bench_report.claim_registry import (
 from reduce_bench_report.claims import Verdict, judge
 from reduce_bench_report.configuration import Sweep
 from reduce_bench_report.configuration import load as load_configuration
+from reduce_bench_report.identity import Distribution
 from reduce_bench_report.loader import (
     CPU_RESULTS,
     ELEMENT_BYTES,
@@ -987,7 +988,7 @@ def asked_for(sweep: Sweep, spec: Spec) -> bool:
         return False
     labels = spec.get("labels")
     if "length" in spec:
-        labels = str(loader.distribution({"name": "runs", "length": spec["length"]}))
+        labels = str(Distribution.of({"name": "runs", "length": spec["length"]}))
     axes = {**spec, "labels": labels}
     named = [name for name in sweep.axes if axes.get(name) is not None]
     params = {name: spec[f"params.{name}"] for name in sweep.params if f"params.{name}" in spec}
