@@ -44,11 +44,11 @@ inline constexpr std::array kOperationNames{
     std::string_view{"scan-by-key"}};
 constexpr std::string_view name_of(Operation o) { return kOperationNames[index_of(o)]; }
 
-/// Labels, but for histograms, which also count bytes; and counts.
+/// The element types of labels, of which histograms also take bytes, and of counts.
 using Label = std::uint32_t;
 using Count = std::uint32_t;
 
-/// One array of an operation; none where `count` is 0.
+/// One array of an operation: `count` elements; 0 where the operation has no such array.
 struct Extent {
   Type type = Type::kI32;
   std::size_t count = 0;
@@ -56,7 +56,7 @@ struct Extent {
   std::size_t bytes() const { return count * size_bytes(type); }
 };
 
-/// The arrays of an operation.
+/// The arrays of an operation, by the names that `Call` and the kernels use too.
 struct Arrays {
   Extent values, labels;                        ///< read
   Extent results, result_labels, result_count;  ///< written
@@ -67,6 +67,7 @@ struct Arrays {
   }
 };
 
+/// The arrays of an operation on n inputs with labels below `buckets`; `type` as in `Problem`.
 constexpr Arrays arrays_of(Operation operation, std::size_t n, std::size_t buckets, Type type) {
   const Extent values{type, n}, labels{kTypeOf<Label>, n};
   switch (operation) {
@@ -107,7 +108,7 @@ constexpr bool defined_on(Operation operation, Op op, Type type) {
          defined_on(op, type);
 }
 
-/// What a configuration that does not say gets.
+/// The type and operator of a configuration that names none.
 constexpr Type default_type(Operation operation) {
   return has_values(operation) ? Type::kI32 : Type::kU32;
 }

@@ -37,7 +37,7 @@ inline constexpr std::array kFidelityNames{
     std::string_view{"baseline"}, std::string_view{"beyond"}};
 
 inline constexpr std::size_t kTypeCount = kTypeNames.size();
-inline constexpr std::size_t kValueTypeCount = 4;
+inline constexpr std::size_t kValueTypeCount = 4;  ///< the types of values come first
 inline constexpr std::size_t kOpCount = kOpNames.size();
 inline constexpr std::size_t kBackendCount = kBackendNames.size();
 

@@ -190,10 +190,11 @@ struct Call {
   const Problem& problem;
 };
 
-/// Puts the whole operation on the stream; it never allocates, synchronises or times.
+/// Puts the whole operation on the stream. It never allocates, synchronises or times.
 using Enqueue = void (*)(const Call&);
 using EnqueueTable = std::array<std::array<Enqueue, kOpCount>, kTypeCount>;
 
+/// Where the outputs lie: in device memory, or in the host's because the last step runs there.
 enum class Finish { kDevice, kHost };
 
 struct Variant {
@@ -212,18 +213,19 @@ struct Variant {
   /// The fault that this problem (its `form`, mostly) has as published; nothing where the result
   /// must be right. A result with a defect is never ranked, right or wrong.
   std::optional<Defect> (*defect)(const Problem&) = nullptr;
-  /// Elements after the input that the variant reads as published; the harness fills them with
+  /// How many elements after the input the variant reads as published; the harness fills them with
   /// garbage (NaN for floats, labels beyond all buckets).
   std::size_t (*overread)(const Problem&) = nullptr;
-  /// The largest n of every launch shape of its own (another kernel, another split of the work);
-  /// `verify` checks both sides. Null: one shape.
+  /// The sizes at which the launch changes its shape (another kernel, another split of the work): the
+  /// largest n of each shape. `verify` checks both sides. Null: one shape.
   std::vector<std::size_t> (*borders)(const Problem&) = nullptr;
   /// Most operator applications between any input and the result: floating-point error bounds
   /// follow from it.
   std::uint64_t (*depth)(const Problem&) = nullptr;
   Traffic (*traffic)(const Problem&) = nullptr;
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
-  EnqueueTable enqueue{};                            ///< null entries: combination not provided
+  /// By type and operator; null where the combination is not provided.
+  EnqueueTable enqueue{};
 
   bool supports(Type t, Op o) const { return enqueue[index_of(t)][index_of(o)] != nullptr; }
   /// Whether operators that do not commute are provided, that is, order is preserved.

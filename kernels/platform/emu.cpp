@@ -287,7 +287,7 @@ void check_limits(const LaunchShape& shape) {
 std::mt19937_64 random_bits{Settings{}.seed};
 std::uint64_t seed_in_use = Settings{}.seed;
 
-/// A permutation of 0 .. 31, cheap enough to be drawn anew at every barrier.
+/// A permutation of the lanes 0 .. 31, cheap enough to be drawn anew at every barrier.
 struct Permutation {
   unsigned flip, step, start;  // step is odd
   unsigned operator()(unsigned i) const { return ((i ^ flip) * step + start) % kWarpSize; }

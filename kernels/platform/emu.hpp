@@ -139,8 +139,9 @@ namespace detail {
 /// All lanes of `mask` deposit eight bytes and receive those of lane `source`; poison where that
 /// lane is not in the mask.
 std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Where where);
-/// All lanes of `mask` deposit eight bytes and receive everybody's (32 slots, valid per mask).
-void gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], Where where);
+/// All lanes of `mask` deposit eight bytes and receive those of each other: all[i] is that of lane i,
+/// valid where the mask has it.
+void gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[kWarpSize], Where where);
 inline unsigned lane() { return this_thread().lane; }
 
 template <class T>
@@ -165,25 +166,26 @@ T update(T* address, Where where, F&& next) {
 }  // namespace detail
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32, Where where = Where::current()) {
+T __shfl_sync(unsigned mask, T value, int source, int width = kWarpSize,
+              Where where = Where::current()) {
   const unsigned base = detail::lane() & ~static_cast<unsigned>(width - 1);
   return detail::shuffle(mask, value, base + (static_cast<unsigned>(source) & (width - 1)), where);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = kWarpSize,
                    Where where = Where::current()) {
   const unsigned lane = detail::lane(), in_segment = lane & (width - 1);
   const bool inside = in_segment + delta < static_cast<unsigned>(width);
   return detail::shuffle(mask, value, inside ? lane + delta : lane, where);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = kWarpSize,
                  Where where = Where::current()) {
   const unsigned lane = detail::lane(), in_segment = lane & (width - 1);
   return detail::shuffle(mask, value, in_segment >= delta ? lane - delta : lane, where);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = kWarpSize,
                   Where where = Where::current()) {
   const unsigned lane = detail::lane(), target = lane ^ static_cast<unsigned>(lane_mask);
   const bool inside = target / width <= lane / width;
@@ -196,11 +198,11 @@ int __all_sync(unsigned mask, int predicate, Where where = Where::current());
 
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, Where where = Where::current()) {
-  std::uint64_t bits = 0, all[32];
+  std::uint64_t bits = 0, all[kWarpSize];
   std::memcpy(&bits, &value, sizeof(T));
   detail::gather(mask, bits, all, where);
   unsigned same = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
     if ((mask >> lane & 1u) && all[lane] == bits) same |= 1u << lane;
   return same;
 }
@@ -208,11 +210,11 @@ unsigned __match_any_sync(unsigned mask, T value, Where where = Where::current()
 namespace detail {
 template <class T, class F>
 T reduce_lanes(unsigned mask, T value, F&& combine, Where where) {
-  std::uint64_t all[32];
+  std::uint64_t all[kWarpSize];
   gather(mask, static_cast<std::uint32_t>(value), all, where);
   bool first = true;
   T result{};
-  for (unsigned lane = 0; lane < 32; ++lane) {
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     if (!(mask >> lane & 1u)) continue;
     const T other = static_cast<T>(static_cast<std::uint32_t>(all[lane]));
     result = first ? other : combine(result, other);

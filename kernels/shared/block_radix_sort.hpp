@@ -1,5 +1,5 @@
-// A stable radix sort within a block, after CUB's BlockRadixSort: thread t holds the pairs
-// t * kItems ... of the block, before and after.
+// A stable radix sort within a block, after CUB's BlockRadixSort: thread t holds kItems pairs of the
+// block from the (t * kItems)-th on, before and after.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// CUB's default.
+/// Bits per pass: CUB's default.
 inline constexpr unsigned kBlockSortBits = 4, kBlockSortDigits = 1u << kBlockSortBits;
 
 /// Bytes of shared memory for a block that sorts `items` values per thread with their labels.
@@ -19,7 +19,7 @@ inline std::size_t block_pairs_bytes(std::size_t value_bytes, unsigned items, un
                     kBlockSortDigits * sizeof(std::uint16_t)) +
          threads / kWarpSize * sizeof(Count);
 }
-/// Why a variant with the axes `threads` and `items` cannot sort so; empty where it can.
+/// Why a variant with the axes `threads` and `items` cannot sort in a block; empty where it can.
 inline std::string block_pairs_restriction(const Problem& p, std::size_t value_bytes) {
   const std::size_t needed =
       block_pairs_bytes(value_bytes, p.params.number("items"), p.params.number("threads"));
@@ -28,7 +28,7 @@ inline std::string block_pairs_restriction(const Problem& p, std::size_t value_b
          "gets " + std::to_string(p.device.max_shared_bytes_per_block);
 }
 
-/// Shared memory for blocks of `threads` threads (a multiple of 32) with kItems pairs each.
+/// Shared memory for blocks of `threads` threads (whole warps) with kItems pairs each.
 template <class T, unsigned kItems>
 struct BlockPairs {
   static constexpr unsigned kBits = kBlockSortBits, kDigits = kBlockSortDigits;
@@ -47,7 +47,7 @@ struct BlockPairs {
   static std::size_t bytes(unsigned threads) {
     return block_pairs_bytes(sizeof(T), kItems, threads);
   }
-  /// Rows of kItems pairs are padded by one, so that threads meet no bank twice.
+  /// Rows of kItems pairs are padded by one, so that the lanes of a warp read different banks.
   __device__ static unsigned slot(unsigned place) { return place + place / kItems; }
 };
 
@@ -72,7 +72,7 @@ __device__ void block_radix_sort(Label (&labels)[kItems], T (&values)[kItems], u
     Count own = 0;
     for (unsigned k = 0; k < Block::kDigits; ++k) own += neighbours[k];
     const Count sum = warp_inclusive_sum(own);
-    if (threadIdx.x % kWarpSize == 31) block.warp_sums[warp] = sum;
+    if (threadIdx.x % kWarpSize == kWarpSize - 1) block.warp_sums[warp] = sum;
     __syncthreads();
     Count before = sum - own;
     for (unsigned w = 0; w < warp; ++w) before += block.warp_sums[w];

@@ -1,12 +1,15 @@
-// The last step of eilers' partitioning (section 4.2): several bucket sets become one.
+// The last step of eilers' partitioning (section 4.2) as the thesis has it: the segmented reduction
+// combines several bucket sets in global memory to the results. Its eilers/global-... variants and
+// eilers/minimal use it.
 #pragma once
 
 #include "kernels/shared/segmented_reduce.hpp"
 
 namespace reduce_bench::BACKEND {
 
-/// Bucket b of set s lies at b * sets + s: a bucket's partial results are one segment, in the order
-/// of the sets. The sets are the first part of a workspace, what reduces them the second.
+/// A workspace of `bytes`: the sets at its start, the segmented reduction's scratch memory at
+/// `reduction`. Bucket b of set s is element b * sets + s, so that a bucket's partial results are one
+/// segment, in the order of the sets.
 struct BucketSets {
   std::size_t reduction, bytes;
 };

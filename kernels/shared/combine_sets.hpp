@@ -1,5 +1,6 @@
-// Bucket sets: the partial results of the thesis's partitioning scheme (eilers section 4.2), laid
-// out as [bucket][set], and their ordered reduction.
+// The last step of the thesis's partitioning (eilers section 4.2) where sets are few or come one per
+// block: a thread or a block for each bucket combines its partial results in the order of the sets.
+// Sets lie as [bucket][set]. bucket_sets.hpp does the same by the segmented reduction.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,12 @@
 
 namespace reduce_bench::BACKEND {
 
-/// What a full warp makes of `count` neighbours, combined in their order; lane 0 has the result.
+/// Combines `count` neighbours in their order, by a full warp; lane 0 gets the result.
 template <class Op, class T>
 __device__ T warp_reduce_in_order(const T* values, std::size_t count) {
   const unsigned lane = threadIdx.x % kWarpSize;
   T total = Op::template identity<T>();
-  for (std::size_t start = 0; start < count; start += 32) {
+  for (std::size_t start = 0; start < count; start += kWarpSize) {
     T value = start + lane < count ? values[start + lane] : Op::template identity<T>();
     for (unsigned distance = 1; distance < kWarpSize; distance *= 2)
       value = Op::combine(value, __shfl_down_sync(kAllLanes, value, distance));
@@ -24,7 +25,8 @@ __device__ T warp_reduce_in_order(const T* values, std::size_t count) {
   return total;
 }
 
-/// Block b combines the sets' buckets b in the order of the sets, its warps one share each.
+/// Block b combines bucket b of all sets in the order of the sets; each of its warps takes a
+/// contiguous share of the sets.
 template <class T, class Op>
 __global__ void combine_sets_kernel(const T* sets, std::size_t set_count, T* results) {
   T* shares = dynamic_shared<T>();
@@ -42,7 +44,7 @@ __global__ void combine_sets_kernel(const T* sets, std::size_t set_count, T* res
   results[blockIdx.x] = result;
 }
 
-/// Thread b does the same by itself.
+/// Thread b combines bucket b of all sets in the order of the sets.
 template <class T, class Op>
 __global__ void combine_few_sets_kernel(const T* sets, std::size_t buckets, std::size_t set_count,
                                         T* results) {
@@ -54,15 +56,15 @@ __global__ void combine_few_sets_kernel(const T* sets, std::size_t buckets, std:
   results[bucket] = total;
 }
 
-/// Fewer than these are left to one thread for each bucket.
+/// From this many sets on, a bucket gets a block, below it a thread.
 inline constexpr std::size_t kManySets = 128;
 
-/// Warps for one bucket: a few steps for each.
+/// Warps of a bucket's block: each takes at least kManySets sets, as far as 32 warps suffice.
 inline unsigned warps_of_combine(std::size_t set_count) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(set_count / kManySets, 1, 32));
+  return static_cast<unsigned>(std::clamp<std::size_t>(set_count / kManySets, 1, kWarpSize));
 }
 
-/// A block for each bucket.
+/// The largest grid: a block for each bucket.
 inline constexpr std::size_t kMostBucketsToCombine = 0x7fffffff;
 
 /// results[b] = sets[b][0] . sets[b][1] . ...
@@ -78,15 +80,15 @@ void enqueue_combine_sets(const Stream& stream, const T* sets, std::size_t bucke
   }
   const unsigned warps = warps_of_combine(set_count);
   launch(combine_sets_kernel<T, Op>,
-         {static_cast<unsigned>(buckets), 32 * warps, warps * sizeof(T), stream}, sets, set_count,
-         results);
+         {static_cast<unsigned>(buckets), kWarpSize * warps, warps * sizeof(T), stream}, sets,
+         set_count, results);
 }
 
-/// The most operators that any set's bucket passes through.
+/// Most operator applications between a set's bucket and the result.
 inline std::uint64_t depth_of_combine(std::size_t set_count) {
   if (set_count < kManySets) return set_count;
   const unsigned warps = warps_of_combine(set_count);
-  return ceil_div(ceil_div(set_count, warps), 32) + 5 + warps;
+  return ceil_div(ceil_div(set_count, warps), kWarpSize) + 5 + warps;
 }
 
 }  // namespace reduce_bench::BACKEND

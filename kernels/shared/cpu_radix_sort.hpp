@@ -10,7 +10,8 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Bits of the labels that are sorted by, from the lowest of them, `bits_per_run` in every run.
+/// One sort of n pairs by the bits [first_bit, end_bit) of their labels, `bits_per_run` of them in
+/// every run, the lowest first.
 struct CpuRadixSort {
   std::size_t n = 0;
   unsigned first_bit = 0, end_bit = 0, bits_per_run = 0;
@@ -20,14 +21,14 @@ struct CpuRadixSort {
     return static_cast<unsigned>(ceil_div(end_bit - first_bit, bits_per_run));
   }
   static std::size_t aligned(std::size_t bytes) { return ceil_div(bytes, 256) * 256; }
-  /// The digits' offsets and the pairs between the runs.
+  /// Room for the digits' offsets, and for the pairs between two runs.
   std::size_t workspace_bytes(std::size_t value_bytes) const {
     return aligned(base() * sizeof(std::size_t)) + aligned(n * sizeof(Label)) +
            aligned(n * value_bytes);
   }
 };
 
-/// By the upper `sort_bits` of the bits that labels below `buckets` have.
+/// Sorts by the upper `sort_bits` of the bits that labels below `buckets` have.
 inline CpuRadixSort plan_cpu_radix_sort(std::size_t n, std::size_t buckets, unsigned sort_bits,
                                         unsigned bits_per_run) {
   const unsigned bits = log2_ceil(buckets);
@@ -77,19 +78,19 @@ struct SortSpace {
   Values values;
 };
 
-/// Sorts pairs of a label and a T into `out`; the input is left as it is. Nothing to sort by: `out`
-/// becomes a copy.
+/// Sorts pairs of a label and a T into the results; the input is left as it is. Without a bit to sort
+/// by, the results are a copy.
 template <class T, class InLabels, class InValues, class Labels, class Values, class Offsets>
-void sort_pairs(const CpuRadixSort& sort, InLabels labels, InValues values, Labels out_labels,
-                Values out_values, SortSpace<Offsets, Labels, Values> space) {
+void sort_pairs(const CpuRadixSort& sort, InLabels labels, InValues values, Labels result_labels,
+                Values results, SortSpace<Offsets, Labels, Values> space) {
   if (sort.runs() == 0) {
-    for (std::size_t i = 0; i < sort.n; ++i) out_labels[i] = static_cast<Label>(labels[i]);
-    for (std::size_t i = 0; i < sort.n; ++i) out_values[i] = static_cast<T>(values[i]);
+    for (std::size_t i = 0; i < sort.n; ++i) result_labels[i] = static_cast<Label>(labels[i]);
+    for (std::size_t i = 0; i < sort.n; ++i) results[i] = static_cast<T>(values[i]);
     return;
   }
-  if (sort.runs() % 2 == 0) {  // the last run writes to `out`
-    std::swap(out_labels, space.labels);
-    std::swap(out_values, space.values);
+  if (sort.runs() % 2 == 0) {  // the last run writes the results
+    std::swap(result_labels, space.labels);
+    std::swap(results, space.values);
   }
   for (unsigned shift = sort.first_bit; shift < sort.end_bit; shift += sort.bits_per_run) {
     const std::size_t mask = sort.base() - 1;
@@ -98,26 +99,26 @@ void sort_pairs(const CpuRadixSort& sort, InLabels labels, InValues values, Labe
       const Label label = labels[i];
       const std::size_t digit = (label >> shift) & mask, place = space.offsets[digit];
       space.offsets[digit] = place + 1;
-      out_labels[place] = label;
-      out_values[place] = static_cast<T>(values[i]);
+      result_labels[place] = label;
+      results[place] = static_cast<T>(values[i]);
     }
-    labels = out_labels;
-    values = out_values;
-    std::swap(out_labels, space.labels);
-    std::swap(out_values, space.values);
+    labels = result_labels;
+    values = results;
+    std::swap(result_labels, space.labels);
+    std::swap(results, space.values);
   }
 }
 
 /// The same, with the space in the `workspace_bytes` of a workspace.
 template <class T>
-void sort_pairs(const CpuRadixSort& sort, const Label* labels, const T* values, Label* out_labels,
-                T* out_values, std::byte* workspace) {
+void sort_pairs(const CpuRadixSort& sort, const Label* labels, const T* values,
+                Label* result_labels, T* results, std::byte* workspace) {
   auto* offsets = reinterpret_cast<std::size_t*>(workspace);
   workspace += CpuRadixSort::aligned(sort.base() * sizeof(std::size_t));
   auto* spare_labels = reinterpret_cast<Label*>(workspace);
   auto* spare_values =
       reinterpret_cast<T*>(workspace + CpuRadixSort::aligned(sort.n * sizeof(Label)));
-  sort_pairs<T>(sort, labels, values, out_labels, out_values,
+  sort_pairs<T>(sort, labels, values, result_labels, results,
                 SortSpace<std::size_t*, Label*, T*>{offsets, spare_labels, spare_values});
 }
 

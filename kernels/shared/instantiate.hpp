@@ -168,7 +168,7 @@ void run_on_host(const Stream& stream, std::byte* room, F f) {
 inline constexpr unsigned kFillItems = 16;
 /// The launch for `n` stores.
 inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
-  const unsigned block = n < 256 ? 32 : 256;
+  const unsigned block = n < 256 ? kWarpSize : 256;
   return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream};
 }
 /// The block's part of `n` stores or fewer than the launch is for: from the end, so that what a

@@ -18,6 +18,7 @@
 namespace reduce_bench::BACKEND {
 
 #ifdef __CUDACC__
+/// The operators that the libraries know.
 template <class Op>
 struct LibraryOperatorOf;
 template <>
@@ -51,7 +52,7 @@ struct LibraryOperatorOf<Xor> {
 template <class Op>
 using LibraryOperator = typename LibraryOperatorOf<Op>::Type;
 
-/// An operator that the libraries lack.
+/// An operator that the libraries lack, as a function object for them.
 template <class Op>
 struct OrderedOperator {
   template <class T>
@@ -59,11 +60,10 @@ struct OrderedOperator {
     return Op::combine(a, b);
   }
 };
-/// The library's own operator where it has one.
 /// The most storage that `bytes_with(op)` asks for: the libraries' tiles, and with them their
-/// storage, depend on whether they know the operator. Asks only for operators that the variants
-/// have on T anyway (without `kKnown` the order-sensitive ones), since any other would be compiled
-/// into kernels that nobody runs.
+/// storage, depend on whether they know the operator. Asks only for operators that the
+/// variants have on T anyway (the order-sensitive ones alone where kKnown is false): each one asked
+/// for is compiled into kernels.
 template <class T, bool kKnown = true, class F>
 std::size_t most_library_bytes(F&& bytes_with) {
   std::size_t bytes = 0;
@@ -79,6 +79,7 @@ std::size_t most_library_bytes(F&& bytes_with) {
 template <class T>
 using Opaque = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
+/// The library's own operator where it has one.
 template <class Op>
 auto library_operator() {
   if constexpr (commutes(Op::kOp)) return LibraryOperator<Op>{};
@@ -106,13 +107,13 @@ class WorkspaceAllocator {
 };
 #endif
 
-/// Temporary storage for a reduction: one partial result per block, 42 KB on an H200. Both
-/// libraries refuse to run with less than they need.
+/// Temporary storage for a reduction: one partial result per block, 42 KB on an H200. With
+/// less than they need both libraries refuse to run.
 inline constexpr std::size_t kLibraryTemporaryBytes = std::size_t{1} << 20;
 
 /// Temporary storage of Thrust's keyed algorithms besides copies of their inputs: at most two words
-/// of state and two pairs of 16 bytes for a tile of at least 128 elements; nothing in their
-/// interface tells it, and an allocation beyond it fails the call.
+/// of state and two pairs of 16 bytes for a tile of at least 128 elements. Their interface does not
+/// say how much; an allocation beyond this fails the call.
 inline std::size_t thrust_keyed_temporary_bytes(std::size_t n) {
   return kLibraryTemporaryBytes + n / 2;
 }

@@ -16,9 +16,9 @@
 namespace reduce_bench::BACKEND {
 
 inline constexpr unsigned kSortBlock = 256, kSortItems = 8, kSortTile = kSortBlock * kSortItems;
-inline constexpr unsigned kSortWarps = kSortBlock / 32;
+inline constexpr unsigned kSortWarps = kSortBlock / kWarpSize;
 
-/// What the thesis's SRTS sort is tuned for, and what it sorts by wherever it sorts.
+/// Bits per pass: the thesis's SRTS sort is tuned for 5 and takes it throughout.
 inline constexpr unsigned kBitsPerSortPass = 5;
 
 /// Labels and the values that go with them.
@@ -67,7 +67,7 @@ struct RadixSort {
 };
 
 /// Labels below `buckets`, ordered by their upper `sort_bits` bits (all of them, if they have no
-/// more). A share of the input for each block that is resident.
+/// more). As many blocks as are resident; each takes one contiguous share of the input.
 inline RadixSort plan_radix_sort(std::size_t n, std::size_t buckets, unsigned sort_bits,
                                  unsigned bits_per_pass, const DeviceTraits& device) {
   const unsigned bits = log2_ceil(buckets);
@@ -117,11 +117,11 @@ template <class C>
 __device__ C warp_exclusive_sums(C* values, unsigned n) {
   const unsigned lane = threadIdx.x % kWarpSize;
   C carry = 0;
-  for (unsigned from = 0; from < n; from += 32) {
+  for (unsigned from = 0; from < n; from += kWarpSize) {
     const C own = from + lane < n ? values[from + lane] : 0;
     const C sum = warp_inclusive_sum(own);
     if (from + lane < n) values[from + lane] = carry + sum - own;
-    carry += __shfl_sync(kAllLanes, sum, 31);
+    carry += __shfl_sync(kAllLanes, sum, kWarpSize - 1);
   }
   return carry;
 }
@@ -136,7 +136,7 @@ __global__ void exclusive_sum_kernel(C* values, std::size_t n) {
     const std::size_t i = start + threadIdx.x;
     const C own = i < n ? values[i] : 0;
     const C sum = warp_inclusive_sum(own);
-    if (threadIdx.x % kWarpSize == 31) warp_sums[warp] = sum;
+    if (threadIdx.x % kWarpSize == kWarpSize - 1) warp_sums[warp] = sum;
     __syncthreads();
     C before = carry;
     for (unsigned w = 0; w < blockDim.x / kWarpSize; ++w) {
@@ -173,20 +173,20 @@ __global__ void move_by_digit_kernel(Pairs<const Label, const T> in, std::size_t
     for (unsigned i = threadIdx.x; i < kSortWarps * digits; i += blockDim.x) warp_counts[i] = 0;
     __syncthreads();
 
-    // A warp takes 32 * kSortItems neighbours, 32 at a time: its ranks grow in the input's order.
-    const unsigned mine = threadIdx.x / kWarpSize * 32 * kSortItems + lane;
+    // A warp takes kSortItems rows of kWarpSize neighbours, so that ranks grow in the input's order.
+    const unsigned mine = threadIdx.x / kWarpSize * kWarpSize * kSortItems + lane;
     Label labels[kSortItems];
     T values[kSortItems];
     Count ranks[kSortItems];
 #pragma unroll
     for (unsigned j = 0; j < kSortItems; ++j) {
-      const unsigned i = mine + 32 * j;
+      const unsigned i = mine + kWarpSize * j;
       labels[j] = i < count ? in.labels[tile + i] : 0;
       if (i < count) values[j] = in.values[tile + i];
     }
 #pragma unroll
     for (unsigned j = 0; j < kSortItems; ++j) {
-      const bool present = mine + 32 * j < count;
+      const bool present = mine + kWarpSize * j < count;
       const unsigned d = present ? digit.of(labels[j]) : digits;
       const unsigned peers = __match_any_sync(kAllLanes, d);
       const auto before = static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)));
@@ -213,7 +213,7 @@ __global__ void move_by_digit_kernel(Pairs<const Label, const T> in, std::size_t
 
 #pragma unroll
     for (unsigned j = 0; j < kSortItems; ++j) {
-      if (mine + 32 * j >= count) continue;
+      if (mine + kWarpSize * j >= count) continue;
       const unsigned d = digit.of(labels[j]);
       const Count place = starts[d] + own_counts[d] + ranks[j];
       tile_labels[place] = labels[j];
@@ -249,7 +249,7 @@ void enqueue_radix_sort(const Stream& stream, const RadixSort& sort, Pairs<const
     const unsigned digits = digit.count();
     launch(count_digits_kernel<Label>, {sort.blocks, kSortBlock, digits * sizeof(Count), stream},
            in.labels, sort.n, sort.per_block, digit, counts);
-    launch(exclusive_sum_kernel<Count>, {1, 1024, 32 * sizeof(Count), stream}, counts,
+    launch(exclusive_sum_kernel<Count>, {1, 1024, 1024 / kWarpSize * sizeof(Count), stream}, counts,
            std::size_t{digits} * sort.blocks);
     const std::size_t shared_bytes =
         kSortTile * (sizeof(T) + sizeof(Label)) + (kSortWarps + 2) * digits * sizeof(Count);

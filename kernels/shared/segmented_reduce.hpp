@@ -53,7 +53,7 @@ struct EqualSegments {
 
 // ---- targets: where the result of a segment goes -----------------------------------------------
 
-/// To the place that the key names, which no other segment has.
+/// At the place that the key names; no other segment has that key.
 template <class T>
 struct AtKey {
   static constexpr bool kRanked = false;
@@ -62,7 +62,7 @@ struct AtKey {
   __device__ void store(Label key, Count, T result) const { results[key] = result; }
 };
 
-/// Behind the results of the segments before, with its key.
+/// At the place after the results of the segments before it, together with its key.
 template <class T>
 struct Compacted {
   static constexpr bool kRanked = true;
@@ -76,7 +76,7 @@ struct Compacted {
   }
 };
 
-/// In front of the result that is already at the place that the key names.
+/// Combined, as the left operand, with the result that is already at the place that the key names.
 template <class T, class Op>
 struct InFrontOfKey {
   static constexpr bool kRanked = false;

@@ -14,9 +14,10 @@
 
 namespace reduce_bench::BACKEND {
 
-/// What the threads before this one hold of the segment that is open where it begins: the exclusive
-/// segmented scan of `value`, what a thread holds of the segment open at its end, which began in it
-/// where `began` is set. `values` and `flags` have room for one element per warp.
+/// The exclusive segmented scan over the threads of a block. `value` is what the thread's elements
+/// give from the last beginning of a segment among them on, `began` whether there is one. Returns
+/// what the threads before hold of the segment that is open where this thread begins. `values` and
+/// `flags` have room for one element per warp.
 template <class Op, class T>
 __device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
@@ -27,7 +28,7 @@ __device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
     if (!began) value = Op::combine(before, value);
     began = began || began_before != 0;
   }
-  if (lane == 31) {
+  if (lane == kWarpSize - 1) {
     values[warp] = value;
     flags[warp] = began;
   }
@@ -50,14 +51,15 @@ inline constexpr unsigned kScanBlocksPerSm = 16;
 template <class T>
 struct ScanTile {
   T values[kScanTile];
-  T warp_values[kScanThreads / 32];
+  T warp_values[kScanThreads / kWarpSize];
   T carry;
-  Label keys[kScanTile + 1];  ///< the one before the tile, and its own
-  Label warp_flags[kScanThreads / 32];
+  Label keys[kScanTile + 1];  ///< keys[0]: the one before the tile
+  Label warp_flags[kScanThreads / kWarpSize];
 };
 
-/// kStore: the results of the block's share, from what `open` says is open before it. Otherwise
-/// what is open at the share's end goes there, and to `began` whether a segment begins in it.
+/// With kStore, writes the results of the block's share; open[block] is what precedes the share in
+/// the segment open there. Without, writes to open[block] what is open at the share's end, and to
+/// began[block] whether a segment begins in the share.
 template <class T, class Op, bool kStore>
 __global__ void scan_segments_kernel(const T* values, const Label* keys, std::size_t n,
                                      std::size_t per_block, bool inclusive, T* open, Label* began,
@@ -119,7 +121,7 @@ __global__ void scan_segments_kernel(const T* values, const Label* keys, std::si
   }
 }
 
-/// One block: open[b] becomes what is open before share b.
+/// Turns open[b] from what is open at the end of share b into what is open before it; one block.
 template <class T, class Op>
 __global__ void scan_shares_kernel(T* open, const Label* began, unsigned shares) {
   ScanTile<T>& tile = *dynamic_shared<ScanTile<T>>();
@@ -165,7 +167,7 @@ inline SegmentedScanPlan plan_segmented_scan(std::size_t n, std::size_t element_
 /// elements, the lanes and the warps, once for each step.
 inline std::uint64_t depth_of_segmented_scan(std::size_t n, const DeviceTraits& device) {
   const SegmentedScanPlan plan = plan_segmented_scan(n, 1, device);
-  constexpr std::uint64_t kOfTile = 2 * kScanItems + 5 + kScanThreads / 32 + 2;
+  constexpr std::uint64_t kOfTile = 2 * kScanItems + 5 + kScanThreads / kWarpSize + 2;
   return kOfTile * (2 * plan.per_block / kScanTile + ceil_div(plan.blocks, kScanThreads));
 }
 

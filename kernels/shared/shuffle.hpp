@@ -5,7 +5,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Lane 0 gets the result; all 32 lanes must call.
+/// Lane 0 gets the result; all lanes of the warp must call.
 template <class Op, class T>
 __device__ T fold_warp(T value) {
 #pragma unroll

@@ -16,14 +16,16 @@ __device__ void reset_thread_set(T* own, unsigned buckets) {
     own[bucket * blockDim.x] = Op::template identity<T>();
 }
 
+/// Combines a value into the thread's bucket of that label.
 template <class Op, class T>
 __device__ void take(T* own, Label label, T value) {
   T& bucket = own[label * blockDim.x];
   bucket = Op::combine(bucket, value);
 }
 
-/// The block's bucket set: its threads' combined in their order. Lanes begin at different threads,
-/// so that they seldom meet in a bank, and put the earlier threads first at the end.
+/// Stores the block's bucket set: those of its threads, combined in their order. A lane begins with
+/// the set of another thread than its neighbours, so that they seldom meet in a bank, and puts the
+/// threads before that one in front at the end.
 template <class Op, class T>
 __device__ void store_block_set(const T* sets, unsigned buckets, T* block_sets) {
   __syncthreads();
@@ -46,17 +48,19 @@ struct ThreadSetsPlan {
   std::size_t per_thread, shared_bytes;
 };
 
+/// Shared memory of a thread: its set, and `other_bytes` that the variant needs besides.
 inline std::size_t bytes_per_thread(const Problem& p, std::size_t other_bytes) {
   return p.buckets * p.element_bytes() + other_bytes;
 }
 
 /// As many warps as have room for their threads' sets and `other_bytes` per thread; as many blocks
-/// as are resident; shares in units of `unit` inputs per thread.
+/// as are resident. `per_thread` is a multiple of `unit` inputs.
 inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes, unsigned unit) {
   ThreadSetsPlan plan{};
   const std::size_t bytes = bytes_per_thread(p, other_bytes);
-  plan.threads = static_cast<unsigned>(std::clamp<std::size_t>(
-      p.device.max_shared_bytes_per_block / bytes / 32 * 32, 32, kMostSetThreads));
+  plan.threads = static_cast<unsigned>(
+      std::clamp<std::size_t>(p.device.max_shared_bytes_per_block / bytes / kWarpSize * kWarpSize,
+                              kWarpSize, kMostSetThreads));
   plan.shared_bytes = plan.threads * bytes;
   const std::size_t resident = std::clamp<std::size_t>(
       std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
@@ -70,7 +74,7 @@ inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes
 }
 
 inline std::string thread_sets_restriction(const Problem& p, std::size_t other_bytes) {
-  const std::size_t needed = 32 * bytes_per_thread(p, other_bytes);
+  const std::size_t needed = kWarpSize * bytes_per_thread(p, other_bytes);
   if (needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(needed) + " bytes of shared memory are needed for the " +
          std::to_string(p.buckets) + " buckets of each thread of a warp, a block has " +
