@@ -15,18 +15,19 @@
 
 namespace reduce_bench::BACKEND {
 
-/// `Call` with the element type filled in: of the values, or of the labels where there are none.
+/// `Call` with the element types filled in. T is that of the values; a histogram has none, there T
+/// is that of the labels, and the results are counts.
 template <class T>
 struct TypedCall : Call {
+  using LabelType = std::conditional_t<is_label(kTypeOf<T>), T, Label>;
+  using Result = std::conditional_t<is_label(kTypeOf<T>), Count, T>;
+
   const T* values() const { return static_cast<const T*>(Call::values); }
-  const Label* labels() const { return static_cast<const Label*>(Call::labels); }
-  T* results() const { return static_cast<T*>(Call::results); }
+  const LabelType* labels() const { return static_cast<const LabelType*>(Call::labels); }
+  Result* results() const { return static_cast<Result*>(Call::results); }
   Label* result_labels() const { return static_cast<Label*>(Call::result_labels); }
   /// reduce-by-key: how many results there are.
   Count* result_count() const { return static_cast<Count*>(Call::result_count); }
-  /// histogram: labels of either type, and the counts.
-  const T* histogram_labels() const { return static_cast<const T*>(Call::labels); }
-  Count* counts() const { return static_cast<Count*>(Call::results); }
   std::size_t n() const { return problem.n; }
   std::size_t buckets() const { return problem.buckets; }
   const Params& params() const { return problem.params; }

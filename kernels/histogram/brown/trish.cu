@@ -69,7 +69,7 @@ Shares shares(const Problem& p) {
 struct BrownTrish {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const Words words = words_of(call.histogram_labels(), call.n());
+    const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
     Count* partials = call.template scratch<Count>();
     with_value<1, 7, 9>(call.params().number("batch"), [&]<unsigned kBatch>() {
@@ -78,7 +78,7 @@ struct BrownTrish {
                words.count, per_block, partials);
     });
     enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 

@@ -18,8 +18,8 @@ namespace reduce_bench::BACKEND::cpu_histogram {
 struct CpuHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const L* labels = call.histogram_labels();
-    Count* counts = call.counts();
+    const L* labels = call.labels();
+    Count* counts = call.results();
     std::fill_n(counts, call.buckets(), Count{0});
     for (std::size_t i = 0; i < call.n(); ++i) ++counts[labels[i]];
   }

@@ -42,9 +42,9 @@ struct CubHistogram {
 
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    if (call.n() == 0) return enqueue_fill(call.stream, call.counts(), call.buckets(), 0);
+    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), 0);
     std::size_t bytes = temporary_bytes_of(call.problem);
-    histogram(call.workspace, bytes, call.histogram_labels(), call.counts(), call.problem,
+    histogram(call.workspace, bytes, call.labels(), call.results(), call.problem,
               native(call.stream));
   }
 };

@@ -88,7 +88,7 @@ Shares shares(const Problem& p) {
 struct EilersBankTrish {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const Words words = words_of(call.histogram_labels(), call.n());
+    const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
     Count* partials = call.template scratch<Count>();
     with_value<2, 3, 4, 5, 6, 7, 8>(call.params().number("F"), [&]<unsigned kFactor>() {
@@ -97,7 +97,7 @@ struct EilersBankTrish {
                words.words, words.count, per_block, partials);
     });
     enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 

@@ -65,14 +65,14 @@ Shares shares(const Problem& p) {
 struct NugterenPrivate {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const Words words = words_of(call.histogram_labels(), call.n());
+    const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
     Count* partials = call.template scratch<Count>();
     if (blocks > 0)
       launch(kernel, {blocks, kWarpSize, kSharedBytes, call.stream}, words.words, words.count,
              per_block, partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 

@@ -80,15 +80,15 @@ __global__ void __launch_bounds__(1024)
 struct OnepassHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    if (call.n() == 0) return enqueue_fill(call.stream, call.counts(), call.buckets(), 0);
+    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), 0);
     const TablePlan plan = table_plan(call.problem, sizeof(Count), kTile<L>);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(call.histogram_labels()) % 16 == 0;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(call.labels()) % 16 == 0;
     launch(plan.pairs                          ? kernel<L, false, true>
            : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>
                                                : kernel<L, false, false>,
-           plan.on(call.stream), call.histogram_labels(), call.n(), aligned,
+           plan.on(call.stream), call.labels(), call.n(), aligned,
            static_cast<unsigned>(call.buckets()), plan.log2_copies,
-           call.template scratch<Clearing>(), call.counts());
+           call.template scratch<Clearing>(), call.results());
   }
 };
 

@@ -69,7 +69,7 @@ unsigned blocks_of(const Problem& p) {
 struct Podlozhnyuk256 {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const Words words = words_of(call.histogram_labels(), call.n());
+    const Words words = words_of(call.labels(), call.n());
     const unsigned blocks = blocks_of(call.problem), warps = call.params().number("warps");
     Count* partials = call.template scratch<Count>();
     auto chosen = kernel<Method::kTags>;
@@ -79,7 +79,7 @@ struct Podlozhnyuk256 {
       launch(chosen, {blocks, warps * kWarpSize, warps * kBins * sizeof(unsigned), call.stream},
              words.words, words.count, partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 

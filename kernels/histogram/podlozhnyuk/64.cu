@@ -66,14 +66,14 @@ unsigned blocks_of(const Problem& p) {
 struct Podlozhnyuk64 {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    const Words words = words_of(call.histogram_labels(), call.n());
+    const Words words = words_of(call.labels(), call.n());
     const unsigned block = block_of(call.problem), blocks = blocks_of(call.problem);
     Count* partials = call.template scratch<Count>();
     if (blocks > 0)
       launch(kernel, {blocks, block, std::size_t{kBins} * block, call.stream}, words.words,
              words.count, call.params().number("banks"), partials);
     enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 

@@ -79,10 +79,10 @@ struct ShamsPasses {
       const auto bins =
           static_cast<unsigned>(std::min<std::size_t>(plan.bins_per_pass, call.buckets() - first));
       if (plan.blocks > 0)
-        launch(chosen, {plan.blocks, plan.block, plan.shared_bytes, call.stream},
-               call.histogram_labels(), call.n(), static_cast<Label>(first), bins, partials);
+        launch(chosen, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.labels(),
+               call.n(), static_cast<Label>(first), bins, partials);
       enqueue_merge(call.stream, {partials, plan.blocks, bins, 1}, Edges{}, bins,
-                    call.counts() + first);
+                    call.results() + first);
     }
   }
 };

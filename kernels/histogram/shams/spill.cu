@@ -78,10 +78,9 @@ struct ShamsSpill {
     Count* counts = call.template scratch<Count>();
     if (threads > 0)
       launch(kernel, {blocks_of(p), p.params.number("block"), shared_bytes_of(p), call.stream},
-             call.histogram_labels(), call.n(), static_cast<unsigned>(call.buckets()), bits_of(p),
-             counts);
+             call.labels(), call.n(), static_cast<unsigned>(call.buckets()), bits_of(p), counts);
     enqueue_merge(call.stream, {counts, threads, 1, threads}, Edges{}, call.buckets(),
-                  call.counts());
+                  call.results());
   }
 };
 
