@@ -35,7 +35,9 @@ struct PointIdentity {
   std::string distribution;  ///< of the values: `cancelling condition=1000.0`
   std::string labels;        ///< their distribution; empty where there are none
   std::string params;        ///< ` block=128 form=corrected`
-  unsigned occurrence = 0;   ///< a plan may hold one point twice: they pair in its order
+  /// Documents of earlier revisions may hold one point twice, from sweeps that overlap: they pair in
+  /// the order of the document.
+  unsigned occurrence = 0;
 
   auto operator<=>(const PointIdentity&) const = default;
   /// `harris/3 block=128, 2^20 i32 sum uniform on cuda`; with labels `2^20 into 2^8 by zipf ...`.
