@@ -10,6 +10,7 @@
 #include "common/pages.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
+#include "huge_pages.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -352,6 +353,8 @@ TEST_F(Execute, ArraysLieOnThePagesAskedForAndWhatWasGrantedIsRecorded) {
   ASSERT_TRUE(huge.pages);
   EXPECT_EQ(huge.pages->bytes, small.pages->bytes);
   EXPECT_LE(huge.pages->huge_bytes.value_or(0), huge.pages->bytes);
+  if (const std::string why = why_no_huge_pages(); !why.empty()) GTEST_SKIP() << why;
+  EXPECT_GT(huge.pages->huge_bytes.value_or(0), 0u);
 }
 
 // ---- faults -----------------------------------------------------------------------------------
