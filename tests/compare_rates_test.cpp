@@ -91,9 +91,9 @@ class RunClock {
 
 void fill_summary(Series& series) {
   const Summary summary = summarise(series.samples_ns);
-  series.median_ns = summary.median_ns;
-  series.ci_low_ns = summary.ci_low_ns;
-  series.ci_high_ns = summary.ci_high_ns;
+  series.median_ns = summary.median;
+  series.ci_low_ns = summary.ci_low;
+  series.ci_high_ns = summary.ci_high;
   series.count = series.samples_ns.size();
 }
 

@@ -59,7 +59,7 @@ TEST(LogRatio, OfSamplesSeesThatNeighboursAreAlike) {
       if (i % 25 == 0) now = mood(engine);
       series->samples_ns.push_back(1000 * std::exp(now + noise(engine)));
     }
-    series->median_ns = summarise(series->samples_ns).median_ns;
+    series->median_ns = median(series->samples_ns);
     series->count = 500;
   }
   const double expected = std::sqrt(2 * std::numbers::pi / 2 / 20) * 0.02;
@@ -75,9 +75,9 @@ TEST(LogRatio, OfSamplesAndOfTheirSummaryAgree) {
   for (Series* series : {&round.base, &round.new_}) {
     for (int i = 0; i < 400; ++i) series->samples_ns.push_back(1000 * noise(engine));
     const Summary summary = summarise(series->samples_ns);
-    series->median_ns = summary.median_ns;
-    series->ci_low_ns = summary.ci_low_ns;
-    series->ci_high_ns = summary.ci_high_ns;
+    series->median_ns = summary.median;
+    series->ci_low_ns = summary.ci_low;
+    series->ci_high_ns = summary.ci_high;
     series->count = 400;
   }
   const double from_samples = std::sqrt(log_ratio(std::vector{round}).variance);
@@ -169,7 +169,7 @@ PointIdentity identity(std::uint64_t n) {
           .n = n,
           .type = "i32",
           .op = "sum",
-          .distribution = "uniform"};
+          .distribution = {.name = "uniform", .settings = {}}};
 }
 
 /// One round with one point per entry, of sizes 0, 1, 2 ...
@@ -392,25 +392,10 @@ TEST(Documents, PointsPairWhateverTheOrderOfTheirParameters) {
   EXPECT_GT(comparison.count(Verdict::kSame), 100u);
 }
 
-// Earlier revisions wrote such documents where sweeps overlap, and a comparison may build one.
-TEST(Documents, RepeatedPointsPairInTheirOrder) {
+TEST(Documents, PointsKeepTheirPlace) {
   Json whole = document();
-  const Json points = whole["points"];
-  const auto timed = std::find_if(points.begin(), points.end(), [](const Json& point) {
-    return point["status"] == "ok" && point["known_wrong"] == false;
-  });
-  ASSERT_NE(timed, points.end());
-  Json again = *timed;
-  for (Json& summary : again["timing"])
-    for (const char* key : {"median_ns", "ci_low_ns", "ci_high_ns"})
-      summary[key] = 2 * summary[key].get<double>();
-  whole["points"] = Json::array({*timed, again});
-  const Side base{.name = "a", .rounds = {parse_run(whole, "a")}};
-  const Side new_{.name = "b", .rounds = {parse_run(whole, "b")}};
-  ASSERT_EQ(base.rounds[0].points.size(), 2u);
-  const RunComparison comparison = compare_sides(base, new_, {});
-  EXPECT_EQ(comparison.points.size(), 2 * again["timing"].size());
-  EXPECT_EQ(comparison.count(Verdict::kSame), comparison.points.size());
+  const MeasuredRun run = parse_run(whole, "a");
+  EXPECT_EQ(run.points.at(read_identity(Node{whole["points"][7], "", "a"})).position, 7u);
 }
 
 TEST(Documents, ComplaintsNameTheFileAndThePlace) {
@@ -423,6 +408,8 @@ TEST(Documents, ComplaintsNameTheFileAndThePlace) {
   EXPECT_CONTAINS(complaint([](Json& d) { d["schema"] = 2; }), "r.json: /schema: found 2");
   EXPECT_CONTAINS(complaint([](Json& d) { d.erase("points"); }), "'points' is missing");
   EXPECT_CONTAINS(complaint([](Json& d) { d["points"][3]["n"] = -1; }), "/points/3/n: found -1");
+  EXPECT_CONTAINS(complaint([](Json& d) { d["points"][3] = d["points"][0]; }),
+                  "/points/3: the same point is listed twice");
   EXPECT_CONTAINS(complaint([](Json& d) { d["points"][0]["timing"]["cold"]["median_ns"] = 0; }),
                   "/points/0/timing/cold/median_ns: found 0");
   EXPECT_CONTAINS(

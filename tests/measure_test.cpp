@@ -17,21 +17,20 @@ namespace {
 
 TEST(Summary, OfKnownSamples) {
   const Summary s = summarise(std::vector<double>{4, 1, 3, 2});
-  EXPECT_EQ(s.min_ns, 1);
-  EXPECT_EQ(s.max_ns, 4);
-  EXPECT_EQ(s.median_ns, 2.5);
-  EXPECT_EQ(s.p25_ns, 1.75);
-  EXPECT_EQ(s.p75_ns, 3.25);
-  EXPECT_DOUBLE_EQ(s.p95_ns, 3.85);
-  EXPECT_EQ(s.mean_ns, 2.5);
-  EXPECT_DOUBLE_EQ(s.stddev_ns, std::sqrt(5.0 / 3));
+  EXPECT_EQ(s.min, 1);
+  EXPECT_EQ(s.max, 4);
+  EXPECT_EQ(s.median, 2.5);
+  EXPECT_EQ(s.p25, 1.75);
+  EXPECT_EQ(s.p75, 3.25);
+  EXPECT_DOUBLE_EQ(s.p95, 3.85);
+  EXPECT_EQ(s.mean, 2.5);
+  EXPECT_DOUBLE_EQ(s.stddev, std::sqrt(5.0 / 3));
 }
 
 TEST(Summary, OfOneSampleIsThatSample) {
   const Summary s = summarise(std::vector<double>{7});
-  for (const double x : {s.min_ns, s.median_ns, s.p95_ns, s.max_ns, s.ci_low_ns, s.ci_high_ns})
-    EXPECT_EQ(x, 7);
-  EXPECT_EQ(s.stddev_ns, 0);
+  for (const double x : {s.min, s.median, s.p95, s.max, s.ci_low, s.ci_high}) EXPECT_EQ(x, 7);
+  EXPECT_EQ(s.stddev, 0);
 }
 
 TEST(Summary, OfNothingIsAnError) {
@@ -46,11 +45,11 @@ std::vector<double> one_to(std::size_t n) {
 
 TEST(Summary, IntervalOfTheMedianIsAPairOfSamples) {
   const Summary of_10 = summarise(one_to(10));
-  EXPECT_EQ(of_10.ci_low_ns, 2);
-  EXPECT_EQ(of_10.ci_high_ns, 9);
+  EXPECT_EQ(of_10.ci_low, 2);
+  EXPECT_EQ(of_10.ci_high, 9);
   const Summary of_100 = summarise(one_to(100));
-  EXPECT_EQ(of_100.ci_low_ns, 40);
-  EXPECT_EQ(of_100.ci_high_ns, 61);
+  EXPECT_EQ(of_100.ci_low, 40);
+  EXPECT_EQ(of_100.ci_high, 61);
 }
 
 TEST(Summary, IntervalHoldsTheMedianWith95Percent) {
@@ -59,7 +58,7 @@ TEST(Summary, IntervalHoldsTheMedianWith95Percent) {
     // The true median is between order statistics l and h where l to h - 1 samples are below it.
     double confidence = 0;
     const double size = static_cast<double>(n);
-    for (double k = s.ci_low_ns; k < s.ci_high_ns; ++k)
+    for (double k = s.ci_low; k < s.ci_high; ++k)
       confidence += std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) -
                              std::lgamma(size - k + 1) - size * std::log(2));
     EXPECT_GE(confidence, 0.95) << n;
@@ -151,7 +150,7 @@ TEST_F(Measure, TakesItsShareOfTheSamples) {
 
 TEST_F(Measure, WarmsUpWithASampleThatIsNotKept) {
   device.script = [](std::size_t k) { return Sample{.ns = k == 0 ? 1e9 : 1000}; };
-  EXPECT_EQ(summarise(run().samples_ns).max_ns, 1000);
+  EXPECT_EQ(summarise(run().samples_ns).max, 1000);
   EXPECT_EQ(calls, settings.min_samples + 1);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "expect_error.hpp"
+#include "plan/identity.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -67,6 +68,17 @@ TEST(Plan, OverlappingSweepsMeasureAProblemOnceAsFirstAskedFor) {
   for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i);
 }
 
+TEST(Plan, PointsKnowTheSweepsThatAskForThem) {
+  const auto points = plan_of(
+      R"({"variants": ["harris/0"], "n": [1, 2]}, {"variants": ["harris/1"], "n": [1]},
+         {"variants": ["harris/0", "harris/0*"], "n": [2, 3]})");
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(points[0].sweeps, std::vector<std::size_t>{0});
+  EXPECT_EQ(points[1].sweeps, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(points[2].sweeps, std::vector<std::size_t>{1});
+  EXPECT_EQ(points[3].sweeps, std::vector<std::size_t>{2});
+}
+
 TEST(Plan, PointsCarrySeedAndMeasurementOfTheirSweep) {
   const auto points =
       plan_of(R"({"variants": ["harris/0"], "n": [1], "measurement": {"interleave": 4}},
@@ -93,6 +105,37 @@ TEST(Plan, VariantsOfAnotherOperationAreRefused) {
   EXPECT_CONTAINS(
       message_of<UsageError>([] { plan_of(R"({"variants": ["atomic/global"], "n": [1]})"); }),
       "no variant of atomic/global computes 'reduce'");
+}
+
+// ---- identity ---------------------------------------------------------------------------------
+
+TEST(Identity, IsReadAsItIsWritten) {
+  for (const char* sweep :
+       {R"({"variants": ["harris/7"], "n": [1048576], "distribution": ["cancelling"]})",
+        R"({"variants": ["atomic/*"], "operation": "multireduce", "n": [9], "buckets": [256],
+            "labels": ["sorted", {"name": "zipf", "exponent": 2}, {"name": "runs", "length": 3}]})",
+        R"({"variants": ["cub/*"], "operation": "histogram", "n": [9]})"})
+    for (const Point& point : plan_of(sweep)) {
+      const PointIdentity identity = identity_of(point);
+      const Json json = Json::parse(to_json(identity).dump());
+      EXPECT_EQ(read_identity(Node{json, "", "file"}), identity) << json;
+    }
+}
+
+TEST(Identity, DoesNotDependOnTheOrderOfParameters) {
+  PointIdentity a{.variant = "a/x", .params = {{{"block", "1"}, {"form", "2"}}}};
+  PointIdentity b{.variant = "a/x", .params = {{{"form", "2"}, {"block", "1"}}}};
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a.text(), b.text());
+  b.params.entries[0].second = "3";
+  EXPECT_NE(a, b);
+}
+
+TEST(Identity, IsToldForReportsWithPowersOfTwo) {
+  const auto points = plan_of(R"({"variants": ["atomic/*"], "operation": "multireduce",
+      "n": [1048576], "buckets": [1024], "labels": [{"name": "zipf", "exponent": 1.5}]})");
+  EXPECT_EQ(identity_of(points.at(0)).text(),
+            "atomic/global block=256, 2^20 into 2^10 by zipf exponent=1.5 i32 sum uniform on cuda");
 }
 
 // ---- parameters -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "fake_device.hpp"
 #include "point/execute.hpp"
+#include "results/outcome.hpp"
 #include "results/results.hpp"
 
 namespace reduce_bench {
@@ -57,7 +58,8 @@ inline std::vector<Json> points_of_every_kind(bool keep_samples = false) {
     Point point{.index = points.size(), .entry = &entry, .n = 1000, .type = Type::kF32};
     point.params = default_params(entry.variant);
     alter(point, entry.variant);
-    points.push_back(to_json(session.execute(point), made_up_ceilings(), 100.0, keep_samples));
+    points.push_back(
+        finish(point, session.execute(point), made_up_ceilings(), 100.0, keep_samples).entry);
   };
   const auto as_it_is = [](Point&, Variant&) {};
   add(right, as_it_is);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "common/error.hpp"
 #include "expect_error.hpp"
@@ -215,13 +216,27 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
       {.automatic = {Backend::kCpu}});
   Record record{.point = plan.at(0)};
   record.timing[record.point.measurement.modes.front()].samples_ns = {1000, 1010, 1020};
-  const Json good = to_json(record, Ceilings{}, std::nullopt, true);
+  const Json good = finish(plan.at(0), record, Ceilings{}, std::nullopt, true).entry;
   const auto restored = [&](const Json& point) {
     Journal(file, header, false).append(point);
     Journal journal(file, header, true);
-    return restore(journal, plan).points.at(0);
+    return restore(journal, plan).points.at(0).value();
   };
-  EXPECT_EQ(restored(good), good);
+  EXPECT_EQ(restored(good).entry, good);
+  EXPECT_EQ(restored(good).outcome.median_ns, 1010.0);
+  const Json elsewhere{{"variant", "cpu/kahan"},
+                       {"n", 1001},
+                       {"params", {{"block", "1"}}},
+                       {"seed", 7},
+                       {"primary_mode", "hot"}};
+  for (const auto& [key, value] : elsewhere.items()) {
+    Json other = good;
+    other[key] = value;
+    EXPECT_CONTAINS(message_of<UsageError>([&] { restored(other); }), "it is not of this plan");
+  }
+  Json incomplete = good;
+  incomplete.erase("launch");
+  EXPECT_CONTAINS(message_of<UsageError>([&] { restored(incomplete); }), "'launch' is missing");
   const std::string mode = good.at("primary_mode");
   const Json wrong{{"ci_low_ns", 5000.0},
                    {"samples", 0},
@@ -247,6 +262,19 @@ void expect_finite(const Json& json, const std::string& where) {
 TEST(PointJson, HoldsNoNumberThatJsonLacks) {
   for (const Json& point : points_of_every_kind())
     expect_finite(point, point.at("variant").get<std::string>());
+}
+
+TEST(PointJson, HoldsWhatTheSchemaNamesOfVerificationAndLaunch) {
+  const Json point = points_of_every_kind().at(kRight);
+  const std::set<std::string> verification{
+      "expected",  "actual",    "error_abs",     "error_relative", "error_ulp",
+      "bound_abs", "condition", "passed_before", "passed_after",   "deterministic",
+      "array",     "index",     "elements",      "mismatches"};
+  std::set<std::string> found;
+  for (const auto& [key, unused] : point.at("verification").items()) found.insert(key);
+  EXPECT_EQ(found, verification);
+  EXPECT_EQ(point.at("verification").at("array"), "results");
+  EXPECT_EQ(point.at("verification").at("passed_after"), true);
 }
 
 TEST(PointJson, TellsANanAsText) {

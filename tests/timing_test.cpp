@@ -31,7 +31,7 @@ void wait_busily() {
 class Timing : public testing::Test {
  protected:
   double median_ns(Mode mode, const std::function<void()>& enqueue) {
-    return summarise(measure(*device, mode, {.enqueue = enqueue}, settings).samples_ns).median_ns;
+    return median(measure(*device, mode, {.enqueue = enqueue}, settings).samples_ns);
   }
   std::unique_ptr<Device> device = make_cpu_device();
   MeasurementSettings settings{.min_samples = 20, .max_samples = 20};
@@ -65,7 +65,7 @@ TEST_F(Timing, TheSameWorkTwiceTakesTheSameTime) {
     a.merge(measure(*device, Mode::kHot, {.enqueue = work}, settings));
     b.merge(measure(*device, Mode::kHot, {.enqueue = work}, settings));
   }
-  const double ns_a = summarise(a.samples_ns).median_ns, ns_b = summarise(b.samples_ns).median_ns;
+  const double ns_a = median(a.samples_ns), ns_b = median(b.samples_ns);
   EXPECT_NEAR(ns_a / kWorkNs, 1, 0.5);
   EXPECT_GT(ns_b / ns_a, 0.8);
   EXPECT_LT(ns_b / ns_a, 1.25);

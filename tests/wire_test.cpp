@@ -75,7 +75,7 @@ Record full_record() {
 TEST(Wire, ARecordArrivesAsItWas) {
   const Record sent = full_record();
   const Record got = record_from_wire(over_the_wire(to_wire(sent)), sent.point);
-  // to_wire names every member, so equal wires are equal records.
+  // Every member travels, so equal wires are equal records.
   EXPECT_EQ(to_wire(got), to_wire(sent));
   EXPECT_EQ(got.status, sent.status);
   EXPECT_EQ(got.reason, sent.reason);
@@ -128,7 +128,8 @@ TEST(Wire, APointArrivesAsItWas) {
                              .interleave = 13,
                              .clock_floor = 0.3,
                              .point_timeout_s = 0.4},
-             .group = 14};
+             .group = 14,
+             .sweeps = {15, 16}};
   sent.params.set("block", "64");
   const Point got = point_from_wire(over_the_wire(to_wire(sent)));
   EXPECT_EQ(to_wire(got), to_wire(sent));
@@ -160,6 +161,17 @@ TEST(Wire, OptionsAndTraitsArriveAsTheyWere) {
   EXPECT_EQ(to_wire(options_from_wire(over_the_wire(to_wire(options)))), to_wire(options));
   const DeviceTraits traits{1, 2, 3, 4, 5};
   EXPECT_EQ(to_wire(traits_from_wire(over_the_wire(to_wire(traits)))), to_wire(traits));
+}
+
+TEST(Wire, CeilingsArriveAsTheyWere) {
+  const Ceilings sent{.reads = {{.size_bytes = 1, .median_ns = 0.1, .shape = "one thread"}},
+                      .copy_bytes = 2,
+                      .copy_median_ns = 0.3,
+                      .empty_launch_ns = 0.4};
+  const Ceilings got = ceilings_from_wire(over_the_wire(to_wire(sent)));
+  EXPECT_EQ(to_wire(got), to_wire(sent));
+  EXPECT_EQ(got.reads.at(0).shape, "one thread");
+  EXPECT_EQ(got.empty_launch_ns, 0.4);
 }
 
 TEST(Channel, MessagesLargerThanASocketHoldsArriveWhole) {

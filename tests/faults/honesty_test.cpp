@@ -29,7 +29,7 @@ TEST_P(Honesty, AKnownDelayIsMeasuredWithinTwoPercent) {
       const Record record = worker.execute(point).value();
       ASSERT_EQ(record.status, Status::kOk) << record.reason;
       for (const auto& [mode, measurement] : record.timing) {
-        const double ns = summarise(measurement.samples_ns).median_ns;
+        const double ns = median(measurement.samples_ns);
         const auto [known, first] = shortest_ns.try_emplace(mode, ns);
         if (!first) known->second = std::min(known->second, ns);
       }
@@ -55,7 +55,7 @@ double read_ns(Device& device, Mode mode, const Memory& data, std::size_t size_b
   double best = 0;
   for (const StreamShape& shape : device.read_shapes(data.data(), size_bytes)) {
     const double ns =
-        summarise(measure(device, mode, {.enqueue = shape.enqueue}, settings).samples_ns).median_ns;
+        median(measure(device, mode, {.enqueue = shape.enqueue}, settings).samples_ns);
     if (best == 0 || ns < best) best = ns;
   }
   return best;

@@ -1,4 +1,4 @@
-// What long work tells while it runs: a live line on a terminal, plain lines when piped.
+// Shows the progress of long work: one live line on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <chrono>

@@ -37,7 +37,7 @@ std::map<PointIdentity, PairedPoint> pair_points(const Side& base, const Side& n
   return paired;
 }
 
-/// The point of one side that says most about its status: a bad round, else one that is not ranked.
+/// The round of one side that decides its status: a bad one, else one without a ranked time.
 const MeasuredPoint& worst(const PairedPoint& pair, bool of_new) {
   const MeasuredPoint* worst = nullptr;
   const auto rank = [](const MeasuredPoint& p) { return p.bad() ? 2 : p.ranked() ? 0 : 1; };
@@ -52,7 +52,7 @@ std::string status_text(const MeasuredPoint& point) {
   return point.known_wrong ? "wrong (known)" : std::string(name_of(point.status));
 }
 
-/// The verdict on a point of which not both sides have a valid time.
+/// The verdict on a point that lacks a valid time on at least one side.
 ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& base,
                            const MeasuredPoint& new_) {
   ComparedPoint compared{.identity = identity};
@@ -86,15 +86,14 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   change.base_ns = std::exp(log_base / count);
   change.new_ns = std::exp(log_new / count);
   change.log_ratio = log_ratio(rounds);
-  // A time can differ by as much as the clocks under it did without the code having changed.
+  // Clocks that differ change a time as much, though the code is the same.
   change.threshold = limit + std::expm1(std::abs(log_clocks / count));
   return change;
 }
 
 bool less_noise(const Noise& a, const Noise& b) { return a.variance < b.variance; }
 
-/// What the neighbours of each point of a single round, in the order of either run, say of the
-/// noise.
+/// The noise of each point of a single round, from its neighbours in the order of either run.
 std::map<const ComparedPoint*, Noise> neighbour_noises(const std::vector<ComparedPoint*>& points,
                                                        const Side& base, const Side& new_) {
   std::map<const ComparedPoint*, Noise> noises;
@@ -121,7 +120,7 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
                const Side& new_) {
   std::vector<double> log_ratios;
   std::map<const ComparedPoint*, Noise> neighbours;
-  // Rounds show by their own spread what a single run can only tell from the whole sweep.
+  // Several rounds show the noise by their own spread; a single one only by the whole sweep.
   if (base.rounds.size() == 1 && points.size() >= kLeastSweep) {
     for (const ComparedPoint* point : points) log_ratios.push_back(point->change->log_ratio.value);
     neighbours = neighbour_noises(points, base, new_);
@@ -129,7 +128,7 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
   const SweepNoise sweep(std::move(log_ratios));
   for (ComparedPoint* point : points) {
     TimeChange& change = *point->change;
-    // A point that some rounds lack has the noise of those that have it.
+    // Only the rounds that have the point average its noise.
     const Noise own{pairs.variance / static_cast<double>(change.rounds), pairs.degrees};
     const Noise noise =
         std::max({sweep.as_seen_from(change.log_ratio.value), own, neighbours[point]}, less_noise);

@@ -47,7 +47,7 @@ struct TimeChange {
   double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
   Evidence evidence = Evidence::kSamples;
   std::size_t rounds = 1;    ///< that have the point on both sides
-  bool lone_sample = false;  ///< one of one side in a single round: nothing tells its error
+  bool lone_sample = false;  ///< a single round of which a side has one sample: no error is known
 
   double ratio() const;
   double ratio_low() const;  ///< 95 % interval

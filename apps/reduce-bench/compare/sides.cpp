@@ -8,23 +8,11 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {
 
 constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
-
-/// Median over all points of the SM clock that was seen.
-std::optional<double> sm_clock_mhz(const Side& side) {
-  std::vector<double> clocks;
-  for (const MeasuredRun& run : side.rounds)
-    for (const auto& [identity, point] : run.points)
-      for (const auto& [mode, series] : point.timing)
-        if (series.sm_clock_mhz) clocks.push_back(*series.sm_clock_mhz);
-  if (clocks.empty()) return std::nullopt;
-  return summarise(clocks).median_ns;
-}
 
 constexpr double kClockTolerance = 0.03;  // the change of a time that counts
 
@@ -88,7 +76,7 @@ std::vector<std::string> environment_differences(const Json& base, const Json& n
 }
 
 std::string clock_difference(const Side& base, const Side& new_) {
-  const auto a = sm_clock_mhz(base), b = sm_clock_mhz(new_);
+  const auto a = median_sm_clock_mhz(base.rounds), b = median_sm_clock_mhz(new_.rounds);
   if (!a || !b || std::abs(*b / *a - 1) <= kClockTolerance) return {};
   return fmt::format("SM clock {:.0f} MHz against {:.0f} MHz", *a, *b);
 }

@@ -44,7 +44,7 @@ MedianError median_error(const Series& series) {
     sorted.emplace_back(samples[i], i * blocks / samples.size());
   std::sort(sorted.begin(), sorted.end());
 
-  // Fixed, so that the same files always give the same verdicts.
+  // The seed is fixed, so that the same files always give the same verdicts.
   std::mt19937 engine(1);
   std::vector<double> log_medians;
   std::vector<unsigned> times_drawn(blocks);

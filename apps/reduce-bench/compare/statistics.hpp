@@ -29,9 +29,10 @@ struct LogRatio {
   double p_value() const;
 };
 
-/// Mean over the rounds of log(new median / base median). Its error is that of the rounds' mean. Of
-/// a single round it is a bootstrap's over contiguous blocks of samples, since neighbours share the
-/// clock and the machine's mood; a series without samples is drawn from its summary's interval.
+/// Mean over the rounds of log(new median / base median). Its error comes from the spread of the
+/// rounds. Of a single round it comes from a bootstrap over contiguous blocks of samples, because
+/// neighbouring samples are correlated: they share the clock and the load of the machine. Where only
+/// the summary is known, the error comes from its interval.
 LogRatio log_ratio(std::span<const Round> rounds);
 
 /// How far identical measurements lie apart.
@@ -42,7 +43,8 @@ struct Noise {
 /// From the log ratios of A/A pairs, whose truth is 0.
 Noise noise_of_pairs(std::span<const double> log_ratios);
 
-/// Points from which a single pair of runs tells its own noise: two ratios lie beyond a twentieth.
+/// The least points whose ratios show the noise of a single pair of runs: a twentieth of them, on
+/// either side, is two.
 inline constexpr std::size_t kLeastSweep = 40;
 
 /// How far the unchanged points of a single pair of runs lie apart, from the ratios of all points.
@@ -58,12 +60,13 @@ class SweepNoise {
   Noise below_, above_;
 };
 
-/// What a log ratio's neighbours say of the noise, where log ratios are in the order of the run:
-/// its 95 % interval reaches as far as they moved the same way, by the larger of the medians of the
-/// five before and the five after it. A change of the machine's mood does not tell points apart.
+/// The noise at one log ratio, from its neighbours in the order of the run. A change of the clock or
+/// of the load moves neighbouring points together, so a point that moved no further than they did
+/// shows nothing of its own. The half-width of the noise's 95 % interval is how far the neighbours
+/// moved the same way: the larger of the medians of the five before and of the five after.
 Noise noise_of_neighbours(std::span<const double> log_ratios, std::size_t index);
 
-/// Adds what the samples of a point cannot show: the noise between identical measurements.
+/// Adds the noise between identical measurements, which the samples of one point cannot show.
 LogRatio with_noise(LogRatio own, Noise noise);
 
 /// Which of the hypotheses are rejected with a false discovery rate of at most `rate` (Benjamini

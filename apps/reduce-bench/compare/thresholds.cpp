@@ -9,7 +9,7 @@
 namespace reduce_bench {
 namespace {
 
-/// One above 1 is most likely meant in per cent, and would let everything pass.
+/// A threshold above 1 is most likely meant in per cent. It would let everything pass.
 double read_threshold(const Node& node) {
   const Json& value = node.json();
   if (!value.is_number() || !(value > 0) || !(value <= 1))
@@ -17,7 +17,7 @@ double read_threshold(const Node& node) {
   return value.get<double>();
 }
 
-/// A limit for a misspelt variant would silently limit nothing.
+/// Refuses a glob that matches no variant: its limit would apply to nothing.
 void check_glob(const Node& node) {
   const std::vector<std::string> globs{node.string()};
   try {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "plan/identity.hpp"
 #include "plan/variants.hpp"
 
 namespace reduce_bench {
@@ -84,7 +86,7 @@ void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& en
   }
 }
 
-/// What a plan leaves out without a record.
+/// What a plan leaves out, and why.
 struct LeftOut {
   std::set<std::pair<Op, Type>> undefined;
   std::set<std::pair<std::string_view, Backend>> elsewhere;
@@ -108,25 +110,7 @@ struct LeftOut {
 
 }  // namespace
 
-std::string describe(const LabelDistribution& labels) {
-  using Kind = LabelDistribution::Kind;
-  if (labels.kind == Kind::kZipf) return fmt::format("zipf({})", labels.exponent);
-  if (labels.kind == Kind::kRuns) return fmt::format("runs({})", labels.length);
-  if (labels.kind == Kind::kImage) return fmt::format("image({})", labels.file);
-  return std::string(labels.name());
-}
-
-std::string describe(const Point& point) {
-  std::string text = fmt::format("{} n={}", point.entry->variant.id, point.n);
-  if (has_labels(point.operation())) text += fmt::format(" m={}", point.buckets);
-  text += fmt::format(" {}", name_of(point.type));
-  if (has_operator(point.operation())) text += fmt::format(" {}", name_of(point.op));
-  if (has_values(point.operation())) text += fmt::format(" {}", point.distribution.name());
-  if (has_labels(point.operation())) text += fmt::format(" {}", describe(point.labels));
-  for (const auto& entry : point.params.entries())
-    text += fmt::format(" {}={}", entry.name, entry.value);
-  return text + fmt::format(" on {}", name_of(point.backend));
-}
+std::string describe(const Point& point) { return identity_of(point).line(); }
 
 Params default_params(const Variant& variant) {
   Params params;
@@ -139,10 +123,12 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
       options.filter.empty() ? std::vector<std::string>{"*"} : options.filter;
   select_variants(keep);  // complains about a filter that matches nothing at all
   std::vector<Point> points;
-  std::set<std::string> seen;  // sweeps may overlap: a problem is measured once, as first asked for
+  // Sweeps may overlap: a point is measured once, as first asked for.
+  std::map<PointIdentity, std::size_t> seen;
   LeftOut left_out;
   std::size_t group = 0, asked_for = 0;
-  for (const Sweep& sweep : config.sweeps) {
+  for (std::size_t number = 0; number < config.sweeps.size(); ++number) {
+    const Sweep& sweep = config.sweeps[number];
     std::vector<const CatalogEntry*> entries = variants_of(sweep);
     std::erase_if(entries, [&](const CatalogEntry* entry) {
       return entry->variant.operation != sweep.operation;
@@ -185,8 +171,10 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
           point.seed = options.seed;
           point.measurement = sweep.measurement;
           point.group = group;
-          if (seen.insert(describe(point) + to_json(point.distribution).dump()).second)
-            points.push_back(std::move(point));
+          const auto [known, is_new] = seen.try_emplace(identity_of(point), points.size());
+          if (is_new) points.push_back(std::move(point));
+          std::vector<std::size_t>& sweeps = points[known->second].sweeps;
+          if (sweeps.empty() || sweeps.back() != number) sweeps.push_back(number);
         }
       }
     };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fields.hpp"
 #include "kernels/api/catalog.hpp"
 #include "plan/config.hpp"
 
@@ -24,7 +25,8 @@ struct Point {
   Params params;
   std::uint64_t seed = 1;
   MeasurementSettings measurement;
-  std::size_t group = 0;  ///< points of one problem, that interleaving lets take turns
+  std::size_t group = 0;            ///< the problem: points of one take turns where interleaved
+  std::vector<std::size_t> sweeps;  ///< of the configuration that ask for it, ascending
 
   Operation operation() const { return entry->variant.operation; }
   Arrays arrays() const { return arrays_of(operation(), n, buckets, type); }
@@ -55,11 +57,11 @@ struct Point {
   }
 };
 
-/// `harris/3 n=1024 i32 sum uniform block=128 on cuda`; with labels
-/// `atomic/global n=1024 m=256 i32 sum uniform zipf(1) block=256 on cuda`.
+FIELDS(Point, index, entry, backend, n, buckets, type, op, distribution, labels, params, seed,
+       measurement, group, sweeps);
+
+/// `harris/3 n=1024 i32 sum uniform block=128 on cuda` (PointIdentity::line).
 std::string describe(const Point& point);
-/// `zipf(1)`.
-std::string describe(const LabelDistribution& labels);
 
 /// The default value of every parameter of a variant.
 Params default_params(const Variant& variant);

@@ -39,7 +39,7 @@ std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes) {
 Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes) {
   Ceilings ceilings;
   std::vector<std::size_t> fitting;
-  for (const std::size_t size : sizes_bytes)  // half of the memory, so that the copy fits too
+  for (const std::size_t size : sizes_bytes)  // the copy needs as much again
     if (2 * size <= device.free_bytes()) fitting.push_back(size);
   const std::vector<std::size_t> sizes = ceiling_sizes(std::move(fitting));
   if (sizes.empty()) return ceilings;
@@ -69,19 +69,17 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
       const Work work{.enqueue = shape.enqueue};
       work.enqueue();
       device.synchronize();
-      const double ns = summarise(measure(device, Mode::kCold, work, quick).samples_ns).median_ns;
+      const double ns = median(measure(device, Mode::kCold, work, quick).samples_ns);
       if (fastest == nullptr || ns < best.median_ns) {
         fastest = &shape;
         best.median_ns = ns;
       }
     }
     if (fastest == nullptr) continue;
-    // Measured again: the least of many noisy medians would flatter.
+    // Measured again, because the least of several noisy medians is too low.
     best.shape = fastest->name;
     best.median_ns =
-        summarise(
-            measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns)
-            .median_ns;
+        median(measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns);
     ceilings.reads.push_back(best);
   }
 
@@ -90,13 +88,11 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
   copy_work.enqueue();
   device.synchronize();
   ceilings.copy_bytes = 2 * largest;
-  ceilings.copy_median_ns =
-      summarise(measure(device, Mode::kCold, copy_work, careful).samples_ns).median_ns;
+  ceilings.copy_median_ns = median(measure(device, Mode::kCold, copy_work, careful).samples_ns);
   const Work empty{.enqueue = device.empty_launch()};
   empty.enqueue();
   device.synchronize();
-  ceilings.empty_launch_ns =
-      summarise(measure(device, Mode::kCold, empty, careful).samples_ns).median_ns;
+  ceilings.empty_launch_ns = median(measure(device, Mode::kCold, empty, careful).samples_ns);
   return ceilings;
 }
 

@@ -1,4 +1,5 @@
-// What a backend can do at most: read and copy streams, and the empty launch.
+// The limits that a backend's times are held against: the fastest read stream, a copy, an empty
+// launch.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "common/fields.hpp"
 #include "devices/device.hpp"
 
 namespace reduce_bench {
 
-/// What one backend can do at most, measured in this run.
+/// The limits of one backend, as measured in this run.
 struct Ceilings {
   struct Read {
     std::size_t size_bytes = 0;
@@ -26,9 +28,12 @@ struct Ceilings {
   /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;
 };
+FIELDS(Ceilings::Read, size_bytes, median_ns, shape);
+FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns);
 
-/// The sizes to measure for these: ascending, each at least an eighth above the one before, and the
-/// largest. So a plan of thousands of sizes does not spend its time on ceilings.
+/// The sizes at which to measure read streams for these sizes of inputs: ascending, each at least an
+/// eighth larger than the one before, and always the largest. A plan of thousands of sizes thus
+/// spends little time on ceilings.
 std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes);
 
 /// Measures read streams at the `ceiling_sizes` of the plan, a copy of the largest, and the empty

@@ -16,7 +16,7 @@
 namespace reduce_bench {
 namespace {
 
-/// Memory of the host on pages of a size.
+/// Host memory on base or on huge pages.
 Memory allocate_on(PageSize pages, std::size_t size_bytes) {
   auto memory = std::make_shared<PagedMemory>(size_bytes, pages);
   std::byte* const data = memory->data();
@@ -179,8 +179,9 @@ std::string unsupported(const Variant& variant, const Problem& problem, const Po
   return variant.restriction != nullptr ? variant.restriction(problem) : std::string{};
 }
 
-/// A pattern that the expected result is not; one for all where there are many results, and where
-/// those that are left alone show it.
+/// The byte with which outputs are filled before a call, so that a result that is not written fails
+/// the check. A single result must differ from the pattern. Operations with many results share one
+/// pattern, which also stands in the elements that a scatter must leave alone.
 unsigned char poison_for(Operation operation, const ExpectedArray& results) {
   if (operation != Operation::kReduce) return kUntouched;
   const auto pattern =
@@ -188,8 +189,8 @@ unsigned char poison_for(Operation operation, const ExpectedArray& results) {
   return results.at(0).bits == pattern ? 0x5a : kUntouched;
 }
 
-/// What the algorithm must move: inputs read once, results written. Of what labels point at, no
-/// more than there are labels.
+/// What any algorithm must move: inputs read once, results written once. A gather reads, and a
+/// scatter writes, at most n of the m elements.
 Traffic least_traffic(const Problem& problem, const Expected& expected) {
   Traffic traffic{problem.input_bytes(), expected.bytes()};
   const std::size_t spared = problem.buckets - std::min(problem.n, problem.buckets);
@@ -269,15 +270,16 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
     record.reason = fmt::format("asked for more host memory than there is ({} are available now)",
                                 megabytes(available_memory_bytes()));
   } catch (const std::exception& error) {
-    // A fault of a kernel may surface at any later CUDA call, whoever makes it.
+    // A kernel's fault may be reported by any later CUDA call, so the context is given up.
     lost_ = point.backend == Backend::kCuda || dynamic_cast<const DeviceLost*>(&error) != nullptr;
-    // A kernel that faults as its errata say has shown its defect.
+    // A variant with a documented defect may fault because of it.
     const auto defect = variant->defect != nullptr ? variant->defect(problem) : std::nullopt;
     record.status = Status::kFailed;
     record.known_wrong = defect.has_value();
     record.reason = defect ? fmt::format("{}: {}", defect->reason, error.what()) : error.what();
   }
-  if (record.status == Status::kFailed) input_.reset();  // half-done work may have written to it
+  if (record.status == Status::kFailed)
+    input_.reset();  // work that ended half way may have written to it
   if (!record.may_have_timing()) record.timing.clear();
   return record;
 }
@@ -292,7 +294,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::size_t overread = variant.overread != nullptr ? variant.overread(problem) : 0;
   const Arrays arrays = problem.arrays();
 
-  // The cached input is replaced, so its memory counts as free.
+  // The input kept from the last point is freed first, so its memory counts as available.
   const std::size_t around_bytes =
       (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
   const std::size_t needed =
@@ -305,7 +307,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   }
 
   const std::optional<PageSize> pages = pages_of(point.params);
-  const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // to those pages
+  const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // onto pages of that size
   const std::size_t host_needed =
       arrays.input_bytes() + copied_bytes +
       verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params));
@@ -379,7 +381,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   bool repeats = true;
   if (options.check_determinism) {
     call_afresh();
-    // Scratch that a call leaves in another state than it found shows in the call after it.
+    // A call that leaves its scratch memory in another state than it found fails here.
     Verification second = check;
     check.deterministic = output.compare_to_expected(second, depth) == first_sum;
     if (check.passed_before && second.mismatches > 0) {
@@ -455,7 +457,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     output.fill_with_poison();
     record.timing.emplace(mode,
                           measure(*device_, mode, work, point.measurement, options.budget_share));
-    // The output is what the timed calls left there.
+    // Checks what the timed calls left in the output.
     Verification timed = check;
     output.compare_to_expected(timed, depth);
     const bool passed = timed.mismatches == 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/fields.hpp"
 #include "devices/device.hpp"
 #include "point/record.hpp"
 
@@ -16,8 +17,9 @@ struct ExecuteOptions {
   bool check_determinism = true;
   std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
 };
+FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed);
 
-/// A backend's device with the input uploaded last, which the next point often shares.
+/// A backend's device, with the input that was uploaded last: the next point often shares it.
 class Session {
  public:
   explicit Session(std::unique_ptr<Device> device);

@@ -1,4 +1,4 @@
-// Memory for a variant's output or scratch, with margins that show what wrote beside it.
+// Memory for a variant's output or scratch, with margins that reveal writes out of bounds.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace reduce_bench {
 
-/// Gives so many bytes that the device can reach.
+/// Allocates so many bytes that the device can reach.
 using Allocate = std::function<Memory(std::size_t)>;
 
 class GuardedMemory {
@@ -24,18 +24,19 @@ class GuardedMemory {
   }
 
   std::byte* data() const { return memory_.data() + kMarginBytes; }
-  /// Margins and all.
+  /// The memory with its margins.
   const Memory& whole() const { return memory_; }
 
-  /// Whether something wrote beside the memory, as far as the margins reach.
+  /// Whether something wrote to a margin.
   bool damaged() const { return changed(memory_.data()) || changed(data() + size_bytes_); }
 
  private:
-  // Under AddressSanitizer the memory ends where its allocation does, and every access counts.
+  // Under AddressSanitizer there are none: it reports every access beyond the allocation itself.
 #ifdef __SANITIZE_ADDRESS__
   static constexpr std::size_t kMarginBytes = 0;
 #else
-  static constexpr std::size_t kMarginBytes = 256;  // keeps the alignment that Device promises
+  static constexpr std::size_t kMarginBytes =
+      256;  // a multiple of the alignment that Device promises
 #endif
   static constexpr unsigned char kPattern = 0xb7;
 

@@ -33,7 +33,7 @@ std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
           static_cast<std::size_t>(std::min(static_cast<double>(n - 1), high))};
 }
 
-constexpr double kBatchNs = 1e6;        // long enough that reading a clock is noise
+constexpr double kBatchNs = 1e6;        // long against the time that reading a clock takes
 constexpr unsigned kLaunchQueue = 512;  // half of what a CUDA stream queues before a launch blocks
 constexpr unsigned kCheckEvery = 5;     // samples between looks at the interval
 
@@ -46,27 +46,29 @@ unsigned batch_size(Device& device, Mode mode, const Work& work) {
 
 }  // namespace
 
-Summary summarise(std::span<const double> samples_ns) {
-  if (samples_ns.empty()) throw std::logic_error("summarise: no samples");
-  std::vector<double> sorted(samples_ns.begin(), samples_ns.end());
+Summary summarise(std::span<const double> values) {
+  if (values.empty()) throw std::logic_error("summarise: no values");
+  std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   const auto count = static_cast<double>(sorted.size());
   Summary s;
-  s.min_ns = sorted.front();
-  s.max_ns = sorted.back();
-  s.median_ns = quantile(sorted, 0.5);
-  s.p25_ns = quantile(sorted, 0.25);
-  s.p75_ns = quantile(sorted, 0.75);
-  s.p95_ns = quantile(sorted, 0.95);
-  s.mean_ns = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
+  s.min = sorted.front();
+  s.max = sorted.back();
+  s.median = quantile(sorted, 0.5);
+  s.p25 = quantile(sorted, 0.25);
+  s.p75 = quantile(sorted, 0.75);
+  s.p95 = quantile(sorted, 0.95);
+  s.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
   double squares = 0;
-  for (const double x : sorted) squares += (x - s.mean_ns) * (x - s.mean_ns);
-  s.stddev_ns = sorted.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  for (const double x : sorted) squares += (x - s.mean) * (x - s.mean);
+  s.stddev = sorted.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
   const auto [low, high] = median_interval(sorted.size());
-  s.ci_low_ns = sorted[low];
-  s.ci_high_ns = sorted[high];
+  s.ci_low = sorted[low];
+  s.ci_high = sorted[high];
   return s;
 }
+
+double median(std::span<const double> values) { return summarise(values).median; }
 
 void Measurement::merge(const Measurement& other) {
   samples_ns.insert(samples_ns.end(), other.samples_ns.begin(), other.samples_ns.end());
@@ -78,7 +80,7 @@ void Measurement::merge(const Measurement& other) {
 
 bool converged(std::span<const double> samples_ns, double relative_ci) {
   const Summary s = summarise(samples_ns);
-  return (s.ci_high_ns - s.ci_low_ns) / 2 <= relative_ci * s.median_ns;
+  return (s.ci_high - s.ci_low) / 2 <= relative_ci * s.median;
 }
 
 Measurement measure(Device& device, Mode mode, const Work& work,
@@ -99,7 +101,7 @@ Measurement measure(Device& device, Mode mode, const Work& work,
   for (;;) {
     const Sample sample = device.sample(mode, work, batch);
     if (sample.sm_clock_mhz && *sample.sm_clock_mhz < floor_mhz && !m.throttled) {
-      // A few slow samples are dropped; a card that stays slow is measured as it is, marked.
+      // A few slow samples are dropped. On a card that stays slow all are kept, and marked.
       if (++m.discarded > std::max<std::size_t>(2 * least, m.samples_ns.size())) m.throttled = true;
       continue;
     }
@@ -111,7 +113,8 @@ Measurement measure(Device& device, Mode mode, const Work& work,
       m.stopped_by = StoppedBy::kSamples;
       break;
     }
-    // The cheap test first: sorting at every sample would cost more than small kernels do.
+    // The clock is looked at first, because sorting after every sample takes longer than small
+    // kernels do.
     if (elapsed_ms(start) >= budget_ms) {
       m.stopped_by = StoppedBy::kTime;
       break;

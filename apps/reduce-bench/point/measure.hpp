@@ -1,4 +1,4 @@
-// Taking samples until the median is known well enough, and summarising them.
+// Takes samples until the median is known well enough, and summarises them.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,16 @@ enum class StoppedBy { kCi, kTime, kSamples };
 inline constexpr std::array kStoppedByNames{std::string_view{"ci"}, std::string_view{"time"},
                                             std::string_view{"samples"}};
 
-/// Order statistics of samples in nanoseconds.
+/// Order statistics of values, in the values' own unit.
 struct Summary {
-  double median_ns = 0, min_ns = 0, max_ns = 0, p25_ns = 0, p75_ns = 0, p95_ns = 0;
-  double mean_ns = 0, stddev_ns = 0;
-  double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median, from order statistics
+  double median = 0, min = 0, max = 0, p25 = 0, p75 = 0, p95 = 0;
+  double mean = 0, stddev = 0;
+  double ci_low = 0, ci_high = 0;  ///< 95 % interval of the median, from order statistics
 };
-/// Throws std::logic_error for no samples.
-Summary summarise(std::span<const double> samples_ns);
+/// Throws std::logic_error for no values.
+Summary summarise(std::span<const double> values);
+/// The same, where nothing else is asked for.
+double median(std::span<const double> values);
 
 /// All samples of one mode of one point, in the order taken.
 struct Measurement {

@@ -84,7 +84,7 @@ std::vector<Result> in_chunks(std::size_t n, F&& chunk) {
 }
 
 // An accumulator takes elements one by one with `add`, and gives the `Reference` of what it took.
-// Those with `merge` can take the parts of an input side by side.
+// Accumulators with `merge` can reduce the parts of an input in parallel.
 
 template <class T>
 class FloatSum {
@@ -103,7 +103,7 @@ class FloatSum {
   Reference result() const {
     const double magnitude = magnitude_.template rounded<double>();
     Reference result{.expected = scalar_of(sum_.template rounded<T>()), .magnitude = magnitude};
-    // All partial sums are multiples of the quantum and at most the sum of magnitudes.
+    // Every partial sum is a multiple of the quantum and at most the sum of magnitudes.
     result.exact =
         magnitude == 0 || magnitude <= std::ldexp(1.0, std::numeric_limits<T>::digits + quantum_);
     // A GPU's f32 atomics on global memory flush subnormal operands and sums to zero (PTX ISA,
@@ -203,7 +203,7 @@ class LastNotNeutral {
   std::int32_t last_ = kNeutral;
 };
 
-/// Follows the composed map by where it sends 0 and 1, instead of composing coefficients.
+/// Represents the composed map by its values at 0 and 1 instead of by its coefficients.
 class AffineComposition {
  public:
   void add(std::int64_t x) {
@@ -277,8 +277,8 @@ T* elements_of(const ExpectedArray& array) {
   return reinterpret_cast<T*>(array.elements.get());
 }
 
-/// Calls `body(first, last)` on every thread with its share of [0, n). Where a bucket belongs to
-/// one thread, and that thread sees all labels in their order, nothing has to be merged.
+/// Calls `body(first, last)` on every thread with its share of [0, n). With shares of the buckets,
+/// each thread reads all labels in their order, and no results have to be merged.
 template <class F>
 void share_out(std::size_t n, std::size_t work, F&& body) {
 #pragma omp parallel if (work > kChunk)
@@ -289,7 +289,7 @@ void share_out(std::size_t n, std::size_t work, F&& body) {
   }
 }
 
-/// Results of an operator, with room for what is known of their rounding where they round.
+/// Results of an operator, with room for magnitudes and numbers of terms where they are rounded.
 template <class T>
 ExpectedArray make_results(Op op, std::size_t count) {
   ExpectedArray array = make_expected({kTypeOf<T>, count});
@@ -300,7 +300,7 @@ ExpectedArray make_results(Op op, std::size_t count) {
   return array;
 }
 
-/// An accumulator and how many elements it took.
+/// An accumulator and the number of elements that it took.
 template <class Accumulator>
 struct Bucket {
   Accumulator accumulator;
@@ -311,7 +311,7 @@ struct Bucket {
     accumulator.add(x);
     ++terms;
   }
-  /// Makes what it took element i of the results.
+  /// Stores the reduction of what it took as element i of the results.
   void put(ExpectedArray& array, std::size_t i) const {
     const Reference result = accumulator.result();
     const std::size_t element_bytes = size_bytes(array.extent.type);
@@ -320,7 +320,7 @@ struct Bucket {
     array.magnitudes[i] = result.exact ? 0 : result.magnitude;
     array.terms[i] = terms;
   }
-  /// Takes x, and makes what it holds before or after that element i of the results.
+  /// Takes x, and stores the reduction before (exclusive) or after (inclusive) x as element i.
   template <class T>
   void scan(ExpectedArray& array, std::size_t i, T x, bool inclusive) {
     if (!inclusive) put(array, i);
@@ -365,7 +365,7 @@ ExpectedArray scan_runs(Op op, bool inclusive, const T* values, const Label* lab
   ExpectedArray array = make_results<T>(op, n);
   with_accumulator<T>(op, [&]<class Accumulator>() {
     const auto begins_run = [&](std::size_t i) { return i == 0 || labels[i] != labels[i - 1]; };
-    // A run belongs to the thread in whose share it begins.
+    // A run is reduced by the thread in whose share it begins.
     share_out(n, n, [&](std::size_t first, std::size_t last) {
       std::size_t i = first;
       while (i < last && !begins_run(i)) ++i;
@@ -416,13 +416,13 @@ Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
   return expected;
 }
 
-/// Counts every label, then puts each value behind those of its label that came before. Returns
-/// where the values of each label begin, and the end behind the last.
+/// A stable counting sort by label. Returns where the values of each label begin, and as one more
+/// element where the last label's end.
 template <class T>
 std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::size_t n,
                                      std::size_t buckets, T* sorted) {
-  // While values are put, begins[label + 1] is where the label's next one goes: one element late,
-  // so that it ends as where the next label begins.
+  // While values are moved, begins[label + 1] is where the next value of the label goes. It starts
+  // as where the label begins and ends as where the next label begins.
   std::vector<std::size_t> begins(buckets + 2);
   for (std::size_t i = 0; i < n; ++i) ++begins[labels[i] + std::size_t{2}];
   for (std::size_t bucket = 0; bucket < buckets; ++bucket) begins[bucket + 2] += begins[bucket + 1];
@@ -664,7 +664,7 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
     one.mismatches = one.comparison.passed ? 0 : 1;
     return one;
   };
-  // How near to failing: 1 is the bound.
+  // The error as a share of the bound: beyond 1 the element fails.
   const auto share_of_bound = [](const ArrayComparison& one) {
     return one.bound_abs > 0 ? one.comparison.error_abs / one.bound_abs : 0;
   };

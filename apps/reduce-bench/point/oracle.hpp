@@ -59,12 +59,13 @@ Comparison compare(const Reference& reference, const Scalar& actual, double boun
 struct ExpectedArray {
   Extent extent;
   std::unique_ptr<std::byte[]> elements;
-  /// Where sums or products round: `Reference::magnitude` of every element, 0 where it is exact.
+  /// Of sums and products that are rounded: `Reference::magnitude` of every element, 0 where the
+  /// element is exact. Else empty.
   std::vector<double> magnitudes;
-  /// There also: how many inputs an element combines, so that no algorithm needs more roundings.
+  /// Of the same: how many inputs each element combines. No algorithm rounds more often.
   std::vector<Count> terms;
-  /// Where several values are right for element i: those from begins[i] up to begins[i + 1], one of
-  /// which `elements` has. Where that range is empty, only what `elements` has is right.
+  /// The values that are right for element i where there are several: those from begins[i] up to
+  /// begins[i + 1]. `elements` holds one of them. Where the range is empty, only that one is right.
   struct Choices {
     std::unique_ptr<std::byte[]> values;
     std::vector<std::size_t> begins;  ///< empty where no element has choices
@@ -85,29 +86,29 @@ struct Expected {
   std::optional<double> condition;  ///< of the one result of a reduce
 
   std::size_t bytes() const;  ///< of the outputs
-  /// The error bounds of all results taken together, nothing where one has none; and the magnitudes
-  /// of all results. Bounds that reach the results tell nothing.
+  /// The sum of the error bounds of all results, nothing where one has none. A check with bounds as
+  /// large as the results, whose sum of magnitudes is the other, would verify nothing.
   std::optional<double> total_bound(std::uint64_t depth) const;
   double total_magnitude() const;
 };
 
-/// What elements that a scatter leaves alone hold before it and after, byte by byte.
+/// The byte that fills the elements which a scatter must leave alone.
 inline constexpr unsigned char kUntouched = 0xa5;
 
-/// The inputs of an operation. `values` and `labels` are as its shape says.
+/// The inputs of an operation. `values` and `labels` have the extents that `arrays_of` gives.
 struct OperationInput {
   Operation operation = Operation::kReduce;
   Type type = Type::kI32;
   Op op = Op::kSum;
   std::size_t n = 0, buckets = 0;
   bool inclusive = false;  ///< of a scan
-  bool any_wins = false;   ///< in a scatter, of the values with one label; else the last
+  bool any_wins = false;   ///< of a scatter: any value of a label may win, else the last does
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
 };
 Expected expected_of(const OperationInput& input);
 
-/// Host memory for the expected arrays, for making them, and for a copy of the outputs.
+/// Bytes of host memory for the expected arrays, for computing them, and for a copy of the outputs.
 std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::size_t buckets,
                                bool any_wins);
 

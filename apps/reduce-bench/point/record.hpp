@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/fields.hpp"
 #include "devices/counters.hpp"
 #include "kernels/api/variant.hpp"
 #include "plan/plan.hpp"
@@ -60,12 +61,26 @@ struct Record {
 
   /// A wrong result that nothing excuses.
   bool unexpected_wrong() const { return status == Status::kWrong && !known_wrong; }
-  /// No verified result, no time, unless the result is documented as wrong.
+  /// Only verified results have a time, and those documented as wrong.
   bool may_have_timing() const {
     return status == Status::kOk || (status == Status::kWrong && known_wrong);
   }
   /// Adds another round of the same point.
   void merge(const Record& round);
 };
+
+// Every member: what travels from the worker to the driver. Names are those of the results document,
+// where it has them.
+FIELDS(Scalar, type, bits);
+FIELDS(Comparison, passed, error_abs, error_relative, error_ulp);
+FIELDS(Verification, array, index, elements, mismatches, expected, actual, comparison, bound_abs,
+       condition, passed_before, passed_after, deterministic);
+FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
+FIELDS(Traffic, read_bytes, written_bytes);
+FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
+FIELDS(GrantedPages, bytes, huge_bytes);
+FIELDS(Counter, count, unavailable);
+FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, verification,
+       timing, pages, counters);
 
 }  // namespace reduce_bench

@@ -1,4 +1,4 @@
-// What this machine, build and run are.
+// The machine, build and run that results come from.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace reduce_bench {
 
 std::string host_name();
-/// A checksum of this program's file: tells builds of one revision apart.
+/// A checksum of this program's file, which tells builds of one revision apart.
 std::string build_id();
 
 /// The compiler of the CUDA backend and its architectures; nothing where it is not in this build.

@@ -1,4 +1,4 @@
-// Writing whole files, so that a kill at any moment leaves the old one or the new one.
+// Writes whole files, so that a kill at any moment leaves the old file or the new one.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace reduce_bench {
 
-/// Where a file is written before it is renamed. One name for all runs, of which the journal's lock
-/// lets one write: the next replaces what a killed one left.
+/// Where a file is written before it is renamed. All runs use the same name, so that a run replaces
+/// what a killed one left; the journal's lock lets only one write at a time.
 std::filesystem::path temporary_of(std::filesystem::path file);
 
 /// Writes a whole file: to a temporary one beside it, synced, then renamed. Throws UsageError.

@@ -14,7 +14,6 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "results/files.hpp"
-#include "results/measured.hpp"
 #include "results/results.hpp"
 
 namespace reduce_bench {
@@ -36,8 +35,8 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     ::close(descriptor_);
     throw UsageError(fmt::format(fmt::runtime(why), file_.string()));
   };
-  // A run that ends just now removes its journal: a lock on what is no longer there is worth
-  // nothing.
+  // A run that ends at this moment removes its journal. A lock on a removed file protects nothing,
+  // so try again until the file that is locked is the one that the name stands for.
   struct stat opened{}, named{};
   do {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -81,7 +80,7 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
         std::istringstream text(line);
         parsed = parse_document(text, file_.string());
       } catch (const UsageError&) {
-        // What follows is not thrown away for it.
+        // Good lines after a damaged one must not be lost, so the journal is refused.
         if (std::getline(stream, line) && !stream.eof()) {
           ::close(descriptor_);
           fail_damaged(file_, fmt::format("line {}: not valid JSON", number));
@@ -114,59 +113,38 @@ void Journal::append(const Json& line) {
   write_all(descriptor_, file_, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+void Journal::append(Backend backend, const Ceilings& ceilings) {
+  append({{"ceilings", {{std::string(name_of(backend)), to_json(ceilings)}}}});
+}
+
 void Journal::remove() { std::filesystem::remove(file_); }
 
 namespace {
 
-/// What the tables and the document's readers rely on in the fields that only a run knows.
-void check_outcome(const Node& line) {
-  const auto status = static_cast<Status>(line.at("status").name(kStatusNames));
-  line.at("known_wrong").boolean();
-  if (const Node reason = line.at("reason"); !reason.is_null()) reason.string();
-  const auto timing = line.at("timing").members();
-  if (status == Status::kOk && timing.empty()) line.fail("'ok' without a time");
-  for (const auto& [mode, summary] : timing) read_series(summary);
-  for (const char* key : {"gb_per_s", "ceiling_share"})
-    if (const Node share = line.at(key); !share.is_null()) share.number(0, 1e18, false);
-}
-
-/// The index of the point that the line is of, or nothing where it holds ceilings.
-std::optional<std::size_t> restore_line(const Node& line, const std::vector<Point>& plan,
-                                        Restored& restored) {
-  if (line.has("ceilings")) {
-    for (const auto& [name, ceilings] : line.at("ceilings").members()) {
-      const auto backend = find_name(kBackendNames, name);
-      if (!backend) line.fail(fmt::format("'{}' is no backend", name));
-      restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
-    }
-    return std::nullopt;
+void restore_ceilings(const Node& line, Restored& restored) {
+  for (const auto& [name, ceilings] : line.at("ceilings").members()) {
+    const auto backend = find_name(kBackendNames, name);
+    if (!backend) line.fail(fmt::format("'{}' is no backend", name));
+    restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
   }
-  const std::size_t index = line.at("index").integer(0, plan.size() - 1);
-  // What a point that did not run would be written as has every field, and the right value in each
-  // that identifies it.
-  const Json expected = to_json(Record{.point = plan[index]}, Ceilings{}, std::nullopt, false);
-  for (const auto& [key, value] : expected.items()) {
-    const Node field = line.at(key);
-    const bool identifies = key == "variant" || key == "backend" || key == "n" || key == "type" ||
-                            key == "op" || key == "params" || key == "seed" ||
-                            key == "distribution" || key == "buckets" || key == "labels" ||
-                            key == "primary_mode";
-    if (identifies && field.json() != value) field.fail("it is not of this plan");
-  }
-  check_outcome(line);
-  return index;
 }
 
 }  // namespace
 
 Restored restore(Journal& journal, const std::vector<Point>& plan) {
-  Restored restored{.points = std::vector<Json>(plan.size())};
+  Restored restored;
+  restored.points.resize(plan.size());
   std::size_t number = 1;  // the header's
   for (Json& line : journal.take_finished()) {
     const std::string where = fmt::format("line {}", ++number);
     try {
-      if (const auto index = restore_line(Node{line, "", where}, plan, restored))
-        restored.points[*index] = std::move(line);
+      const Node node{line, "", where};
+      if (node.has("ceilings")) {
+        restore_ceilings(node, restored);
+      } else {
+        const std::size_t index = node.at("index").integer(0, plan.size() - 1);
+        restored.points[index] = read_finished(plan[index], std::move(line), where);
+      }
     } catch (const UsageError& error) {
       fail_damaged(journal.file(), error.what());
     }

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/document.hpp"
 #include "plan/plan.hpp"
 #include "point/ceilings.hpp"
+#include "results/outcome.hpp"
 
 namespace reduce_bench {
 
@@ -25,8 +27,11 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// The entry of a finished point.
   void append(const Json& line);
-  /// What --resume found, once: with samples it is too much to hold twice.
+  /// What a backend can do at most.
+  void append(Backend backend, const Ceilings& ceilings);
+  /// What --resume found. It can be taken once, because with samples it is too much to hold twice.
   std::vector<Json> take_finished() { return std::move(finished_); }
   /// How many finished points of an old one it replaced.
   std::size_t overwritten() const { return overwritten_; }
@@ -44,11 +49,11 @@ class Journal {
 /// What an interrupted run had done.
 struct Restored {
   std::map<Backend, Ceilings> ceilings;
-  std::vector<Json> points;  ///< by index in the plan; null: not done
+  std::vector<std::optional<FinishedPoint>> points;  ///< by index in the plan; nothing: not done
 };
 
-/// Takes over the finished points of a journal. Throws UsageError for a line that a run of this
-/// plan cannot have written.
+/// Takes over the finished points of a journal; they refer to the plan's. Throws UsageError for a
+/// line that a run of this plan cannot have written.
 Restored restore(Journal& journal, const std::vector<Point>& plan);
 
 }  // namespace reduce_bench

@@ -6,62 +6,17 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
+#include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {
 
 constexpr double kMostMhz = 1e6;
 constexpr double kMostRatio = 1e9;
-constexpr std::uint64_t kMostCount = std::uint64_t{1} << 62;
 constexpr std::string_view kKind = "reduce-bench-results";
 constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
 
-/// The name of a distribution and its parameters.
-std::string distribution_text(const Node& node) {
-  std::string text = node.at("name").string();
-  for (const auto& [name, value] : node.members())
-    if (name != "name") text += fmt::format(" {}={}", name, value.json().dump());
-  return text;
-}
-
-PointIdentity read_identity(const Node& node) {
-  PointIdentity identity{
-      .variant = node.at("variant").string(),
-      .operation = node.at("operation").string(),
-      .backend = node.at("backend").string(),
-      .n = node.at("n").integer(0, kMostCount),
-      .type = node.at("type").string(),
-      .op = node.at("op").string(),
-      .distribution = distribution_text(node.at("distribution")),
-  };
-  if (node.has("labels") && !node.at("labels").is_null())
-    identity.labels = distribution_text(node.at("labels"));
-  if (const Node buckets = node.at("buckets"); !buckets.is_null())
-    identity.buckets = buckets.integer(1, kMostCount);
-  // Revisions may list a variant's parameters in different order.
-  std::map<std::string, std::string> params;
-  for (const auto& [name, value] : node.at("params").members()) params[name] = value.string();
-  for (const auto& [name, value] : params) identity.params += fmt::format(" {}={}", name, value);
-  return identity;
-}
-
-MeasuredPoint read_point(const Node& node) {
-  MeasuredPoint point{.status = static_cast<Status>(node.at("status").name(kStatusNames)),
-                      .known_wrong = node.at("known_wrong").boolean()};
-  if (const Node reason = node.at("reason"); !reason.is_null()) point.reason = reason.string();
-  for (const auto& [mode, summary] : node.at("timing").members())
-    point.timing[mode] = read_series(summary);
-  return point;
-}
-
 }  // namespace
-
-std::string PointIdentity::text() const {
-  const std::string keyed =
-      buckets ? fmt::format(" into {} by {}", size_text(*buckets), labels) : std::string{};
-  return fmt::format("{}{}, {}{} {} {} {} on {}", variant, params, size_text(n), keyed, type, op,
-                     distribution, backend);
-}
 
 Series read_series(const Node& node) {
   Series series{.median_ns = node.at("median_ns").positive_ns(),
@@ -79,6 +34,15 @@ Series read_series(const Node& node) {
   if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
     series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
   return series;
+}
+
+MeasuredPoint read_point(const Node& node) {
+  MeasuredPoint point{.status = static_cast<Status>(node.at("status").name(kStatusNames)),
+                      .known_wrong = node.at("known_wrong").boolean()};
+  if (const Node reason = node.at("reason"); !reason.is_null()) point.reason = reason.string();
+  for (const auto& [mode, summary] : node.at("timing").members())
+    point.timing[mode] = read_series(summary);
+  return point;
 }
 
 bool MeasuredPoint::bad() const {
@@ -113,13 +77,22 @@ MeasuredRun parse_run(const Json& document, const std::string& name) {
     run.aa_log_ratios[pair.at("backend").string()].push_back(
         std::log(pair.at("ratio").number(1 / kMostRatio, kMostRatio, false)));
   for (const Node& node : root.at("points").elements(0)) {
-    PointIdentity identity = read_identity(node);
-    while (run.points.contains(identity)) ++identity.occurrence;
     MeasuredPoint point = read_point(node);
     point.position = run.points.size();
-    run.points.emplace(std::move(identity), std::move(point));
+    const bool is_new = run.points.emplace(read_identity(node), std::move(point)).second;
+    if (!is_new) node.fail("the same point is listed twice");
   }
   return run;
+}
+
+std::optional<double> median_sm_clock_mhz(std::span<const MeasuredRun> runs) {
+  std::vector<double> clocks_mhz;
+  for (const MeasuredRun& run : runs)
+    for (const auto& [identity, point] : run.points)
+      for (const auto& [mode, series] : point.timing)
+        if (series.sm_clock_mhz) clocks_mhz.push_back(*series.sm_clock_mhz);
+  if (clocks_mhz.empty()) return std::nullopt;
+  return median(clocks_mhz);
 }
 
 }  // namespace reduce_bench

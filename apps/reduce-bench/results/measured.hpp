@@ -1,15 +1,15 @@
-// What other programs of the suite read of a results document: points, their status and times.
+// Reads results documents: the points with their status and times.
 #pragma once
 
-#include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/document.hpp"
+#include "plan/identity.hpp"
 #include "point/record.hpp"
 
 namespace reduce_bench {
@@ -26,24 +26,6 @@ struct Series {
 /// The summary of one mode, with the samples where it holds them.
 Series read_series(const Node& node);
 
-/// What pairs a point with the same point of another run.
-struct PointIdentity {
-  std::string variant, operation, backend;
-  std::uint64_t n = 0;
-  std::optional<std::uint64_t> buckets;
-  std::string type, op;
-  std::string distribution;  ///< of the values: `cancelling condition=1000.0`
-  std::string labels;        ///< their distribution; empty where there are none
-  std::string params;        ///< ` block=128 form=corrected`
-  /// Documents of earlier revisions may hold one point twice, from sweeps that overlap: they pair in
-  /// the order of the document.
-  unsigned occurrence = 0;
-
-  auto operator<=>(const PointIdentity&) const = default;
-  /// `harris/3 block=128, 2^20 i32 sum uniform on cuda`; with labels `2^20 into 2^8 by zipf ...`.
-  std::string text() const;
-};
-
 struct MeasuredPoint {
   Status status = Status::kOk;
   bool known_wrong = false;
@@ -56,6 +38,9 @@ struct MeasuredPoint {
   /// Wrong, failed or timed out, and not documented to be.
   bool bad() const;
 };
+
+/// The status and the times of one entry of a document's `points`.
+MeasuredPoint read_point(const Node& node);
 
 /// One results document.
 struct MeasuredRun {
@@ -71,5 +56,8 @@ struct MeasuredRun {
 /// Reads a results document; `name` stands for the file in messages. Throws UsageError that names
 /// the place.
 MeasuredRun parse_run(const Json& document, const std::string& name);
+
+/// Over all points of all the runs; nothing where none saw a clock.
+std::optional<double> median_sm_clock_mhz(std::span<const MeasuredRun> runs);
 
 }  // namespace reduce_bench

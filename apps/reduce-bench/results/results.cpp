@@ -3,74 +3,83 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "plan/config.hpp"
+#include "common/fields.hpp"
+#include "plan/identity.hpp"
 #include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {
 
-/// JSON has no infinities: an error that is not finite is told by `actual` alone.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json finite(const std::optional<double>& value) { return value ? finite(*value) : Json(nullptr); }
-
-Json to_json(const Verification& v) {
-  return {{"expected", v.expected.to_text()},
-          {"actual", v.actual.to_text()},
-          {"error_abs", finite(v.comparison.error_abs)},
-          {"error_relative", finite(v.comparison.error_relative)},
-          {"error_ulp", finite(v.comparison.error_ulp)},
-          {"bound_abs", finite(v.bound_abs)},
-          {"condition", finite(v.condition)},
-          {"passed_before", v.passed_before},
-          {"passed_after", v.passed_after ? Json(*v.passed_after) : Json(nullptr)},
-          {"deterministic", v.deterministic ? Json(*v.deterministic) : Json(nullptr)},
-          {"array", v.array},
-          {"index", v.index},
-          {"elements", v.elements},
-          {"mismatches", v.mismatches}};
+/// A member as the document holds it: null where it is empty, or a number that JSON lacks.
+template <class T>
+Json member_json(const T& value) {
+  if constexpr (std::same_as<T, Scalar>) return value.to_text();
+  else if constexpr (std::same_as<T, std::string>) return value.empty() ? Json() : Json(value);
+  else if constexpr (std::floating_point<T>) return std::isfinite(value) ? Json(value) : Json();
+  else if constexpr (requires { value.has_value(); }) return value ? member_json(*value) : Json();
+  else return value;
 }
 
-Json to_json(const Measurement& m, const Summary& s, bool keep_samples) {
-  Json json{{"median_ns", s.median_ns},
-            {"min_ns", s.min_ns},
-            {"max_ns", s.max_ns},
-            {"p25_ns", s.p25_ns},
-            {"p75_ns", s.p75_ns},
-            {"p95_ns", s.p95_ns},
-            {"mean_ns", s.mean_ns},
-            {"stddev_ns", s.stddev_ns},
-            {"ci_low_ns", s.ci_low_ns},
-            {"ci_high_ns", s.ci_high_ns},
-            {"samples", m.samples_ns.size()},
-            {"discarded", m.discarded},
-            {"throttled", m.throttled},
-            {"stopped_by", kStoppedByNames[index_of(m.stopped_by)]}};
-  if (keep_samples) json["samples_ns"] = m.samples_ns;
-  if (m.sm_clocks_mhz.empty()) {
-    json["sm_clock_mhz"] = nullptr;
-  } else {
-    const Summary clocks = summarise(m.sm_clocks_mhz);
-    json["sm_clock_mhz"] = {{"median", clocks.median_ns}, {"min", clocks.min_ns}};
-  }
+/// The members of a structure by their names; a structure among them is left out.
+template <class T>
+Json members_json(const T& value) {
+  Json json = Json::object();
+  const std::vector<std::string> names = field_names(value);
+  std::size_t i = 0;
+  const auto add = [&]<class Member>(const Member& member) {
+    [[maybe_unused]] const std::string& name = names[i++];
+    if constexpr (std::same_as<Member, Scalar> || !requires { fields(member); })
+      json[name] = member_json(member);
+  };
+  std::apply([&](const auto&... member) { (add(member), ...); }, fields(value));
   return json;
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+Json to_json(const Verification& verification) {
+  Json json = members_json(verification);
+  json.update(members_json(verification.comparison));
+  json.erase("passed");  // passed_before and passed_after say it
+  return json;
+}
+
+Json to_json(const Measurement& measurement, bool keep_samples) {
+  const Summary summary = summarise(measurement.samples_ns);
+  Json clock = nullptr;
+  if (!measurement.sm_clocks_mhz.empty()) {
+    const Summary clocks_mhz = summarise(measurement.sm_clocks_mhz);
+    clock = {{"median", clocks_mhz.median}, {"min", clocks_mhz.min}};
+  }
+  Json json{{"median_ns", summary.median},
+            {"min_ns", summary.min},
+            {"max_ns", summary.max},
+            {"p25_ns", summary.p25},
+            {"p75_ns", summary.p75},
+            {"p95_ns", summary.p95},
+            {"mean_ns", summary.mean},
+            {"stddev_ns", summary.stddev},
+            {"ci_low_ns", summary.ci_low},
+            {"ci_high_ns", summary.ci_high},
+            {"samples", measurement.samples_ns.size()},
+            {"discarded", measurement.discarded},
+            {"throttled", measurement.throttled},
+            {"stopped_by", kStoppedByNames[index_of(measurement.stopped_by)]},
+            {"sm_clock_mhz", std::move(clock)}};
+  if (keep_samples) json["samples_ns"] = measurement.samples_ns;
+  return json;
 }
 
 Json to_json(const std::vector<Counter>& counters) {
   if (counters.empty()) return nullptr;
   Json json = Json::object();
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    const std::string& why = counters[i].unavailable;
-    json[std::string(kCounterNames.at(i))] = {
-        {"count", or_null(counters[i].count)},
-        {"unavailable", why.empty() ? Json(nullptr) : Json(why)}};
-  }
+  for (std::size_t i = 0; i < counters.size(); ++i)
+    json[std::string(kCounterNames.at(i))] = members_json(counters[i]);
   return json;
 }
 
@@ -110,76 +119,59 @@ Ceilings ceilings_from_json(const Json& json) {
   return ceilings;
 }
 
-Json to_json(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s,
-             bool keep_samples) {
+Rates rates_of(const Record& record, const Ceilings& ceilings,
+               std::optional<double> peak_gb_per_s) {
+  const Point& point = record.point;
+  const Mode primary = point.measurement.modes.front();
+  const auto timed = record.timing.find(primary);
+  if (timed == record.timing.end()) return {};
+  const double median_ns = median(timed->second.samples_ns);
+  const double gb_per_s =
+      static_cast<double>(record.traffic.read_bytes + record.traffic.written_bytes) / median_ns;
+  Rates rates{.gb_per_s = gb_per_s, .items_per_s = static_cast<double>(point.n) / median_ns * 1e9};
+  if (point.n > 0) rates.ns_per_item = median_ns / static_cast<double>(point.n);
+  // Against the input's bytes, not the variant's traffic: moving more must not look better.
+  if (const auto ceiling_ns = ceilings.read_ns(point.arrays().input_bytes());
+      ceiling_ns && primary == Mode::kCold)
+    rates.ceiling_share = *ceiling_ns / median_ns;
+  if (peak_gb_per_s) rates.peak_share = gb_per_s / *peak_gb_per_s;
+  return rates;
+}
+
+Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
   const Point& point = record.point;
   const Variant& variant = point.entry->variant;
-  Json json{{"index", point.index},
-            {"variant", variant.id},
-            {"title", variant.title},
-            {"paper", variant.source},
-            {"fidelity", point.params.has("form") ? Json(point.params.text("form"))
-                                                  : Json(name_of(variant.fidelity))},
-            {"operation", name_of(variant.operation)},
-            {"backend", name_of(point.backend)},
-            {"n", point.n},
-            {"buckets", has_labels(point.operation()) ? Json(point.buckets) : Json(nullptr)},
-            {"type", name_of(point.type)},
-            {"op", name_of(point.op)},
-            {"distribution", to_json(point.distribution)},
-            {"labels", has_labels(point.operation()) ? to_json(point.labels) : Json(nullptr)},
-            {"seed", point.seed},
-            {"input_checksum", nullptr},
-            {"params", Json::object()},
-            {"launch", nullptr},
-            {"finish", variant.finish == Finish::kHost ? "host" : "device"},
-            {"synchronous", variant.synchronous},
-            {"primary_mode", name_of(point.measurement.modes.front())},
-            {"status", name_of(record.status)},
-            {"known_wrong", record.known_wrong},
-            {"reason", record.reason.empty() ? Json(nullptr) : Json(record.reason)},
-            {"verification", nullptr},
-            {"timing", Json::object()},
-            {"pages", nullptr},
-            {"counters", to_json(record.counters)}};
-  if (record.pages)
-    json["pages"] = {{"bytes", record.pages->bytes},
-                     {"huge_bytes", or_null(record.pages->huge_bytes)}};
-  if (record.input_checksum)
-    json["input_checksum"] = fmt::format("{:016x}", *record.input_checksum);
-  for (const auto& entry : point.params.entries()) json["params"][entry.name] = entry.value;
-  if (record.launch)
-    json["launch"] = {{"kernels", record.launch->kernels},
-                      {"grid", record.launch->grid},
-                      {"block", record.launch->block},
-                      {"shared_bytes", record.launch->shared_bytes},
-                      {"registers", record.launch->registers}};
-  if (record.verification) json["verification"] = to_json(*record.verification);
-
   const bool ran = record.verification.has_value();
-  const std::size_t moved = record.traffic.read_bytes + record.traffic.written_bytes;
-  json["bytes"] = ran ? Json(moved) : Json(nullptr);
-  json["bytes_read"] = ran ? Json(record.traffic.read_bytes) : Json(nullptr);
-  json["bytes_written"] = ran ? Json(record.traffic.written_bytes) : Json(nullptr);
-  for (const char* key : {"gb_per_s", "items_per_s", "ns_per_item", "ceiling_share", "peak_share"})
-    json[key] = nullptr;
-
-  for (const Mode mode : point.measurement.modes) {
-    const auto found = record.timing.find(mode);
-    if (found == record.timing.end()) continue;
-    const Summary summary = summarise(found->second.samples_ns);
-    json["timing"][std::string(name_of(mode))] = to_json(found->second, summary, keep_samples);
-    if (mode != point.measurement.modes.front()) continue;
-    const double gb_per_s = static_cast<double>(moved) / summary.median_ns;
-    json["gb_per_s"] = gb_per_s;
-    json["items_per_s"] = static_cast<double>(point.n) / summary.median_ns * 1e9;
-    if (point.n > 0) json["ns_per_item"] = summary.median_ns / static_cast<double>(point.n);
-    const std::size_t input_bytes = point.arrays().input_bytes();
-    // Against the input's bytes, not the variant's traffic: moving more must not look better.
-    if (const auto ceiling_ns = ceilings.read_ns(input_bytes); ceiling_ns && mode == Mode::kCold)
-      json["ceiling_share"] = *ceiling_ns / summary.median_ns;
-    if (peak_gb_per_s) json["peak_share"] = gb_per_s / *peak_gb_per_s;
-  }
+  const auto if_ran = [&](std::size_t bytes) { return ran ? Json(bytes) : Json(nullptr); };
+  Json timing = Json::object();
+  for (const Mode mode : point.measurement.modes)
+    if (const auto timed = record.timing.find(mode); timed != record.timing.end())
+      timing[std::string(name_of(mode))] = to_json(timed->second, keep_samples);
+  Json json{{"index", point.index}};
+  json.update(to_json(identity_of(point)));
+  json.update(
+      {{"title", variant.title},
+       {"paper", variant.source},
+       {"fidelity", point.params.has("form") ? Json(point.params.text("form"))
+                                             : Json(name_of(variant.fidelity))},
+       {"seed", point.seed},
+       {"input_checksum",
+        record.input_checksum ? Json(fmt::format("{:016x}", *record.input_checksum)) : Json()},
+       {"launch", record.launch ? members_json(*record.launch) : Json()},
+       {"finish", variant.finish == Finish::kHost ? "host" : "device"},
+       {"synchronous", variant.synchronous},
+       {"primary_mode", name_of(point.measurement.modes.front())},
+       {"status", name_of(record.status)},
+       {"known_wrong", record.known_wrong},
+       {"reason", member_json(record.reason)},
+       {"verification", record.verification ? to_json(*record.verification) : Json()},
+       {"timing", std::move(timing)},
+       {"pages", record.pages ? members_json(*record.pages) : Json()},
+       {"counters", to_json(record.counters)},
+       {"bytes", if_ran(record.traffic.read_bytes + record.traffic.written_bytes)},
+       {"bytes_read", if_ran(record.traffic.read_bytes)},
+       {"bytes_written", if_ran(record.traffic.written_bytes)}});
+  json.update(members_json(rates));
   return json;
 }
 

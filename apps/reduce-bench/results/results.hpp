@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/document.hpp"
+#include "common/fields.hpp"
 #include "point/ceilings.hpp"
 #include "point/record.hpp"
 
@@ -13,8 +14,17 @@ Json to_json(const Ceilings& ceilings);
 /// Throws UsageError where it is not as `to_json` writes it.
 Ceilings ceilings_from_json(const Json& json);
 
-/// One entry of the document's `points`. `peak_gb_per_s` is the datasheet bandwidth, if known.
-Json to_json(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s,
-             bool keep_samples);
+/// What the time of a point's primary mode comes to; nothing where that mode was not timed.
+struct Rates {
+  std::optional<double> gb_per_s, items_per_s;
+  std::optional<double> ns_per_item;    ///< nothing for no items
+  std::optional<double> ceiling_share;  ///< of a cold time whose size the ceilings cover
+  std::optional<double> peak_share;     ///< where the datasheet's bandwidth is known
+};
+FIELDS(Rates, gb_per_s, items_per_s, ns_per_item, ceiling_share, peak_share);
+Rates rates_of(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s);
+
+/// One entry of the document's `points`.
+Json to_json(const Record& record, const Rates& rates, bool keep_samples);
 
 }  // namespace reduce_bench

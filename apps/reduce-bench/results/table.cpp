@@ -8,63 +8,63 @@
 #include <set>
 #include <tuple>
 
-#include "common/names.hpp"
 #include "common/text.hpp"
-#include "kernels/api/operation.hpp"
+#include "plan/plan.hpp"
 
 namespace reduce_bench {
 namespace {
 
 constexpr std::size_t kMostColumns = 6;
 
-std::string row_name(const Json& point) {
-  std::string name = point.at("variant").get<std::string>();
-  for (const auto& [key, value] : point.at("params").items())
-    name += fmt::format(" {}={}", key, value.get<std::string>());
+std::string row_name(const Point& point) {
+  std::string name(point.entry->variant.id);
+  for (const Params::Entry& entry : point.params.entries())
+    name += fmt::format(" {}={}", entry.name, entry.value);
   return name;
 }
 
-std::string cell(const Json& point) {
-  const std::string status = point.at("status").get<std::string>();
-  if (point.at("known_wrong").get<bool>()) return "wrong (known)";
-  if (status != "ok") return status;
-  if (point.at("gb_per_s").is_null())
-    return fmt::format("not {}", point.at("primary_mode").get<std::string>());
-  std::string text = fmt::format("{:.4g}", point.at("gb_per_s").get<double>());
-  if (!point.at("ceiling_share").is_null())
-    text += fmt::format(" ({:.0f}%)", 100 * point.at("ceiling_share").get<double>());
+std::string cell(const FinishedPoint& finished) {
+  const Outcome& outcome = finished.outcome;
+  if (outcome.known_wrong) return "wrong (known)";
+  if (outcome.status != Status::kOk) return std::string(name_of(outcome.status));
+  if (!outcome.gb_per_s)
+    return fmt::format("not {}", name_of(finished.point->measurement.modes.front()));
+  std::string text = fmt::format("{:.4g}", *outcome.gb_per_s);
+  if (outcome.ceiling_share) text += fmt::format(" ({:.0f}%)", 100 * *outcome.ceiling_share);
+  return text;
+}
+
+/// `zipf exponent=1.5`, `image photo.pgm`.
+std::string labels_text(const LabelDistribution& labels) {
+  std::string text;
+  const Json members = to_json(labels);
+  for (const auto& [key, value] : members.items())
+    text += fmt::format(
+        "{}{}", text.empty() ? "" : " ",
+        value.is_string() ? value.get<std::string>() : fmt::format("{}={}", key, value.dump()));
   return text;
 }
 
 /// `multireduce: sum of i32 (uniform values, uniform labels, m=256) on cuda: GB/s (...)`.
-std::string heading(const Json& point, bool columns_are_buckets) {
-  const auto operation =
-      static_cast<Operation>(*find_name(kOperationNames, point.at("operation").get<std::string>()));
-  std::string what = point.at("type").get<std::string>(), inputs;
-  if (has_operator(operation))
-    what = fmt::format("{} of {}", point.at("op").get<std::string>(), what);
+std::string heading(const Point& point, bool columns_are_buckets) {
+  const Operation operation = point.operation();
+  std::string what(name_of(point.type)), inputs;
+  if (has_operator(operation)) what = fmt::format("{} of {}", name_of(point.op), what);
   if (has_labels(operation)) what = fmt::format("{}: {}", name_of(operation), what);
-  if (has_values(operation))
-    inputs = fmt::format("{} values", point.at("distribution").at("name").get<std::string>());
+  if (has_values(operation)) inputs = fmt::format("{} values", point.distribution.name());
   if (has_labels(operation)) {
-    std::string labels;
-    for (const auto& [key, value] : point.at("labels").items())
-      labels += fmt::format(
-          "{}{}", labels.empty() ? "" : " ",
-          value.is_string() ? value.get<std::string>() : fmt::format("{}={}", key, value.dump()));
-    inputs += fmt::format("{}{} labels", inputs.empty() ? "" : ", ", labels);
-    inputs += columns_are_buckets
-                  ? fmt::format(", n={}", size_text(point.at("n").get<std::size_t>()))
-                  : fmt::format(", m={}", size_text(point.at("buckets").get<std::size_t>()));
+    inputs += fmt::format("{}{} labels", inputs.empty() ? "" : ", ", labels_text(point.labels));
+    inputs += columns_are_buckets ? fmt::format(", n={}", size_text(point.n))
+                                  : fmt::format(", m={}", size_text(point.buckets));
   }
   return fmt::format("\n{} ({}) on {}: GB/s (share of this run's read ceiling)\n", what, inputs,
-                     point.at("backend").get<std::string>());
+                     name_of(point.backend));
 }
 
-/// Sorts after every ranked time where there is none.
-double rank(const Json& point) {
-  if (point.at("status") != "ok") return std::numeric_limits<double>::max();
-  return point.at("timing").begin()->at("median_ns").get<double>();
+/// The time by which rows are sorted; rows without one come last.
+double rank(const Outcome& outcome) {
+  return outcome.status == Status::kOk && outcome.median_ns ? *outcome.median_ns
+                                                            : std::numeric_limits<double>::max();
 }
 
 /// At most kMostColumns sizes, evenly chosen, the first and the last among them.
@@ -79,42 +79,47 @@ std::vector<std::size_t> columns_of(const std::set<std::size_t>& sizes) {
 
 }  // namespace
 
-std::string results_table(const std::vector<Json>& points) {
+std::string results_table(const std::vector<std::optional<FinishedPoint>>& points) {
   // What the points of one block have in common, and the heading that says so.
   using Block = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-  std::map<Block, std::vector<const Json*>> problems;
+  std::map<Block, std::vector<const FinishedPoint*>> problems;
   std::map<Block, std::set<std::size_t>> sizes_of, buckets_of;
-  const auto problem_of = [](const Json& p) -> Block {
-    return {p.at("backend"), p.at("operation").get<std::string>() + p.at("op").get<std::string>(),
-            p.at("type"), p.at("distribution").dump(), p.at("labels").dump()};
+  const auto problem_of = [](const Point& p) -> Block {
+    return {std::string(name_of(p.backend)),
+            fmt::format("{}{}", name_of(p.operation()), name_of(p.op)),
+            std::string(name_of(p.type)), to_json(p.distribution).dump(),
+            has_labels(p.operation()) ? to_json(p.labels).dump() : std::string{}};
   };
-  for (const Json& p : points) {
-    if (p.at("buckets").is_null()) continue;
-    sizes_of[problem_of(p)].insert(p.at("n").get<std::size_t>());
-    buckets_of[problem_of(p)].insert(p.at("buckets").get<std::size_t>());
+  for (const auto& finished : points) {
+    if (!finished || !has_labels(finished->point->operation())) continue;
+    const Point& p = *finished->point;
+    sizes_of[problem_of(p)].insert(p.n);
+    buckets_of[problem_of(p)].insert(p.buckets);
   }
   // Columns are sizes; buckets where they vary at one size. Where both vary, a block for each m.
-  const auto by_buckets = [&](const Json& p) {
-    return !p.at("buckets").is_null() && sizes_of[problem_of(p)].size() == 1 &&
+  const auto by_buckets = [&](const Point& p) {
+    return has_labels(p.operation()) && sizes_of[problem_of(p)].size() == 1 &&
            buckets_of[problem_of(p)].size() > 1;
   };
-  for (const Json& p : points) {
+  for (const auto& finished : points) {
+    if (!finished) continue;
+    const Point& p = *finished->point;
     Block problem = problem_of(p);
-    if (!p.at("buckets").is_null() && !by_buckets(p))
-      std::get<4>(problem) += fmt::format("{:020}", p.at("buckets").get<std::size_t>());
-    problems[problem].push_back(&p);
+    if (has_labels(p.operation()) && !by_buckets(p))
+      std::get<4>(problem) += fmt::format("{:020}", p.buckets);
+    problems[problem].push_back(&*finished);
   }
 
   std::string text;
   for (const auto& [problem, members] : problems) {
     std::set<std::size_t> sizes;
-    std::map<std::string, std::map<std::size_t, const Json*>> rows;
+    std::map<std::string, std::map<std::size_t, const FinishedPoint*>> rows;
     std::size_t width = 7;
-    const bool columns_are_buckets = by_buckets(*members.front());
-    for (const Json* p : members) {
-      const auto column = p->at(columns_are_buckets ? "buckets" : "n").get<std::size_t>();
+    const bool columns_are_buckets = by_buckets(*members.front()->point);
+    for (const FinishedPoint* p : members) {
+      const std::size_t column = columns_are_buckets ? p->point->buckets : p->point->n;
       sizes.insert(column);
-      const std::string name = row_name(*p);
+      const std::string name = row_name(*p->point);
       rows[name][column] = p;
       width = std::max(width, name.size());
     }
@@ -123,11 +128,12 @@ std::string results_table(const std::vector<Json>& points) {
     for (const auto& [name, cells] : rows) {
       const auto last = cells.find(columns.back());
       order.emplace_back(
-          last == cells.end() ? std::numeric_limits<double>::max() : rank(*last->second), name);
+          last == cells.end() ? std::numeric_limits<double>::max() : rank(last->second->outcome),
+          name);
     }
     std::sort(order.begin(), order.end());
 
-    text += heading(*members.front(), columns_are_buckets);
+    text += heading(*members.front()->point, columns_are_buckets);
     text += fmt::format("{:<{}}", "variant", width);
     for (const std::size_t n : columns)
       text += fmt::format("  {:>14}", (columns_are_buckets ? "m=" : "") + size_text(n));
@@ -144,27 +150,26 @@ std::string results_table(const std::vector<Json>& points) {
   return text;
 }
 
-std::string problems_text(const std::vector<Json>& points) {
+std::string problems_text(const std::vector<std::optional<FinishedPoint>>& points) {
   struct Kind {
     std::size_t count = 0;
     std::string example;
   };
   std::map<std::pair<std::string, std::string>, Kind> kinds;
-  for (const Json& p : points) {
-    if (p.at("status") == "ok") continue;
-    const std::string status =
-        p.at("known_wrong").get<bool>() ? "wrong (known)" : p.at("status").get<std::string>();
-    const std::string reason = p.at("reason").is_null() ? "" : p.at("reason").get<std::string>();
+  for (const auto& finished : points) {
+    if (!finished || finished->outcome.status == Status::kOk) continue;
+    const Point& p = *finished->point;
+    const Outcome& outcome = finished->outcome;
+    const std::string status(outcome.known_wrong ? "wrong (known)" : name_of(outcome.status));
     // Reasons that differ in their numbers alone are one kind.
-    std::string key;
-    for (const char c : reason)
+    std::string key(p.entry->variant.id);
+    for (const char c : outcome.reason)
       if (c < '0' || c > '9') key += c;
-    Kind& kind = kinds[{status, p.at("variant").get<std::string>() + key}];
+    Kind& kind = kinds[{status, key}];
     if (kind.count++ == 0)
-      kind.example = fmt::format(
-          "{} n={}{} {} {}: {}", row_name(p), p.at("n").get<std::size_t>(),
-          p.at("buckets").is_null() ? "" : fmt::format(" m={}", p.at("buckets").get<std::size_t>()),
-          p.at("type").get<std::string>(), p.at("op").get<std::string>(), printable(reason));
+      kind.example = fmt::format("{} n={}{} {} {}: {}", row_name(p), p.n,
+                                 has_labels(p.operation()) ? fmt::format(" m={}", p.buckets) : "",
+                                 name_of(p.type), name_of(p.op), printable(outcome.reason));
   }
   std::string text;
   for (const auto& [key, kind] : kinds)

@@ -1,21 +1,21 @@
-// The terminal table of a run.
+// The tables that a run shows at its end.
 #pragma once
 
-#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "plan/config.hpp"
+#include "results/outcome.hpp"
 
 namespace reduce_bench {
 
 /// One block per backend, operation, operator, type and distributions: a row per variant and
 /// parameters, a column per size, or per number of buckets (at most six), cells GB/s and the share
 /// of the read ceiling. Rows are sorted by the time at the largest size; a result with a documented
-/// defect comes last, unranked. `points` are entries of the results document.
-std::string results_table(const std::vector<Json>& points);
+/// defect comes last, unranked. Points that are not done are left out.
+std::string results_table(const std::vector<std::optional<FinishedPoint>>& points);
 
-/// Why points are not ok: each distinct status and reason with its count and one example.
-std::string problems_text(const std::vector<Json>& points);
+/// Why points are not ok: every status and reason once, with its count and one example.
+std::string problems_text(const std::vector<std::optional<FinishedPoint>>& points);
 
 }  // namespace reduce_bench

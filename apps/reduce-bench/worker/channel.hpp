@@ -1,4 +1,4 @@
-// How driver and worker send each other messages.
+// The messages between driver and worker, as bytes on a socket.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace reduce_bench {
 /// The descriptor of the end that the worker process inherits.
 inline constexpr int kWorkerDescriptor = 3;
 
-/// One end of a stream socket over which whole messages go: a length, then CBOR, which unlike JSON
-/// text keeps infinities, NaNs and strings that are not UTF-8. Owns the descriptor.
+/// One end of a stream socket, which carries whole messages: a length, then CBOR. Unlike JSON text
+/// CBOR keeps infinities, NaNs and strings that are not UTF-8. Owns the descriptor.
 class Channel {
  public:
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
@@ -23,9 +23,9 @@ class Channel {
   int descriptor() const { return descriptor_; }
   /// False where the other end is closed.
   bool send(const Json& message);
-  /// Waits for bytes of the other end and takes them; false where it is closed.
+  /// Waits for bytes from the other end and keeps them; false where that end is closed.
   bool receive_some();
-  /// The next message, if all of it was received. Throws std::exception for what is no message.
+  /// The next message, if all of it was received. Throws std::exception for bytes that are none.
   std::optional<Json> next();
 
  private:

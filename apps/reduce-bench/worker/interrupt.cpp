@@ -34,7 +34,7 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   if (event < 0 || sigaction(SIGINT, &action, nullptr) != 0 ||
       sigaction(SIGTERM, &action, nullptr) != 0 || sigaction(SIGHUP, &action, &before) != 0 ||
-      // nohup asks for going on without a terminal.
+      // Started by nohup, the process must go on without a terminal.
       (before.sa_handler == SIG_IGN && sigaction(SIGHUP, &before, nullptr) != 0))
     throw UsageError(
         fmt::format("cannot catch signals: {}", reason_and_advice(errno, "free some memory")));

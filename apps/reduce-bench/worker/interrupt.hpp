@@ -1,4 +1,5 @@
-// Ctrl-C, SIGTERM and SIGHUP: counted, so that what runs decides how much of itself it still ends.
+// Counts Ctrl-C, SIGTERM and SIGHUP, so that a run can end the point in flight and write its
+// results.
 #pragma once
 
 namespace reduce_bench {
@@ -10,7 +11,8 @@ void catch_interrupts();
 /// How many came. One asks for the work in flight to be the last; two, to give it up.
 int interrupts();
 
-/// Readable once one came after the last look at `interrupts`; -1 before catch_interrupts.
+/// A descriptor for poll(): readable once an interrupt came after the last call of `interrupts`.
+/// -1 before catch_interrupts.
 int interrupt_descriptor();
 
 }  // namespace reduce_bench

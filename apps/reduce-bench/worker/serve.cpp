@@ -18,7 +18,6 @@
 #include "common/pages.hpp"
 #include "point/ceilings.hpp"
 #include "point/execute.hpp"
-#include "results/results.hpp"
 #include "worker/channel.hpp"
 #include "worker/system_failure.hpp"
 #include "worker/wire.hpp"
@@ -35,10 +34,11 @@ std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
   return make_emu_device();
 }
 
-/// Lets a variant that takes all memory fail by itself, before the system ends something else. The
-/// limit counts from what the process holds now: sanitizers and CUDA reserve address space.
+/// Limits this process to the memory that is available, so that a variant that takes all of it fails
+/// before the system ends another process. The limit is on top of what the process holds now,
+/// because sanitizers and CUDA reserve address space.
 void limit_memory() {
-  // Where the system does run out, this process is the one to end. It may refuse; nothing is lost.
+  // Should the system still run out, it ends this process first. It may refuse to note that.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   std::ifstream status("/proc/self/status");
   std::size_t held_kib = 0;
@@ -55,7 +55,7 @@ void limit_memory() {
 }  // namespace
 
 int serve_as_worker(Backend backend, int ordinal, int parent) {
-  // The driver may be gone before this asks to be told.
+  // The second test is for a driver that ended before this process asked to die with it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return kExitUsage;
   if (::fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC) != 0)
     throw UsageError("'worker' is started by the other commands and serves nobody else");
@@ -76,7 +76,7 @@ int serve_as_worker(Backend backend, int ordinal, int parent) {
     Json answer;
     if (request->contains("ceilings")) {
       try {
-        answer["ceilings"] = to_json(measure_ceilings(session->device(), request->at("ceilings")));
+        answer["ceilings"] = to_wire(measure_ceilings(session->device(), request->at("ceilings")));
       } catch (const std::exception& error) {
         answer["failed"] = error.what();
       }

@@ -1,12 +1,11 @@
 // What the driver and its worker tell each other: points, options, records and ceilings, lossless.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "common/document.hpp"
+#include "point/ceilings.hpp"
 #include "point/execute.hpp"
-#include "results/results.hpp"
 
 namespace reduce_bench {
 
@@ -19,6 +18,9 @@ ExecuteOptions options_from_wire(const Json& json);
 
 Json to_wire(const DeviceTraits& traits);
 DeviceTraits traits_from_wire(const Json& json);
+
+Json to_wire(const Ceilings& ceilings);
+Ceilings ceilings_from_wire(const Json& json);
 
 /// Everything but the point, which the receiver asked for and has.
 Json to_wire(const Record& record);

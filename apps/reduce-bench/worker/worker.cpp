@@ -15,7 +15,6 @@
 #include <cstring>
 
 #include "common/error.hpp"
-#include "results/results.hpp"
 #include "worker/channel.hpp"
 #include "worker/interrupt.hpp"
 #include "worker/system_failure.hpp"
@@ -48,7 +47,7 @@ class Descriptor {
   int number_;
 };
 
-/// The last line with something on it.
+/// The last line that is not empty, without control characters.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   text = text.substr(text.rfind('\n') + 1).substr(0, 200);
@@ -140,7 +139,7 @@ void Worker::start() {
   check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDOUT_FILENO));
   check(posix_spawn_file_actions_adddup2(&files, printed.number(), STDERR_FILENO));
   check(posix_spawn_file_actions_adddup2(&files, other.number(), kWorkerDescriptor));
-  // A group of its own: Ctrl-C is for the driver to judge.
+  // A process group of its own, so that Ctrl-C reaches the driver alone.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);
@@ -169,7 +168,7 @@ void Worker::start() {
 
 void Worker::need_process() {
   if (process_) {
-    // One that died while idle, say of a kill, is no point's fault.
+    // A process that was killed while it was idle is no point's fault.
     pollfd socket{.fd = process_->channel.descriptor(), .events = POLLIN, .revents = 0};
     if (::poll(&socket, 1, 0) == 0) return;
     end_process();
@@ -230,7 +229,7 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
 }
 
 std::string Worker::end_process() {
-  // One that is already ending keeps the status that it ends with.
+  // A process that is already ending keeps its own status.
   ::kill(process_->id, SIGKILL);
   int status = 0;
   while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
@@ -279,7 +278,7 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
           ? fmt::format("did not end within {:g} s (measurement.point_timeout_s sets the limit)",
                         limit_s)
           : "the worker process " + how;
-  // A kernel that faults as its errata say has shown its defect.
+  // A variant with a documented defect may crash because of it.
   const Variant* variant = point.entry->on(point.backend);
   const Problem problem = point.problem(traits_);
   if (record.status == Status::kFailed && variant->defect != nullptr) {
@@ -301,7 +300,7 @@ std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>&
     const bool sent = process_->channel.send({{"ceilings", sizes_bytes}});
     const Wait wait = sent ? wait_for_answer(answer, limit_s, 1) : Wait::kDied;
     if (wait == Wait::kAnswered && answer.contains("ceilings"))
-      return ceilings_from_json(answer["ceilings"]);
+      return ceilings_from_wire(answer["ceilings"]);
     if (wait == Wait::kAnswered) {
       end_process();
       how = answer.at("failed").get<std::string>();

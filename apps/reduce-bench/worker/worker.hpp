@@ -1,4 +1,4 @@
-// A backend in a process of its own, so that whatever a variant does there costs one point.
+// The driver's side of a worker process. Whatever a variant does in that process costs one point.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "common/document.hpp"
-#include "point/ceilings.hpp"
-#include "point/execute.hpp"
+#include "point/executor.hpp"
 
 namespace reduce_bench {
 
@@ -22,11 +21,11 @@ double point_limit_s(const Point& point);
 
 /// Driver and worker share this process's program: the worker is its hidden subcommand `worker`.
 /// The process starts at the first need, and anew after one that ended.
-class Worker {
+class Worker final : public Executor {
  public:
   explicit Worker(Backend backend, int ordinal = 0,
                   std::filesystem::path program = "/proc/self/exe");
-  ~Worker();
+  ~Worker() override;
 
   /// The device's. Throws DeviceLost where no process can be started.
   const DeviceTraits& traits();
@@ -35,10 +34,10 @@ class Worker {
   /// point's, by name. Nothing where `patience` interrupts came first: the point was given up.
   /// Throws DeviceLost where no process can be started.
   std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
-                                int patience = 2);
+                                int patience = 2) override;
 
   /// Nothing where an interrupt came first. Throws DeviceLost where two processes died of it.
-  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes);
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) override;
 
   /// The process id, for tests; 0 while none runs.
   int process_id() const;

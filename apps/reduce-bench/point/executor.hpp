@@ -1,0 +1,27 @@
+// What runs the points of one backend, wherever that is.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "point/ceilings.hpp"
+#include "point/execute.hpp"
+
+namespace reduce_bench {
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Runs one point; what goes wrong is recorded as the point's. Nothing where `patience`
+  /// interrupts came first: the point was given up. Throws DeviceLost where no further point can
+  /// run.
+  virtual std::optional<Record> execute(const Point& point, const ExecuteOptions& options,
+                                        int patience) = 0;
+
+  /// Nothing where an interrupt came first. Throws DeviceLost where they cannot be measured.
+  virtual std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) = 0;
+};
+
+}  // namespace reduce_bench

@@ -1,0 +1,211 @@
+#include "results/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "common/error.hpp"
+#include "point/measure.hpp"
+#include "results/results.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Everything a run holds while it goes through its plan.
+class Run {
+ public:
+  Run(const std::vector<Point>& plan, const RunSettings& settings, Restored restored,
+      Journal* journal, RunSurroundings& surroundings)
+      : plan_(plan),
+        settings_(settings),
+        journal_(journal),
+        surroundings_(surroundings),
+        lost_(settings.absent) {
+    results_.ceilings = std::move(restored.ceilings);
+    results_.points = std::move(restored.points);
+    results_.points.resize(plan.size());
+  }
+
+  RunResults execute() {
+    measure_all_ceilings();
+    run_points();
+    measure_noise();
+    results_.interrupted = surroundings_.interrupts() > 0;
+    return std::move(results_);
+  }
+
+ private:
+  /// Whether a backend that was there cannot run any more.
+  bool was_lost(Backend backend) const {
+    return lost_.contains(backend) && !settings_.absent.contains(backend);
+  }
+  bool is_done(const Point& point) const { return results_.points[point.index].has_value(); }
+
+  void measure_all_ceilings() {
+    std::map<Backend, std::set<std::size_t>> sizes;
+    for (const Point& point : plan_)
+      if (!is_done(point) && point.n > 0) sizes[point.backend].insert(point.arrays().input_bytes());
+    for (const auto& [backend, bytes] : sizes) {
+      if (results_.ceilings.contains(backend) || lost_.contains(backend) ||
+          surroundings_.interrupts() > 0)
+        continue;
+      const auto chosen = ceiling_sizes({bytes.begin(), bytes.end()});
+      surroundings_.begin_ceilings(backend, chosen.size());
+      try {
+        const auto measured = executor(backend).measure_ceilings(chosen);
+        if (!measured) return;
+        results_.ceilings[backend] = *measured;
+      } catch (const DeviceLost& error) {
+        lost_[backend] = fmt::format("not run: the ceilings of {} could not be measured: {}",
+                                     name_of(backend), error.what());
+        continue;
+      }
+      if (journal_ != nullptr) journal_->append(backend, results_.ceilings[backend]);
+    }
+  }
+
+  /// The points of one problem take turns in random order, round by round.
+  void run_points() {
+    std::mt19937_64 order(settings_.seed);
+    for (auto first = plan_.begin(); first != plan_.end();) {
+      const auto last = std::find_if(
+          first, plan_.end(), [&](const Point& point) { return point.group != first->group; });
+      std::vector<const Point*> open;
+      for (auto point = first; point != last; ++point)
+        if (!is_done(*point)) open.push_back(&*point);
+      const unsigned rounds = first->measurement.interleave;
+      std::map<std::size_t, Record> records;
+      for (unsigned round = 0; round < rounds; ++round) {
+        if (rounds > 1) std::shuffle(open.begin(), open.end(), order);
+        for (const Point* point : open) {
+          if (surroundings_.interrupts() > 0) return;
+          surroundings_.begin_point(*point);
+          // One interrupt lets the point in flight end, the second gives it up.
+          auto record = execute_point(*point, 1.0 / rounds, 2);
+          if (!record) return;
+          const auto [known, is_first] = records.try_emplace(point->index, std::move(*record));
+          if (!is_first) known->second.merge(*record);
+          if (round + 1 < rounds) continue;
+          keep(*point, known->second);
+          records.erase(known);
+        }
+      }
+      first = last;
+    }
+  }
+
+  /// One round of one point, whatever happens to it; nothing where `patience` interrupts came
+  /// before its end.
+  std::optional<Record> execute_point(const Point& point, double share, int patience) {
+    if (!lost_.contains(point.backend)) {
+      try {
+        return executor(point.backend).execute(point, {.budget_share = share}, patience);
+      } catch (const DeviceLost& error) {
+        if (surroundings_.interrupts() > 0) return std::nullopt;
+        lost_[point.backend] = fmt::format("not run: {}", error.what());
+      }
+    }
+    Record record{.point = point};
+    record.status = was_lost(point.backend) ? Status::kFailed : Status::kSkipped;
+    record.reason = lost_.at(point.backend);
+    return record;
+  }
+
+  void keep(const Point& point, const Record& record) {
+    const auto ceilings = results_.ceilings.find(point.backend);
+    const auto peak = settings_.peak_gb_per_s.find(point.backend);
+    FinishedPoint finished =
+        finish(point, record, ceilings == results_.ceilings.end() ? Ceilings{} : ceilings->second,
+               peak == settings_.peak_gb_per_s.end() ? std::nullopt : std::optional(peak->second),
+               settings_.keep_samples);
+    if (was_lost(point.backend)) results_.not_run.insert(point.index);
+    else if (journal_ != nullptr) journal_->append(finished.entry);
+    surroundings_.end_point(point, record, finished.outcome);
+    results_.points[point.index] = std::move(finished);
+  }
+
+  /// Times a small, a middle and a large point of every backend twice more.
+  void measure_noise() {
+    for (const Backend backend : used_) {
+      if (lost_.contains(backend)) continue;
+      std::vector<const Point*> good;
+      for (const Point& point : plan_)
+        if (point.backend == backend && point.n > 0 && is_done(point) &&
+            results_.points[point.index]->outcome.status == Status::kOk)
+          good.push_back(&point);
+      std::stable_sort(good.begin(), good.end(),
+                       [](const Point* a, const Point* b) { return a->n < b->n; });
+      std::set<const Point*> chosen;
+      if (!good.empty()) chosen = {good.front(), good[good.size() / 2], good.back()};
+      for (const Point* point : chosen) {
+        if (surroundings_.interrupts() > 0) return;
+        const auto a = execute_point(*point, 1, 1), b = execute_point(*point, 1, 1);
+        if (!a || !b) return;
+        if (a->timing.empty() || b->timing.empty()) continue;
+        const auto& [mode, measured] = *a->timing.begin();
+        results_.noise.push_back({.point = point,
+                                  .mode = mode,
+                                  .median_a_ns = median(measured.samples_ns),
+                                  .median_b_ns = median(b->timing.begin()->second.samples_ns)});
+      }
+    }
+  }
+
+  Executor& executor(Backend backend) {
+    used_.insert(backend);
+    return surroundings_.executor(backend);
+  }
+
+  const std::vector<Point>& plan_;
+  const RunSettings& settings_;
+  Journal* journal_;
+  RunSurroundings& surroundings_;
+  std::map<Backend, std::string> lost_;  ///< why a backend cannot run (any more)
+  std::set<Backend> used_;
+  RunResults results_;
+};
+
+}  // namespace
+
+std::size_t RunResults::done() const {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const auto& point) { return point; }));
+}
+
+std::optional<double> RunResults::noise_floor() const {
+  std::optional<double> largest;
+  for (const NoisePair& pair : noise)
+    largest = std::max(largest.value_or(0), std::abs(pair.ratio() - 1));
+  return largest;
+}
+
+bool RunResults::all_skipped() const {
+  return std::all_of(points.begin(), points.end(), [](const auto& point) {
+    return !point || point->outcome.status == Status::kSkipped;
+  });
+}
+
+int RunResults::exit_status() const {
+  if (interrupted) return kExitInterrupted;
+  const auto any = [&](auto&& test) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const auto& point) { return point && test(point->outcome); });
+  };
+  if (any([](const Outcome& o) { return o.status == Status::kWrong && !o.known_wrong; }))
+    return kExitWrongResult;
+  if (any([](const Outcome& o) {
+        return (o.status == Status::kFailed && !o.known_wrong) || o.status == Status::kTimeout;
+      }))
+    return kExitIncomplete;
+  return all_skipped() ? kExitIncomplete : kExitGood;
+}
+
+RunResults run_plan(const std::vector<Point>& plan, const RunSettings& settings, Restored restored,
+                    Journal* journal, RunSurroundings& surroundings) {
+  return Run(plan, settings, std::move(restored), journal, surroundings).execute();
+}
+
+}  // namespace reduce_bench

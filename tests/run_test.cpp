@@ -1,0 +1,290 @@
+// A whole run on backends that the test makes up: which point runs when, and what becomes of it.
+#include "results/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "common/error.hpp"
+#include "expect_error.hpp"
+#include "plan/identity.hpp"
+#include "results/document.hpp"
+#include "results/table.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Two problems of two variants each.
+Config config(unsigned interleave = 1) {
+  Json document = Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["cpu/sequential", "cpu/pairwise"], "n": [1000, 2000], "type": ["i32"]}]})");
+  document["sweeps"][0]["measurement"] = {{"interleave", interleave}};
+  return parse_config(document, "config", {});
+}
+std::vector<Point> plan_of(const Config& config) {
+  return make_plan(config, {.automatic = {Backend::kCpu}});
+}
+
+/// Everything around a run, as a test wants it: one executor for every backend.
+class MadeUp final : public RunSurroundings, public Executor {
+ public:
+  /// What becomes of execution number k (from 0).
+  std::function<std::optional<Record>(std::size_t k, Record good)> script =
+      [](std::size_t, Record good) { return good; };
+  std::function<std::optional<Ceilings>()> ceilings = [] {
+    return Ceilings{.reads = {{.size_bytes = 4000, .median_ns = 500, .shape = "one thread"},
+                              {.size_bytes = 8000, .median_ns = 1000, .shape = "one thread"}}};
+  };
+  int interrupts_so_far = 0;
+
+  std::vector<std::size_t> executed;  ///< indices of points, in the order of their turns
+  std::vector<double> shares;
+  std::vector<int> patience;
+  std::vector<std::size_t> begun, ended;
+  std::vector<std::vector<std::size_t>> ceilings_asked;
+
+  Executor& executor(Backend) override { return *this; }
+  int interrupts() override { return interrupts_so_far; }
+  void begin_ceilings(Backend, std::size_t) override {}
+  void begin_point(const Point& point) override { begun.push_back(point.index); }
+  void end_point(const Point& point, const Record&, const Outcome&) override {
+    ended.push_back(point.index);
+  }
+
+  std::optional<Record> execute(const Point& point, const ExecuteOptions& options,
+                                int its_patience) override {
+    Record good{.point = point, .status = Status::kOk};
+    good.traffic.read_bytes = 4 * point.n;
+    good.verification.emplace().passed_before = true;
+    good.timing[Mode::kCold].samples_ns = {1000, 1000, 1000};
+    const std::size_t k = executed.size();
+    executed.push_back(point.index);
+    shares.push_back(options.budget_share);
+    patience.push_back(its_patience);
+    return script(k, std::move(good));
+  }
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) override {
+    ceilings_asked.push_back(sizes_bytes);
+    return ceilings();
+  }
+};
+
+struct RunPlan : testing::Test {
+  RunResults run() { return run_plan(plan, settings, std::move(restored), nullptr, made_up); }
+  Status status(const RunResults& results, std::size_t index) const {
+    return results.points.at(index)->outcome.status;
+  }
+
+  Config asked = config();
+  std::vector<Point> plan = plan_of(asked);
+  RunSettings settings{.seed = 5};
+  Restored restored;
+  MadeUp made_up;
+};
+
+TEST_F(RunPlan, MeasuresEveryPointOnceThenTheNoise) {
+  const RunResults results = run();
+  ASSERT_EQ(plan.size(), 4u);
+  // Of four points the first, the third and the last of their sizes, twice each.
+  ASSERT_EQ(made_up.executed.size(), 4u + 2 * 3);
+  EXPECT_EQ((std::vector(made_up.executed.begin(), made_up.executed.begin() + 4)),
+            (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(made_up.begun, (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(made_up.ended, made_up.begun);
+  EXPECT_EQ(made_up.patience, (std::vector<int>{2, 2, 2, 2, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(made_up.ceilings_asked, (std::vector<std::vector<std::size_t>>{{4000, 8000}}));
+  EXPECT_EQ(results.done(), 4u);
+  EXPECT_EQ(results.noise.size(), 3u);
+  EXPECT_EQ(results.noise_floor(), 0.0);
+  EXPECT_FALSE(results.interrupted);
+  EXPECT_EQ(results.exit_status(), kExitGood);
+  EXPECT_EQ(results.points[3]->outcome.median_ns, 1000);
+  EXPECT_EQ(results.points[3]->outcome.gb_per_s, 8.0);
+  EXPECT_EQ(results.points[3]->outcome.ceiling_share, 1.0);
+}
+
+TEST_F(RunPlan, VariantsOfOneProblemTakeTurns) {
+  asked = config(3);
+  plan = plan_of(asked);
+  const RunResults results = run();
+  // Each round has every variant of the problem once, and the problems follow each other.
+  for (std::size_t round = 0; round < 6; ++round) {
+    std::vector<std::size_t> turns(made_up.executed.begin() + static_cast<long>(2 * round),
+                                   made_up.executed.begin() + static_cast<long>(2 * round + 2));
+    std::sort(turns.begin(), turns.end());
+    EXPECT_EQ(turns,
+              round < 3 ? (std::vector<std::size_t>{0, 1}) : (std::vector<std::size_t>{2, 3}))
+        << round;
+  }
+  for (std::size_t k = 0; k < 12; ++k) EXPECT_DOUBLE_EQ(made_up.shares[k], 1.0 / 3) << k;
+  EXPECT_EQ(results.points[0]->entry.at("timing").at("cold").at("samples"), 9);
+  EXPECT_EQ(made_up.ended.size(), 4u);
+}
+
+TEST_F(RunPlan, TheOrderOfTurnsIsThatOfTheSeed) {
+  asked = config(20);
+  plan = plan_of(asked);
+  const auto order = [&](std::uint64_t seed) {
+    settings.seed = seed;
+    made_up.executed.clear();
+    run();
+    return made_up.executed;
+  };
+  const auto first = order(1);
+  EXPECT_EQ(order(1), first);
+  EXPECT_NE(order(2), first);
+}
+
+TEST_F(RunPlan, ALostBackendFailsWhatIsLeft) {
+  made_up.script = [](std::size_t k, Record good) -> std::optional<Record> {
+    if (k == 1) throw DeviceLost("no process comes up");
+    return good;
+  };
+  const RunResults results = run();
+  EXPECT_EQ(made_up.executed, (std::vector<std::size_t>{0, 1}));  // and no noise
+  EXPECT_EQ(status(results, 0), Status::kOk);
+  for (std::size_t k = 1; k < 4; ++k) {
+    EXPECT_EQ(status(results, k), Status::kFailed);
+    EXPECT_EQ(results.points[k]->outcome.reason, "not run: no process comes up");
+  }
+  EXPECT_EQ(results.not_run, (std::set<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(results.exit_status(), kExitIncomplete);
+}
+
+TEST_F(RunPlan, ABackendLostInTheNoiseLosesNoPoint) {
+  made_up.script = [](std::size_t k, Record good) -> std::optional<Record> {
+    if (k == 4) throw DeviceLost("gone");
+    return good;
+  };
+  const RunResults results = run();
+  EXPECT_TRUE(results.not_run.empty());
+  EXPECT_EQ(results.exit_status(), kExitGood);
+}
+
+TEST_F(RunPlan, ABackendWhoseCeilingsCannotBeMeasuredIsLost) {
+  made_up.ceilings = []() -> std::optional<Ceilings> { throw DeviceLost("it died twice"); };
+  const RunResults results = run();
+  EXPECT_TRUE(made_up.executed.empty());
+  EXPECT_EQ(results.points[0]->outcome.reason,
+            "not run: the ceilings of cpu could not be measured: it died twice");
+  EXPECT_EQ(results.not_run.size(), 4u);
+}
+
+TEST_F(RunPlan, AnAbsentBackendIsSkipped) {
+  settings.absent[Backend::kCpu] = "this machine has none";
+  const RunResults results = run();
+  EXPECT_TRUE(made_up.executed.empty());
+  EXPECT_EQ(status(results, 0), Status::kSkipped);
+  EXPECT_EQ(results.points[0]->outcome.reason, "this machine has none");
+  EXPECT_TRUE(results.not_run.empty());
+  EXPECT_TRUE(results.all_skipped());
+  EXPECT_EQ(results.exit_status(), kExitIncomplete);
+}
+
+TEST_F(RunPlan, AnInterruptLetsThePointInFlightEnd) {
+  made_up.script = [&](std::size_t k, Record good) {
+    if (k == 1) made_up.interrupts_so_far = 1;
+    return good;
+  };
+  RunResults results = run();
+  EXPECT_EQ(made_up.executed.size(), 2u);
+  EXPECT_EQ(results.done(), 2u);
+  EXPECT_TRUE(results.interrupted);
+  EXPECT_EQ(results.exit_status(), kExitInterrupted);
+
+  const Json planned = take_document(results, plan, asked, Json::object()).at("planned");
+  EXPECT_EQ(planned.at("points"), 4);
+  EXPECT_EQ(planned.at("sweeps"), Json::parse("[[0, 1, 2, 3]]"));
+  ASSERT_EQ(planned.at("missing").size(), 2u);
+  const Json& missing = planned.at("missing").at(1);
+  EXPECT_EQ(missing.at("index"), 3);
+  EXPECT_EQ(read_identity(Node{missing, "", "missing"}), identity_of(plan[3]));
+}
+
+TEST_F(RunPlan, APointThatIsGivenUpIsNotDone) {
+  made_up.script = [&](std::size_t k, Record good) -> std::optional<Record> {
+    if (k < 1) return good;
+    made_up.interrupts_so_far = 2;
+    return std::nullopt;
+  };
+  EXPECT_EQ(run().done(), 1u);
+}
+
+TEST_F(RunPlan, DoesNotRepeatWhatWasRestored) {
+  Record done{.point = plan[0], .status = Status::kOk};
+  done.timing[Mode::kCold].samples_ns = {10, 10};
+  restored.points.resize(plan.size());
+  restored.points[0] = finish(plan[0], done, Ceilings{}, std::nullopt, false);
+  restored.ceilings[Backend::kCpu] = *made_up.ceilings();
+  const RunResults results = run();
+  EXPECT_TRUE(made_up.ceilings_asked.empty());
+  EXPECT_EQ(made_up.begun, (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(results.points[0]->outcome.median_ns, 10);
+  EXPECT_EQ(results.done(), 4u);
+}
+
+TEST_F(RunPlan, TheExitCodeNamesTheWorst) {
+  const auto exit_after = [&](Status status, bool known_wrong) {
+    made_up.executed.clear();
+    made_up.script = [=](std::size_t k, Record record) {
+      if (k != 2) return record;
+      record.status = status;
+      record.known_wrong = known_wrong;
+      record.reason = "made up";
+      record.timing.clear();
+      return record;
+    };
+    return run().exit_status();
+  };
+  EXPECT_EQ(exit_after(Status::kOk, false), kExitGood);
+  EXPECT_EQ(exit_after(Status::kSkipped, false), kExitGood);
+  EXPECT_EQ(exit_after(Status::kWrong, true), kExitGood);
+  EXPECT_EQ(exit_after(Status::kFailed, true), kExitGood);
+  EXPECT_EQ(exit_after(Status::kFailed, false), kExitIncomplete);
+  EXPECT_EQ(exit_after(Status::kTimeout, false), kExitIncomplete);
+  EXPECT_EQ(exit_after(Status::kWrong, false), kExitWrongResult);
+}
+
+TEST_F(RunPlan, WhatWasLostIsNotInTheJournal) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "run_test.journal";
+  std::filesystem::remove(file);
+  const Json header{{"journal", 1}};
+  made_up.script = [](std::size_t k, Record good) -> std::optional<Record> {
+    if (k == 2) throw DeviceLost("gone");
+    return good;
+  };
+  {
+    Journal journal(file, header, false);
+    run_plan(plan, settings, {}, &journal, made_up);
+  }
+  Journal journal(file, header, true);
+  const Restored read = restore(journal, plan);
+  EXPECT_EQ(read.ceilings.at(Backend::kCpu).reads.size(), 2u);
+  EXPECT_TRUE(read.points[0] && read.points[1]);
+  EXPECT_FALSE(read.points[2] || read.points[3]);
+  EXPECT_EQ(read.points[1]->outcome.gb_per_s, 4.0);
+  journal.remove();
+}
+
+TEST_F(RunPlan, TheTableShowsARowForEachVariant) {
+  made_up.script = [](std::size_t k, Record record) {
+    if (k == 3) {
+      record.status = Status::kTimeout;
+      record.reason = "did not end";
+      record.timing.clear();
+    }
+    return record;
+  };
+  const RunResults results = run();
+  const std::string table = results_table(results.points);
+  EXPECT_CONTAINS(table, "sum of i32 (uniform values) on cpu");
+  EXPECT_CONTAINS(table, "4 (50%)");
+  EXPECT_CONTAINS(table, "timeout");
+  EXPECT_CONTAINS(problems_text(results.points), "timeout (1 point): cpu/");
+}
+
+}  // namespace
+}  // namespace reduce_bench
