@@ -248,12 +248,15 @@ TEST(CaseLabels, AreOfEveryDistributionForKeyedOperations) {
   for (const bool full : {false, true})
     for_every_subject(full, [&](const Subject& subject) {
       if (!has_labels(subject.entry.variant.operation)) return;
-      std::set<std::string> tried, wanted{"runs(1500)"};
+      const auto text = [](const LabelDistribution& labels) { return to_json(labels).dump(); };
+      std::set<std::string> tried, wanted{text({.kind = Kind::kRuns, .length = 1500})};
       for (std::size_t kind = 0; kind < LabelDistribution::kNames.size(); ++kind)
         if (static_cast<Kind>(kind) != Kind::kImage)
-          wanted.insert(describe(LabelDistribution{.kind = static_cast<Kind>(kind)}));
-      if (full) wanted.insert({"runs(3)", "zipf(2)"});
-      for (const Case& c : main_cases(subject)) tried.insert(describe(c.point.labels));
+          wanted.insert(text({.kind = static_cast<Kind>(kind)}));
+      if (full)
+        wanted.insert(
+            {text({.kind = Kind::kRuns, .length = 3}), text({.kind = Kind::kZipf, .exponent = 2})});
+      for (const Case& c : main_cases(subject)) tried.insert(text(c.point.labels));
       EXPECT_EQ(tried, wanted) << subject.entry.variant.id;
     });
 }

@@ -12,7 +12,7 @@ struct Hog {
   static void enqueue(const TypedCall<T>& call) {
     // Not touched: the limit counts what is asked for, and the machine that tests has other work.
     std::vector<std::unique_ptr<std::byte[]>> held;
-    while (call.results != nullptr)
+    while (call.results() != nullptr)
       held.push_back(std::unique_ptr<std::byte[]>(new std::byte[std::size_t{64} << 20]));
   }
 };
