@@ -1,5 +1,6 @@
 # make bench     set up this machine, build, measure, and draw the figures of the result
 # make test      set up, build, and run every test that this machine can run
+# make check     set up, build, and run the tests that take seconds, which is most of them
 # make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
@@ -17,7 +18,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test figures claims readme report compare lint format clean
+.PHONY: build bench test check figures claims readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -52,6 +53,12 @@ bench:
 	    "lines above say which and why)" >&2; \
 	fi; \
 	exit $$status
+
+check: build
+	@scripts/setup.sh test
+	@scripts/setup.sh python requirements-dev.txt
+	ctest --preset default -j $(JOBS) -LE slow
+	.venv/bin/python -m pytest -n $(JOBS) -m "not alone and not slow"
 
 test: build
 	@scripts/setup.sh test
