@@ -61,6 +61,7 @@ def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: P
         pytest.fail(f"{overhead:.1%} of what {POINTS} points of {DEFAULT_BUDGET_MS} ms ask for")
 
 
+@pytest.mark.slow
 def test_the_samples_of_a_resumed_run_are_held_once(tmp_path: Path) -> None:
     """A point's line in the journal, made up for many points of many samples."""
     points, samples = 1200, 5000

@@ -30,6 +30,8 @@ DESKTOP, PHONE = (1280, 900), (390, 800)
 
 Save = Callable[..., Path]
 
+pytestmark = pytest.mark.slow
+
 
 class Tab:
     """A browser window with helpers to read the report in it."""
