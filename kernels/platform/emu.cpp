@@ -80,19 +80,24 @@ class Fiber {
     const auto stack = protected_fixedsize_stack(kStackBytes).allocate();
     context_.bottom = static_cast<const char*>(stack.sp) - stack.size;
     context_.bytes = stack.size;
+    // Stacks begin at different offsets from a page: at the same one, those of a warp would compete
+    // for a few sets of the cache.
+    static std::size_t fibers = 0;
+    const std::size_t offset = fibers++ * 320 % 4096;
+    const boost::context::preallocated begin(static_cast<char*>(stack.sp) - offset,
+                                             stack.size - offset, stack);
     // The constructor enters the new stack and comes back. Only the second pair of announcements
     // can name the host's stack, which the first has found out.
     start_switch(&host.fake_stack, context_.bottom, context_.bytes);
-    context_.fiber = boost::context::fiber(
-        std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
-        protected_fixedsize_stack(kStackBytes),
-        [this](boost::context::fiber&& from) -> boost::context::fiber {
-          arrive(std::move(from), nullptr);
-          for (;;) {
-            run_current_thread();
-            suspend();
-          }
-        });
+    context_.fiber =
+        boost::context::fiber(std::allocator_arg, begin, protected_fixedsize_stack(kStackBytes),
+                              [this](boost::context::fiber&& from) -> boost::context::fiber {
+                                arrive(std::move(from), nullptr);
+                                for (;;) {
+                                  run_current_thread();
+                                  suspend();
+                                }
+                              });
     finish_switch(host.fake_stack, &host.bottom, &host.bytes);
     start_switch(&host.fake_stack, host.bottom, host.bytes);
     finish_switch(host.fake_stack, nullptr, nullptr);
