@@ -247,7 +247,14 @@ TEST(CaseValues, AreOfEveryDistributionThatTheOperatorSuits) {
 TEST(CaseLabels, AreOfEveryDistributionForKeyedOperations) {
   for (const bool full : {false, true})
     for_every_subject(full, [&](const Subject& subject) {
-      if (!has_labels(subject.entry.variant.operation)) return;
+      const Variant& variant = subject.entry.variant;
+      if (!has_labels(variant.operation)) return;
+      // With one bucket all labels are the same.
+      Point point = main_cases(subject).front().point;
+      point.buckets = 2;
+      if (variant.restriction != nullptr &&
+          !variant.restriction(point.problem(subject.traits)).empty())
+        return;
       const auto text = [](const LabelDistribution& labels) { return to_json(labels).dump(); };
       std::set<std::string> tried, wanted{text({.kind = Kind::kRuns, .length = 1500})};
       for (std::size_t kind = 0; kind < LabelDistribution::kNames.size(); ++kind)
