@@ -314,7 +314,10 @@ def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
-            return inlined(schema["definitions"][node["$ref"].rpartition("/")[2]])
+            found: Any = schema
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                found = found[part]
+            return inlined(found)
         return {key: inlined(value) for key, value in node.items() if key != "definitions"}
 
     return jsonschema.Draft7Validator(inlined(schema))
