@@ -96,6 +96,7 @@ compare:
 	@scripts/compare_revisions.sh "$(BASE)" $(HEAD) || [[ $$? == 4 ]]
 
 lint:
+	@scripts/setup.sh build
 	@scripts/setup.sh lint
 	@scripts/setup.sh python requirements-dev.txt
 	$(cpp_sources) | xargs -0r .venv/bin/clang-format --dry-run -Werror
@@ -103,6 +104,7 @@ lint:
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	shellcheck scripts/*.sh .ci/run
+	JOBS=$(JOBS) scripts/clang_tidy.sh
 
 format:
 	@scripts/setup.sh python requirements-dev.txt

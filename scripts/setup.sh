@@ -26,6 +26,7 @@ test   | header valijson/validator.hpp                  | libvalijson-dev
 browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
 lint   | program shellcheck                             | shellcheck
+lint   | program clang-tidy                             | clang-tidy
 python | python-with-venv 3.11                          | python3-venv
 '
 

@@ -95,7 +95,8 @@ T extremes(const InputKey& key, const Randomness& random, std::size_t i) {
 /// zeros instead of it gives a wrong result.
 template <class T>
 T ramp(const InputKey& key, std::size_t i) {
-  return static_cast<T>((key.op == Op::kMax ? -1 : 1) * (1 + int(i % 16)));
+  const T magnitude = static_cast<T>(1 + i % 16);
+  return key.op == Op::kMax ? -magnitude : magnitude;
 }
 
 template <class T>
