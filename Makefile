@@ -5,7 +5,7 @@
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
 #                results/local/figures; ONLY=jradi-T1,...
-# make readme    the README's figures, table and scorecard anew from the committed results
+# make readme    write the generated parts of README.md and docs/ from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page

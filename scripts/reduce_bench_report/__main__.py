@@ -132,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
 
     if not IS_INSTALLED:  # only a checkout has the README and the committed results
         command = commands.add_parser(
-            "readme", help="write the README's figures, tables and scorecard from committed results"
+            "readme",
+            help="write the generated parts of README.md and docs/ from the committed results",
         )
         command.add_argument(
             "--check",

@@ -63,7 +63,7 @@ int show(const std::string& id, bool as_json) {
 
 void add_show(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("show", "One variant explained: source, idea, traffic, errata");
+      app.add_subcommand("show", "One variant explained: source, idea, traffic, deviations");
   auto id = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "An object instead of text");
