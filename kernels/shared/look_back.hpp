@@ -9,7 +9,8 @@
 namespace reduce_bench::BACKEND {
 
 /// What a tile has published for a label: nothing, its own total, or the prefix up to and with it.
-/// States are numbered on from launch to launch, so those of an earlier launch read as nothing.
+/// State numbers continue from launch to launch, so that a state left by an earlier launch reads as
+/// nothing.
 enum Known : std::uint32_t { kNothing, kOwn, kAll, kKinds };
 
 /// Counters that stay in the workspace from launch to launch. Zero before the first.

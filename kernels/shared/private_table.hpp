@@ -12,13 +12,10 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
 struct TablePolicy {
-  /// Blocks that clear the results for all, at most. With one, a prototype took 149 us instead of
-  /// 143 for 32768 results.
+  /// Blocks that clear the results for all, at most; one alone takes longer.
   static constexpr unsigned kClearingBlocks = 8;
-  /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics and read half
-  /// of each table from the other block: with 2^15 buckets, which have one copy, and 2^26 inputs
-  /// 143.6 us instead of 147.8 in one run. With 2 copies they gained nothing, with 32 they took 20
-  /// % longer.
+  /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read half
+  /// of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
 };
 
@@ -184,9 +181,9 @@ struct Clearing {
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
   }
-  /// After this and the next barrier of the block, all results are cleared. The block's last thread
-  /// waits, as its warp has the fewest inputs where tiles go in rounds. The last block of the grid
-  /// to have waited clears the counters.
+  /// Once the block has called this and passed its next barrier, all results are cleared. The
+  /// block's last thread waits, as its warp has the fewest inputs where tiles go in rounds. The last
+  /// block of the grid to have waited clears the counters.
   __device__ void wait() {
     if (threadIdx.x != blockDim.x - 1) return;
     while (load_volatile(&cleared) != blocks()) wait_hint();

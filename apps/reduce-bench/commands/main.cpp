@@ -16,8 +16,8 @@
 
 namespace {
 
-/// Instead of an exception: a parsed document needs memory even to go away. A worker's points are
-/// another matter.
+/// Called where memory runs out, instead of throwing: freeing a parsed document needs memory too. A
+/// point that runs out of memory does so in its worker, which reports it.
 [[noreturn]] void end_without_memory() {
   std::fputs(
       "reduce-bench: the memory that it may use does not hold what was asked for: ask for fewer "

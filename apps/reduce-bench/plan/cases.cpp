@@ -153,8 +153,9 @@ class CaseList {
   void add_labels_and_buckets() {
     if (!keyed_) return;
     using Kind = LabelDistribution::Kind;
-    // Emulated, variants that give every bucket a block, or pass over the inputs for every few,
-    // take seconds for thousands of buckets: unless all are asked for, one case has as many.
+    // On the emulator, variants with a block for each bucket, or with a pass over the inputs for
+    // every few buckets, take seconds for thousands of buckets: unless `--full` asks for more, one
+    // case has that many.
     const bool few = subject_.backend == Backend::kEmu && !subject_.full;
     const std::size_t too_many = few ? 1021 : 5003;
     if (many_ > 1) add_label_distributions();
@@ -166,7 +167,8 @@ class CaseList {
     if (subject_.full)
       for (const std::size_t n : {0u, 1u})
         for (const std::size_t buckets : {1u, 2u, 5003u}) add({.n = n, .buckets = buckets});
-    // This project's own variants choose their ways by the buckets and by how often labels occur.
+    // This project's own variants choose their algorithm by the number of buckets and by how often
+    // labels occur.
     if (plain_ && variant_.fidelity == Fidelity::kBeyond)
       for (const LabelDistribution& labels : label_distributions(subject_.full))
         add({.n = large_, .buckets = 5003, .labels = labels});

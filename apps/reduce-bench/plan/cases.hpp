@@ -28,8 +28,9 @@ struct Subject {
 /// `Point::index` numbers them, with gaps where a distribution has no meaningful result.
 std::vector<Case> cases_of(const Subject& subject, Type type, Op op);
 
-/// The size at which every loop, pass and fold of partial results takes more than one step: on the
-/// emulated device beyond its threads times the largest unroll factor, on a GPU beyond a GPU's.
+/// A size at which every loop, pass and fold of partial results takes more than one step. On the
+/// emulated device it exceeds the device's threads times the largest unroll factor, on a GPU those
+/// of any GPU.
 std::size_t large_size(Backend backend);
 
 }  // namespace reduce_bench

@@ -16,7 +16,7 @@ namespace reduce_bench {
 inline constexpr std::string_view kWorkerCommand = "worker";
 
 /// Seconds after which a point counts as hanging: the configured limit, else one derived from how
-/// long its samples may take (README.md, The commands).
+/// long its samples may take (`point_timeout_s` in configs/schema/config.schema.json).
 double point_limit_s(const Point& point);
 
 /// Driver and worker share this process's program: the worker is its hidden subcommand `worker`.

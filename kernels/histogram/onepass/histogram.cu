@@ -10,8 +10,7 @@
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
 //   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache. On an H200 device memory binds; what was tried beside is in
-//   docs/kernels/onepass-histogram.md
+//   cache. On an H200 device memory binds. What was tried: docs/kernels/onepass-histogram.md
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 

@@ -23,8 +23,7 @@ namespace reduce_bench::BACKEND::onepass_multireduce {
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md), beside TablePolicy.
 struct Policy {
   /// 16-byte loads of labels in flight per thread, beside two of values: bandwidth against
-  /// registers. Four loads of 8-byte values do not fit into these (2^26 f64 sums into 1024 buckets
-  /// took 236 us instead of 205).
+  /// registers. Four loads of 8-byte values do not fit into these.
   static constexpr unsigned label_loads(std::size_t value_bytes) {
     return 8 / static_cast<unsigned>(value_bytes);
   }
@@ -38,8 +37,8 @@ struct Policy {
   static constexpr unsigned kSamplesPerThread = 4;
   /// Labels that get an accumulator for each lane, at most: shared memory that copies lack.
   static constexpr unsigned kMostHot = 64;
-  /// A label is hot if it has more samples than one in kHotShare and kUniformShares times what it
-  /// would have in a uniform distribution together.
+  /// A label is hot if it has more samples than the sum of two limits: one in kHotShare of all
+  /// samples, and kUniformShares times its part of them if labels were uniform.
   static constexpr unsigned kHotShare = 512, kUniformShares = 4;
 };
 
@@ -155,8 +154,7 @@ __global__ void __launch_bounds__(1024)
   const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
   // Where lanes meet in a loop, fewer updates are worth more than the order of reading: with sorted
-  // labels a thread's next tile has the same label. 2^26 f32 maxima into 32768 buckets take 146 us
-  // in stretches, 212 in rounds.
+  // labels a thread's next tile has the same label.
   const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2WarpSize);
   auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
   // The next tile is loaded while one is combined. Initialised, as g++ does not see that the loop
@@ -185,7 +183,7 @@ __global__ void __launch_bounds__(1024)
 
   Run<Table> run(table);
   while (tile < end) {
-    // Compare-and-swap loops leave a warp diverged: f32 maxima took 825 us without this.
+    // Compare-and-swap loops leave a warp diverged.
     __syncwarp();
     Vector16<Label> l[kLoads];
     Values v[kLoads][kValueLoads];

@@ -21,8 +21,7 @@ struct Policy {
   static constexpr unsigned kOrderBlocksPerSm = 2;
 
   /// Partitions are wanted as few as have room: the fewer, the longer the pieces of a tile, and the
-  /// fewer sectors are read in part. A prototype of the second kernel, which took inputs one by
-  /// one, needed 133 us for 2^26 inputs with 2^6 partitions, 168 us with 2^7, 188 us with 2^8.
+  /// fewer sectors are read in part.
   static constexpr unsigned kLog2WantedPartitions = 6;
   /// Partitions, at most: a block of either kernel has a counter for each in shared memory.
   static constexpr unsigned kMostPartitions = 2048;
@@ -41,9 +40,9 @@ struct Policy {
   /// Lanes of the second kernel that walk through a piece together, a quad each: more read longer
   /// stretches at once, fewer are idle at the end of short pieces.
   static constexpr unsigned kWalkers = 8;
-  /// What a lane of the second kernel has in flight depends on the mean inputs of a piece, as far
-  /// as registers hold it: from kLongPiece on most_steps quads of one piece, from kMediumPiece on 3
-  /// of one, from kShortPiece on 2 of each of two, below 1 of each of three.
+  /// Quads that a lane of the second kernel has in flight, by the mean inputs of a piece and as far
+  /// as registers hold them: most_steps of one piece from kLongPiece on, 3 of one from kMediumPiece
+  /// on, 2 of each of two pieces from kShortPiece on, else 1 of each of three.
   static constexpr unsigned kLongPiece = 80, kMediumPiece = 40, kShortPiece = 20;
   static constexpr unsigned most_steps(std::size_t value_bytes) { return value_bytes == 8 ? 3 : 5; }
 };

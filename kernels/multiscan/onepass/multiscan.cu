@@ -7,15 +7,14 @@
 //   along their chain. Where there is no room for a set per warp, neighbouring warps share one and
 //   take turns. The sets are scanned, bucket by bucket, and the tile publishes its total of every
 //   label. One thread for each label then walks back over the tiles before, until one has published
-//   the prefix up to it. Inputs stay in registers throughout.
+//   the prefix up to it. The results stay in registers between the steps.
 // Fixes: the third step of the partitioning (12 bytes per input are moved, not 24), its totals in
 //   memory for each thread, and the sort of cub/sort-scan-by-key-scatter.
-// Launch: a block of 512 threads for each tile, in the order of a ticket; 16 inputs per thread.
-//   1024 threads where warps take turns.
+// Launch: a block of 512 threads (1024 where warps take turns) for each tile, in the order of a
+//   ticket; 16 inputs per thread.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
-//   On an H200 the votes and chains of the warps bind with few labels, the states with 4096:
-//   docs/kernels/onepass-multiscan.md
+//   What binds: docs/kernels/onepass-multiscan.md
 // Preconditions: m + 1 elements fit into a block's shared memory (partition/multiscan takes more
 //   buckets, and is faster from 2^13). The workspace is zero before the first launch and belongs to
 //   the next. Order-preserving.

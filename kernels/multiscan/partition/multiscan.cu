@@ -9,15 +9,13 @@
 //   order.
 // Fixes: the limit of onepass/multiscan to buckets that fit into a block's shared memory, and that
 //   a tile publishes a state for every label: here for the labels of one partition.
-// Launch: a fill; blocks of 512 threads with 16 inputs per thread: one for every tile, one for
-//   every chunk (at most one for each partition more than tiles), in the order of a ticket, and one
-//   for every tile. Between the first two, one block that adds up the partitions' inputs, and
-//   one for every 32 partitions and 128 tiles that finds where chunks begin.
+// Launch: a fill; blocks of 512 threads with 16 inputs per thread for every tile, every chunk and
+//   every tile again; others between the first two: docs/kernels/partition-multiscan.md
 // Traffic: n labels and n values read; n values, 16-bit labels and 16-bit places written; labels
 //   and values read, results written in place of the values; results and places read, n results
 //   written. The offsets of every tile, 2 bytes per partition, written and read twice; 8 bytes per
 //   label of a partition (16 for values of 8 bytes) and chunk written twice and read at least once.
-//   On an H200 the votes and chains of the warps bind: docs/kernels/partition-multiscan.md
+//   On an H200 the votes and chains of the warps bind.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32. The workspace is zero before the first launch and belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a chunk looks back,

@@ -3,8 +3,8 @@
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 1; jradi section 2.1, Table 1.
 // Idea: each block copies B elements to shared memory, one per thread, and folds them in a tree: in
 //   step s thread t adds the element s places to its right if t is a multiple of 2s.
-// Fixes: nothing: it is the starting point. The modulo is slow and after the first step half of
-//   every warp idles beside the half that works (divergence).
+// Fixes: nothing: it is the starting point. The modulo is slow, and half of every warp idles beside
+//   the half that works, more in each later step (divergence).
 // Launch: ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
 //   partial results until one is left.
 // Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the

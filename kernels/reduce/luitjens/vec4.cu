@@ -3,7 +3,7 @@
 // Source: Luitjens, Faster Parallel Reductions on Kepler; jradi section 2.2.
 // Idea: luitjens/two-pass with 4 neighbouring elements per load, and single elements before the
 //   first aligned address and after the last whole vector.
-// Fixes: luitjens/vec2, of whose load instructions and loop rounds half are left.
+// Fixes: luitjens/vec2: half of its load instructions and loop rounds are left.
 // Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
 //   then one block on their results.
 // Traffic: n elements read; one element per block written and read again.

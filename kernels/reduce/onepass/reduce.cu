@@ -10,11 +10,11 @@
 // Fixes: the second launch of two-pass reductions and, of last-block schemes such as
 //   harris/threadfence, the fence and the ticket's round trip between a block's partial and the
 //   result.
-// Launch: one block of 256 to 1024 threads up to 64 KB of input. Then a block of 256 threads for
-//   every 16 KB, from 64 KB per SM on (16 KB with types of 8 bytes) one of 512 threads for every
-//   32 KB; from 32 KB per SM on twice as much per block, in two rounds; up to 512 KB per SM one
-//   block more, which streams nothing. At most blocks_per_sm blocks per SM, which take chunk after
-//   chunk, a grid apart. B * sizeof(T) shared.
+// Launch: one block of 256 to 1024 threads up to 64 KB of input. Beyond, blocks of 256 threads,
+//   from 64 KB per SM on (types of 8 bytes: 16 KB) of 512. A thread takes 64 bytes, from 32 to 512
+//   KB per SM twice that in two rounds. Up to 512 KB per SM one more block streams nothing. At most
+//   blocks_per_sm blocks per SM, which take chunk after chunk, a grid apart. B * sizeof(T) bytes of
+//   shared memory.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
 //   On an H200 device memory binds from 2^24 elements, latency below:
 //   docs/kernels/onepass-reduce.md
