@@ -633,7 +633,7 @@ def test_version_says_what_was_built() -> None:
     program, cuda = ended.stdout.splitlines()
     environment = json.loads(drive("info", "--json").stdout)["environment"]
     (version,) = re.findall(
-        r"project\(reduce_bench .*VERSION ([\d.]+)\)",
+        r"project\(reduce-bench .*VERSION ([\d.]+)\)",
         (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"),
     )
     git = environment["git"]
