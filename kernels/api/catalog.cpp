@@ -27,10 +27,6 @@ namespace cuda {
 #define CUDA(name) DECLARED(name)
 #define CPU(name)
 #include CATALOG_TABLE
-#undef GPU
-#undef CUDA
-#undef CPU
-#undef EVERYWHERE
 }  // namespace cuda
 namespace emu {
 #define GPU(name) DECLARED(name)
@@ -38,10 +34,6 @@ namespace emu {
 #define CPU(name)
 #define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
-#undef GPU
-#undef CUDA
-#undef CPU
-#undef EVERYWHERE
 }  // namespace emu
 namespace cpu {
 #define GPU(name)
@@ -49,10 +41,6 @@ namespace cpu {
 #define CPU(name) DECLARED(name)
 #define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
-#undef GPU
-#undef CUDA
-#undef CPU
-#undef EVERYWHERE
 }  // namespace cpu
 
 bool cuda_is_built() {
@@ -107,10 +95,6 @@ std::vector<CatalogEntry> build_catalog() {
   add(entries.back(), Backend::kCpu, &cpu::name::variant);   \
   add(entries.back(), Backend::kEmu, &emu::name::variant);
 #include CATALOG_TABLE
-#undef GPU
-#undef CUDA
-#undef CPU
-#undef EVERYWHERE
   return entries;
 }
 
