@@ -223,28 +223,42 @@ class AffineComposition {
   std::uint32_t image_of_zero_ = 0, image_of_one_ = 1;
 };
 
-/// Calls `f.template operator()<Accumulator>()` for the operator on elements of type T.
+/// Calls `f.template operator()<Accumulator>()` for the operator on elements of type T. Throws
+/// std::logic_error for an operator that T lacks.
 template <class T, class F>
 decltype(auto) with_accumulator(Op op, F&& f) {
-  if (op == Op::kMin) return f.template operator()<Fold<T, Least>>();
-  if (op == Op::kMax) return f.template operator()<Fold<T, Greatest>>();
-  if constexpr (std::is_floating_point_v<T>) {
-    if (op == Op::kSum) return f.template operator()<FloatSum<T>>();
-    return f.template operator()<FloatProduct<T>>();
-  } else {
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      if (op == Op::kRight) return f.template operator()<LastNotNeutral>();
-    } else {
-      if (op == Op::kAffine) return f.template operator()<AffineComposition>();
-    }
-    switch (op) {
-      case Op::kSum: return f.template operator()<Fold<T, Wrapping<0, std::plus<>>>>();
-      case Op::kProd: return f.template operator()<Fold<T, Wrapping<1, std::multiplies<>>>>();
-      case Op::kAnd: return f.template operator()<Fold<T, Wrapping<-1, std::bit_and<>>>>();
-      case Op::kOr: return f.template operator()<Fold<T, Wrapping<0, std::bit_or<>>>>();
-      default: return f.template operator()<Fold<T, Wrapping<0, std::bit_xor<>>>>();
-    }
+  static_assert(std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
+                std::is_same_v<T, float> || std::is_same_v<T, double>);
+  constexpr bool kFloat = std::is_floating_point_v<T>;
+  // Without a default the compiler names an operator that is forgotten here.
+  switch (op) {
+    case Op::kSum:
+      if constexpr (kFloat) return f.template operator()<FloatSum<T>>();
+      else return f.template operator()<Fold<T, Wrapping<0, std::plus<>>>>();
+    case Op::kMin: return f.template operator()<Fold<T, Least>>();
+    case Op::kMax: return f.template operator()<Fold<T, Greatest>>();
+    case Op::kProd:
+      if constexpr (kFloat) return f.template operator()<FloatProduct<T>>();
+      else return f.template operator()<Fold<T, Wrapping<1, std::multiplies<>>>>();
+    case Op::kAnd:
+      if constexpr (kFloat) break;
+      else return f.template operator()<Fold<T, Wrapping<-1, std::bit_and<>>>>();
+    case Op::kOr:
+      if constexpr (kFloat) break;
+      else return f.template operator()<Fold<T, Wrapping<0, std::bit_or<>>>>();
+    case Op::kXor:
+      if constexpr (kFloat) break;
+      else return f.template operator()<Fold<T, Wrapping<0, std::bit_xor<>>>>();
+    case Op::kRight:
+      if constexpr (std::is_same_v<T, std::int32_t>) return f.template operator()<LastNotNeutral>();
+      else break;
+    case Op::kAffine:
+      if constexpr (std::is_same_v<T, std::int64_t>)
+        return f.template operator()<AffineComposition>();
+      else break;
+    case Op::kNone: break;
   }
+  throw std::logic_error("no expected result is defined for this operator");
 }
 
 template <class T>
