@@ -13,12 +13,13 @@
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
 #                became slower (docs/ci.md)
 # make lint      check formatting, types and common mistakes; make format repairs the formatting
+# make tidy      clang-tidy on the C++ of apps/
 # make clean     remove the build folders; .venv and the results stay
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test check figures claims readme report compare lint format clean
+.PHONY: build bench test check figures claims readme report compare lint tidy format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -96,7 +97,6 @@ compare:
 	@scripts/compare_revisions.sh "$(BASE)" $(HEAD) || [[ $$? == 4 ]]
 
 lint:
-	@scripts/setup.sh build
 	@scripts/setup.sh lint
 	@scripts/setup.sh python requirements-dev.txt
 	$(cpp_sources) | xargs -0r .venv/bin/clang-format --dry-run -Werror
@@ -104,6 +104,10 @@ lint:
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	shellcheck scripts/*.sh .ci/run
+
+tidy:
+	@scripts/setup.sh build
+	@scripts/setup.sh tidy
 	JOBS=$(JOBS) scripts/clang_tidy.sh
 
 format:

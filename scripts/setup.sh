@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks; quick and silent where nothing is missing.
 #
-#   scripts/setup.sh build|test|browser|lint  Debian packages
+#   scripts/setup.sh build|test|browser|lint|tidy  Debian packages
 #   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
 #
 # What is present is found out as the build will, by commands, headers and libraries, so that a
@@ -26,7 +26,7 @@ test   | header valijson/validator.hpp                  | libvalijson-dev
 browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
 lint   | program shellcheck                             | shellcheck
-lint   | program clang-tidy                             | clang-tidy
+tidy   | program clang-tidy                             | clang-tidy
 python | python-with-venv 3.11                          | python3-venv
 '
 
@@ -126,11 +126,11 @@ install_python_packages() {
 
 readonly purpose=${1:-}
 case $purpose in
-  build | lint) install_packages ;;
+  build | lint | tidy) install_packages ;;
   test | browser) install_packages || say "the tests that need it are left out" ;;
   python) install_python_packages "${2:?a requirements file}" ;;
   *)
-    say "unknown purpose '$purpose': choose build, test, browser, lint or python REQUIREMENTS"
+    say "unknown purpose '$purpose': choose build, test, browser, lint, tidy or python REQUIREMENTS"
     exit 2
     ;;
 esac
