@@ -2,7 +2,7 @@
 # Installs what this machine lacks; quick and silent where nothing is missing.
 #
 #   scripts/setup.sh build|test|browser|lint|tidy  Debian packages
-#   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
+#   scripts/setup.sh python REQUIREMENTS           .venv with the packages pinned in the file
 #
 # What is present is found out as the build will, by commands, headers and libraries, so that a
 # machine whose libraries came from elsewhere (modules, conda, a container image) needs no apt.
