@@ -27,6 +27,10 @@ namespace cuda {
 #define CUDA(name) DECLARED(name)
 #define CPU(name)
 #include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
 }  // namespace cuda
 namespace emu {
 #define GPU(name) DECLARED(name)
@@ -34,6 +38,10 @@ namespace emu {
 #define CPU(name)
 #define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
 }  // namespace emu
 namespace cpu {
 #define GPU(name)
@@ -41,6 +49,10 @@ namespace cpu {
 #define CPU(name) DECLARED(name)
 #define EVERYWHERE(name) DECLARED(name)
 #include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
 }  // namespace cpu
 
 bool cuda_is_built() {
@@ -95,6 +107,10 @@ std::vector<CatalogEntry> build_catalog() {
   add(entries.back(), Backend::kCpu, &cpu::name::variant);   \
   add(entries.back(), Backend::kEmu, &emu::name::variant);
 #include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
   return entries;
 }
 
