@@ -1,25 +1,28 @@
-# make bench     set up this machine, build, measure, and draw the figures of the result
+# make           print this list
+# make bench     set up this machine, build, measure CONFIG (configs/quick.json), and draw the figures
+#                of the result
 # make test      set up, build, and run every test that this machine can run
 # make check     set up, build, and run the tests that take seconds, which is most of them
 # make build     set up and build; CUDA_ARCHS="80;90" picks the GPU architectures until make clean
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
-#                results/local/figures; ONLY=jradi-T1,...
+#                results/local/figures; ONLY=jradi-T1,...; MISSING=1, here and below, lists which lack
+#                points and what to run for them
 # make readme    write the generated parts of README.md and docs/ from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
 #                that opens offline, results/local/report.html
-# make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where one
-#                became slower (docs/ci.md)
-# make lint      check formatting, types and common mistakes; make format repairs the formatting
-# make tidy      clang-tidy on the C++ of apps/
+# make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where a point
+#                became slower or is lost (docs/ci.md)
+# make lint      check formatting, types and common mistakes (clang-tidy on apps/ takes most of the
+#                time); make format repairs the formatting
 # make clean     remove the build folders; .venv and the results stay
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build bench test check figures claims readme report compare lint tidy format clean
+.PHONY: help build bench test check figures claims readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -28,9 +31,14 @@ newest_result := ls -t results/local/*.json 2>/dev/null | head -n 1
 # Built here to be measured here, so the CPU algorithms may use all instructions of this machine.
 configure := cmake --preset default -DREDUCE_BENCH_NATIVE=ON$(if $(CUDA_ARCHS), "-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCHS)")
 reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
-draw_figures := $(reports) figures --output results/local/figures
+draw_figures := $(reports) figures
+missing = $(if $(MISSING),--missing)
 sweep_figures := reduce-gbs,reduce-share,reduce-time
 cpp_sources := git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh'
+
+# The head of this file, up to the first line that is no comment.
+help:
+	@sed -n '/^#/!q; s/^# //p' Makefile
 
 build:
 	@scripts/setup.sh build
@@ -40,10 +48,12 @@ build:
 # A run with wrong (1) or failed (4) points has a result too; its exit code is kept for the end. A
 # result of fewer than three sizes has no figure, which is no fault of the run.
 bench:
+	@[[ -f "$(CONFIG)" ]] || { echo "make bench: there is no configuration '$(CONFIG)': name a file," \
+	  "as CONFIG=configs/full.json" >&2; exit 2; }
 	@scripts/setup.sh build
 	$(configure)
 	cmake --build --preset default -j $(JOBS) --target bin/reduce-bench
-	@status=0; build/bin/reduce-bench run --config $(CONFIG) || status=$$?; \
+	@status=0; build/bin/reduce-bench run --config "$(CONFIG)" || status=$$?; \
 	[[ $$status == [014] ]] || exit $$status; \
 	result=$$($(newest_result)); \
 	if scripts/setup.sh python requirements.txt; then \
@@ -74,15 +84,15 @@ test: build
 
 figures:
 	@scripts/setup.sh python requirements.txt
-	$(draw_figures) $(if $(RESULTS),--results $(RESULTS)) $(if $(ONLY),--only $(ONLY))
+	$(draw_figures) $(if $(RESULTS),--results $(RESULTS)) $(if $(ONLY),--only "$(ONLY)") $(missing)
 
 report:
 	@scripts/setup.sh python requirements.txt
-	$(reports) report --output results/local/report.html $(RESULTS)
+	$(reports) report --output results/local/report.html $(missing) $(RESULTS)
 
 claims:
 	@scripts/setup.sh python requirements.txt
-	$(reports) claims $(if $(RESULTS),--results $(RESULTS)) --output results/local/claims
+	$(reports) claims $(if $(RESULTS),--results $(RESULTS)) --output results/local/claims $(missing)
 
 readme:
 	@scripts/setup.sh python requirements.txt
@@ -97,6 +107,7 @@ compare:
 	@scripts/compare_revisions.sh "$(BASE)" $(HEAD) || [[ $$? == 4 ]]
 
 lint:
+	@scripts/setup.sh build
 	@scripts/setup.sh lint
 	@scripts/setup.sh python requirements-dev.txt
 	$(cpp_sources) | xargs -0r .venv/bin/clang-format --dry-run -Werror
@@ -104,10 +115,6 @@ lint:
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	shellcheck scripts/*.sh .ci/run
-
-tidy:
-	@scripts/setup.sh build
-	@scripts/setup.sh tidy
 	JOBS=$(JOBS) scripts/clang_tidy.sh
 
 format:

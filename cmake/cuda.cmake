@@ -95,8 +95,28 @@ target_compile_definitions(project_options INTERFACE REDUCE_BENCH_HAS_CUDA)
 target_compile_options(project_options INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall
   -Xfatbin=-compress-all>)
+
+# CCCL, that is CUB and Thrust. The newest is what our kernels are compared with: a Python package of
+# its headers, pinned in requirements-cuda.txt, which scripts/setup.sh installs into .venv.
+set(cccl ${REDUCE_BENCH_CCCL})
+if(NOT cccl)
+  file(GLOB cccl ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu*/include/cccl)
+endif()
+if(cccl)
+  list(GET cccl -1 cccl)
+  if(NOT EXISTS ${cccl}/cub/version.cuh)
+    message(FATAL_ERROR "REDUCE_BENCH_CCCL is ${cccl}, which has no cub/version.cuh: name the folder "
+                        "in which cub, thrust and cuda lie, or leave it empty")
+  endif()
+  # Not as a system folder: those come after the toolkit's include folder, whose older nv/target
+  # would be taken. CCCL's headers declare themselves system headers.
+  target_include_directories(project_options BEFORE INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${cccl}>)
+else()
+  set(cccl "the toolkit's")
+endif()
+
 string(JOIN ", " arch_text ${archs})
-message(STATUS "CUDA backend: ${NVCC}, architectures ${arch_text}")
+message(STATUS "CUDA backend: ${NVCC}, architectures ${arch_text}, CCCL ${cccl}")
 
 # compile_together(<list> <name> <most> <sources>): appends to the list files that include up to
 # <most> of the sources each. Every variant has a namespace of its own; macros must differ.

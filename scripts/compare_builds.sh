@@ -5,8 +5,9 @@
 #
 # OUTPUT is a folder: base/ and new/ get one results file per round, comparison.md and
 # comparison.xml (JUnit) the verdicts. ROUNDS (default 5) says how often each build is run;
-# THRESHOLDS names a threshold file. The exit code is that of `reduce-bench compare`: 1 for a
-# regression, 2 where nothing could be compared, 4 where something is inconclusive.
+# THRESHOLDS names a threshold file; ALLOW_MISSING=1 lets NEW lack points that BASE has. The exit
+# code is that of `reduce-bench compare`: 1 for a regression or a lost point, 2 where nothing could
+# be compared, 4 where something is inconclusive.
 set -euo pipefail
 
 if (($# < 5)); then
@@ -18,6 +19,11 @@ readonly output=$5 rounds=${ROUNDS:-5}
 shift 5
 if ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
   echo "compare_builds: ROUNDS is '$rounds': give a number above 0" >&2
+  exit 2
+fi
+
+if ! [[ ${ALLOW_MISSING:-0} =~ ^[01]$ ]]; then
+  echo "compare_builds: ALLOW_MISSING is '$ALLOW_MISSING': give 1 to allow lost points, or 0" >&2
   exit 2
 fi
 
@@ -53,6 +59,7 @@ for ((round = 1; round <= rounds; ++round)); do
 done
 
 compare=("${driver[new]}" compare "$output/base" "$output/new")
+[[ ${ALLOW_MISSING:-0} == 0 ]] || compare+=(--allow-missing)
 [[ -z ${THRESHOLDS:-} ]] || compare+=(--config "$THRESHOLDS")
 status=0
 "${compare[@]}" --format markdown >"$output/comparison.md" || status=$?

@@ -5,8 +5,8 @@
 #
 # BASE and HEAD are whatever git takes for a commit; HEAD is the one checked out if left out.
 # CONFIG (default configs/ci.json) is read from each revision, so that either runs the variants it
-# has. ROUNDS and OUTPUT are those of compare_builds.sh (default 5 and build-compare/results);
-# CUDA_ARCHS as for make. The verdicts are in OUTPUT/comparison.md; the exit code is that of
+# has. ROUNDS, ALLOW_MISSING and OUTPUT are those of compare_builds.sh (default 5, 0 and
+# build-compare/results); CUDA_ARCHS as for make. The verdicts are in OUTPUT/comparison.md; the exit code is that of
 # `reduce-bench compare`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,6 +23,9 @@ git worktree prune
 # Both are built in one tree: the second compiles only what differs from the first, and nothing of
 # where it lies tells the drivers apart.
 readonly tree=build-compare/tree
+# Both with the headers that this checkout's own build takes (cmake/cuda.cmake).
+cccl=$(compgen -G "$PWD/.venv/lib/python3*/site-packages/nvidia/cu*/include/cccl" | tail -n 1) || true
+readonly cccl
 for side in base head; do
   commit=$(git rev-parse --verify --quiet "${revision[$side]}^{commit}") || {
     say "'${revision[$side]}' names no commit here: fetch it, or name another"
@@ -43,6 +46,7 @@ for side in base head; do
   (
     cd "$tree" &&
       cmake --fresh --preset default -DBUILD_TESTING=OFF -DREDUCE_BENCH_NATIVE=ON \
+        ${cccl:+"-DREDUCE_BENCH_CCCL=$cccl"} \
         ${CUDA_ARCHS:+"-DCMAKE_CUDA_ARCHITECTURES=$CUDA_ARCHS" "-DCUDA_ARCHS=$CUDA_ARCHS"} &&
       cmake --build --preset default -j "${JOBS:-$(nproc)}" --target bin/reduce-bench
   ) >"build-compare/$side.log" 2>&1 || {

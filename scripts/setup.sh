@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks; quick and silent where nothing is missing.
 #
-#   scripts/setup.sh build|test|browser|lint|tidy  Debian packages
-#   scripts/setup.sh python REQUIREMENTS           .venv with the packages pinned in the file
+#   scripts/setup.sh build|test|browser|lint  Debian packages; for a build with nvcc also CCCL's headers
+#   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
 #
 # What is present is found out as the build will, by commands, headers and libraries, so that a
 # machine whose libraries came from elsewhere (modules, conda, a container image) needs no apt.
@@ -26,7 +26,7 @@ test   | header valijson/validator.hpp                  | libvalijson-dev
 browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
 lint   | program shellcheck                             | shellcheck
-tidy   | program clang-tidy                             | clang-tidy
+lint   | program clang-tidy                             | clang-tidy
 python | python-with-venv 3.11                          | python3-venv
 '
 
@@ -124,13 +124,23 @@ install_python_packages() {
   echo "$hash" >"$stamp"
 }
 
+# The newest CUB and Thrust, for a build of the CUDA backend, which does without where they are not to
+# be had: it then takes the toolkit's.
+install_cccl() {
+  [[ -n $(command -v nvcc) || -x ${CUDA_PATH:-/usr/local/cuda}/bin/nvcc ]] || return 0
+  PIP_RETRIES=1 scripts/setup.sh python requirements-cuda.txt 2>/dev/null ||
+    say "CUB and Thrust are the CUDA Toolkit's, not the newest: 'scripts/setup.sh python" \
+      "requirements-cuda.txt' says why"
+}
+
 readonly purpose=${1:-}
 case $purpose in
-  build | lint | tidy) install_packages ;;
+  build) install_packages && install_cccl ;;
+  lint) install_packages ;;
   test | browser) install_packages || say "the tests that need it are left out" ;;
   python) install_python_packages "${2:?a requirements file}" ;;
   *)
-    say "unknown purpose '$purpose': choose build, test, browser, lint, tidy or python REQUIREMENTS"
+    say "unknown purpose '$purpose': choose build, test, browser, lint or python REQUIREMENTS"
     exit 2
     ;;
 esac

@@ -269,12 +269,17 @@ TEST(CaseLabels, AreOfEveryDistributionForKeyedOperations) {
 }
 
 TEST(CaseBuckets, AreBothSidesOfWarpsBytesAndAllOfOne) {
+#if defined(__SANITIZE_ADDRESS__)  // fewer buckets in the many cases about something else
+  const std::size_t usual = 64;
+#else
+  const std::size_t usual = 256;
+#endif
   const MadeUp made_up(Operation::kMultireduce);
   std::set<std::size_t> emulated, fast;
   for (const Case& c : made_up.cases()) emulated.insert(c.point.buckets);
-  EXPECT_EQ(emulated, (std::set<std::size_t>{1, 2, 31, 33, 255, 256, 257, 1021, 5003}));
+  EXPECT_EQ(emulated, (std::set<std::size_t>{1, 2, 31, 33, usual, 255, 257, 1021, 5003}));
   for (const Case& c : made_up.cases(true, Backend::kCpu)) fast.insert(c.point.buckets);
-  EXPECT_EQ(fast, (std::set<std::size_t>{1, 2, 31, 33, 255, 256, 257, 5003, 10007, 65537}));
+  EXPECT_EQ(fast, (std::set<std::size_t>{1, 2, 31, 33, usual, 255, 257, 5003, 10007, 65537}));
   for (const Case& c : MadeUp().cases()) EXPECT_EQ(c.point.buckets, 0u);
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +12,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "kernels/shared/library_counts.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -48,10 +50,14 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+bool is_library(std::string_view id) { return id.starts_with("cub/") || id.starts_with("thrust/"); }
+
 /// What is wrong with the form of a header comment, line by line; nothing where it is well formed.
+/// A library's says besides why it is called as it is.
 std::vector<std::string> faults_of_header(std::string_view id, std::string_view text) {
-  const std::array<std::string, 7> headings{
+  std::vector<std::string> headings{
       "Source: ", "Idea: ", "Fixes: ", "Launch: ", "Traffic: ", "Preconditions: ", "Deviations: "};
+  if (is_library(id)) headings.push_back("Choice: ");
   const std::vector<std::string> lines = lines_of(text);
   const std::string title = std::string(id) + ": ";
   std::vector<std::string> faults;
@@ -164,16 +170,21 @@ TEST(Catalog, ScattersAloneMayHaveTheAxisThatSaysWhichOfEqualLabelsWins) {
 
 TEST(Catalog, VariantsProvideTheBasicOperatorsOnEveryType) {
   // Compensation and its bounds are of floating-point sums.
-  const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise"};
+  // So is the sum that has the same bits on every GPU; at the weakest level of determinism only sums
+  // are computed in another way.
+  const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise",
+                                                   "cub/reduce-gpu-to-gpu"};
+  const std::set<std::string_view> sums_only{"cub/reduce-not-guaranteed"};
   for (const CatalogEntry& entry : catalog()) {
     if (!has_operator(entry.variant.operation)) continue;
-    const bool narrow = float_sums_only.contains(entry.variant.id);
+    const bool floats = float_sums_only.contains(entry.variant.id);
+    const bool sums = floats || sums_only.contains(entry.variant.id);
     for (std::size_t t = 0; t < kValueTypeCount; ++t)
       for (const Op op : {Op::kSum, Op::kMin, Op::kMax}) {
         const Type type = static_cast<Type>(t);
         // Where an algorithm does not allow it, keyed operations do without the 8-byte types.
         if (has_labels(entry.variant.operation) && size_bytes(type) == 8) continue;
-        const bool provided = !narrow || (is_float(type) && op == Op::kSum);
+        const bool provided = (!floats || is_float(type)) && (!sums || op == Op::kSum);
         EXPECT_EQ(entry.variant.supports(type, op), provided)
             << entry.variant.id << " " << name_of(type) << " " << name_of(op);
       }
@@ -234,6 +245,8 @@ TEST(Catalog, TheBuildsOfAVariantDeclareTheSame) {
 
 TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
   const std::set<std::string_view> cuda_only{"cub/reduce",
+                                             "cub/reduce-not-guaranteed",
+                                             "cub/reduce-gpu-to-gpu",
                                              "thrust/reduce",
                                              "harris/grid-sync",
                                              "cub/sort-reduce-by-key",
@@ -243,6 +256,7 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
                                              "thrust/reduce-by-key",
                                              "thrust/sort-reduce-by-key",
                                              "cub/sort-scan-by-key-scatter",
+                                             "cub/sort-index-scan-by-key",
                                              "cub/scan",
                                              "cub/scan-by-key",
                                              "thrust/scan-by-key"};
@@ -250,6 +264,36 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
     if (!entry.declared[index_of(Backend::kCuda)]) continue;
     EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))
         << entry.variant.id;
+  }
+}
+
+TEST(Catalog, LibrariesAndNoOthersSayHowWideTheirCountsAre) {
+  constexpr std::size_t kLargestInt = (std::size_t{1} << 31) - 1;
+  const Params params;
+  const DeviceTraits device;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    ASSERT_EQ(variant.count_bits != nullptr, is_library(variant.id)) << variant.id;
+    if (!is_library(variant.id)) continue;
+    for (const auto& [n, bits] : {std::pair{std::size_t{0}, 32u}, std::pair{kLargestInt, 32u},
+                                  std::pair{kLargestInt + 1, 64u}})
+      EXPECT_EQ(variant.count_bits({.n = n, .params = params, .device = device}), bits)
+          << variant.id << " " << n;
+  }
+}
+
+TEST(LibraryCounts, TheCallIsGivenTheWidthThatIsRecorded) {
+  const Params params;
+  const DeviceTraits device;
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1} << 26, (std::size_t{1} << 31) - 1,
+                              std::size_t{1} << 31, std::size_t{1} << 32}) {
+    const unsigned bits = with_library_count(n, [&](auto count) -> unsigned {
+      static_assert(std::is_signed_v<decltype(count)>);
+      EXPECT_EQ(static_cast<std::size_t>(count), n);
+      return 8 * sizeof(count);
+    });
+    EXPECT_EQ(bits, library_count_bits({.n = n, .params = params, .device = device})) << n;
+    EXPECT_EQ(bits == 32, n < std::size_t{1} << 31) << n;
   }
 }
 

@@ -18,7 +18,9 @@ constexpr std::size_t kSlowed = 50;  // of the points, where the truth is a slow
 constexpr double kSlowdown = 1.05;
 constexpr double kMostFalseAlarms = 0.05;  // of every machine and every kind of evidence
 constexpr int kRepetitions = 40;
-constexpr int kTurns = 3;  // in which the variants of a problem are interleaved
+constexpr int kLargeRepetitions = 3;  // of each slowdown that is large
+constexpr std::size_t kType = 50;     // points of one type, before those of the other
+constexpr int kTurns = 3;             // in which the variants of a problem are interleaved
 constexpr int kSamplesPerTurn = 20;
 constexpr std::size_t kGroup = 10;      // variants of one problem
 constexpr double kSamplesBetween = 30;  // time that a point takes besides its samples
@@ -31,6 +33,7 @@ struct Machine {
   double drift;                    ///< deviation of a slow wandering, and half of it between runs
   double slow_clock;               ///< how much longer everything takes at the slow clock
   double fast_stay, slow_stay;     ///< mean stay at either clock
+  double process_ns = 0;           ///< 95 % of points differ by less from process to process
 };
 constexpr double kDriftStay = 3000;
 
@@ -46,6 +49,9 @@ constexpr Machine kMoody{"as before, clocks 6 % apart change after many points",
                          0.06,
                          30000,
                          3000};
+constexpr Machine kLaunching{"1 % noise, processes 700 ns apart", 0.01, 0.01, 0, 0, 0, 1, 1, 700};
+// Not even has an empty launch differed by more than 10 % from process to process.
+constexpr double kMostBetweenProcesses = 0.1;
 
 /// The time that passes in one run.
 class RunClock {
@@ -98,42 +104,49 @@ void fill_summary(Series& series) {
 }
 
 PointIdentity identity(std::size_t point) {
-  return {.variant = "a/x", .operation = "reduce", .backend = "cpu", .n = point};
+  return {.variant = "a/x", .operation = "reduce", .backend = "cuda", .n = point};
 }
 
 /// A run of the sweep as the driver makes it: groups, turns, A/A pairs at the end.
-MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed) {
+MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed,
+                std::size_t points = kPoints) {
   std::mt19937_64 engine(sweep);
   std::uniform_real_distribution<> uniform;
-  std::vector<double> true_ns(kPoints), noise(kPoints);
+  std::vector<double> true_ns(points), noise(points);
   for (double& ns : true_ns) ns = 3000 * std::exp(5 * uniform(engine));
   for (double& deviation : noise)
     deviation = machine.least_noise + uniform(engine) * (machine.most_noise - machine.least_noise);
 
+  std::mt19937_64 process(seed);
+  std::normal_distribution<> normal;
+  for (double& ns : true_ns) {
+    const double most = std::min(kMostBetweenProcesses, machine.process_ns / ns);
+    ns *= std::exp(most / 1.96 / std::sqrt(2) * normal(process));
+  }
   RunClock clock(machine, seed);
   const auto take = [&](Series& series, std::size_t point, int samples) {
     clock.pass(kSamplesBetween);
     for (int i = 0; i < samples; ++i)
       series.samples_ns.push_back(clock.sample(true_ns[point], noise[point]));
   };
-  std::vector<Series> measured(kPoints);
-  for (std::size_t first = 0; first < kPoints; first += kGroup)
+  std::vector<Series> measured(points);
+  for (std::size_t first = 0; first < points; first += kGroup)
     for (int turn = 0; turn < kTurns; ++turn)
-      for (std::size_t point = first; point < first + kGroup; ++point)
+      for (std::size_t point = first; point < std::min(first + kGroup, points); ++point)
         take(measured[point], point, kSamplesPerTurn);
   MeasuredRun run;
-  for (std::size_t point = 0; point < kPoints; ++point) {
+  for (std::size_t point = 0; point < points; ++point) {
     fill_summary(measured[point]);
     run.points[identity(point)] = {.timing = {{"cold", std::move(measured[point])}},
                                    .position = point};
   }
-  for (const std::size_t point : {std::size_t{0}, kPoints / 2, kPoints - 1}) {
+  for (const std::size_t point : {std::size_t{0}, points / 2, points - 1}) {
     Series a, b;
     for (Series* series : {&a, &b}) {
       take(*series, point, kTurns * kSamplesPerTurn);
       fill_summary(*series);
     }
-    run.aa_log_ratios["cpu"].push_back(std::log(b.median_ns / a.median_ns));
+    run.aa_log_ratios["cuda"].push_back(std::log(b.median_ns / a.median_ns));
   }
   return run;
 }
@@ -143,14 +156,27 @@ void forget_samples(Side& side) {
     for (auto& [unused, point] : run.points) point.timing.at("cold").samples_ns.clear();
 }
 
-void slow_down(Side& side) {
+template <class IsSlowed>
+void slow_down(Side& side, double factor, IsSlowed is_slowed) {
   for (MeasuredRun& run : side.rounds)
-    for (std::size_t k = 0; k < kSlowed; ++k) {
-      Series& series = run.points.at(identity(k * kPoints / kSlowed)).timing.at("cold");
-      for (double* ns : {&series.median_ns, &series.ci_low_ns, &series.ci_high_ns})
-        *ns *= kSlowdown;
-      for (double& ns : series.samples_ns) ns *= kSlowdown;
+    for (auto& [id, point] : run.points) {
+      if (!is_slowed(id.n)) continue;
+      Series& series = point.timing.at("cold");
+      for (double* ns : {&series.median_ns, &series.ci_low_ns, &series.ci_high_ns}) *ns *= factor;
+      for (double& ns : series.samples_ns) ns *= factor;
     }
+}
+
+bool one_in_ten(std::size_t point) { return point % (kPoints / kSlowed) == 0; }
+
+/// Both sides of a comparison whose code is the same.
+std::pair<Side, Side> identical_sides(const Machine& machine, std::size_t rounds,
+                                      std::mt19937_64& seeds, std::size_t points = kPoints) {
+  Side base, new_;
+  const std::uint64_t sweep = seeds();
+  for (std::size_t round = 0; round < rounds; ++round)
+    for (Side* side : {&base, &new_}) side->rounds.push_back(run(machine, sweep, seeds(), points));
+  return {std::move(base), std::move(new_)};
 }
 
 struct Rates {
@@ -163,16 +189,13 @@ Rates rates_of(const Machine& machine, std::size_t rounds, bool keep_samples) {
   std::size_t found = 0;
   std::mt19937_64 seeds(1);
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-    Side base, new_;
-    const std::uint64_t sweep = seeds();
-    for (std::size_t round = 0; round < rounds; ++round)
-      for (Side* side : {&base, &new_}) side->rounds.push_back(run(machine, sweep, seeds()));
+    auto [base, new_] = identical_sides(machine, rounds, seeds);
     if (!keep_samples)
       for (Side* side : {&base, &new_}) forget_samples(*side);
-    alarms += compare_sides(base, new_, {}).count(Verdict::kSlower) > 0 ? 1 : 0;
-    slow_down(new_);
+    alarms += compare_sides(base, new_, {}).has_regression() ? 1 : 0;
+    slow_down(new_, kSlowdown, one_in_ten);
     for (const ComparedPoint& point : compare_sides(base, new_, {}).points)
-      found += point.verdict == Verdict::kSlower && point.identity.n % (kPoints / kSlowed) == 0;
+      found += point.verdict == Verdict::kSlower && one_in_ten(point.identity.n);
   }
   return {static_cast<double>(alarms) / kRepetitions,
           static_cast<double>(found) / (kRepetitions * static_cast<double>(kSlowed))};
@@ -221,6 +244,80 @@ TEST_P(ComparisonRates, AreGoodEnoughAndAsDocumented) {
   EXPECT_NEAR(found, 100 * rates.found, 2) << "the document's row should be " << row;
 }
 
+/// The share of the slowed points that are found.
+template <class IsSlowed>
+double found_of(const Side& base, Side new_, double factor, IsSlowed is_slowed) {
+  slow_down(new_, factor, is_slowed);
+  const RunComparison comparison = compare_sides(base, new_, {});
+  EXPECT_TRUE(comparison.has_regression());
+  std::size_t slowed = 0, found = 0;
+  for (const ComparedPoint& point : comparison.points) {
+    slowed += is_slowed(point.identity.n);
+    found += point.verdict == Verdict::kSlower && is_slowed(point.identity.n);
+  }
+  EXPECT_EQ(comparison.shifts.size(), slowed == comparison.points.size() ? 1u : 0u);
+  return static_cast<double>(found) / static_cast<double>(slowed);
+}
+
+TEST_P(ComparisonRates, FindLargeSlowdownsOfAPointATypeAndEverything) {
+  const Case& c = GetParam();
+  std::mt19937_64 seeds(2);
+  for (int repetition = 0; repetition < kLargeRepetitions; ++repetition) {
+    auto [base, new_] = identical_sides(c.machine, c.rounds, seeds);
+    if (!c.keep_samples)
+      for (Side* side : {&base, &new_}) forget_samples(*side);
+    const std::size_t one = seeds() % kPoints;
+    for (const double factor : {3.0, 10.0, 1000.0}) {
+      SCOPED_TRACE(fmt::format("{}, {} x, point {}", c.row(), factor, one));
+      EXPECT_EQ(found_of(base, new_, factor, [&](std::size_t n) { return n == one; }), 1);
+      EXPECT_EQ(found_of(base, new_, factor, [](std::size_t n) { return n / kType % 2 == 1; }), 1);
+      EXPECT_EQ(found_of(base, new_, factor, [](std::size_t) { return true; }), 1);
+    }
+  }
+}
+
+class FewPoints : public testing::TestWithParam<std::size_t> {};
+
+// A single round of few points does not tell its noise.
+TEST_P(FewPoints, OfOneRoundRaiseNoFalseAlarmAndShowLargeSlowdowns) {
+  for (const Machine* machine : {&kQuiet, &kDrifting, &kFlickering, &kMoody, &kLaunching}) {
+    std::mt19937_64 seeds(3);
+    int alarms = 0;
+    constexpr int kPairs = 400;
+    for (int repetition = 0; repetition < kPairs; ++repetition) {
+      const auto [base, new_] = identical_sides(*machine, 1, seeds, GetParam());
+      alarms += compare_sides(base, new_, {}).has_regression() ? 1 : 0;
+      if (repetition > 0) continue;
+      for (const double factor : {3.0, 10.0, 1000.0}) {
+        EXPECT_EQ(found_of(base, new_, factor, [](std::size_t n) { return n == 3; }), 1);
+        EXPECT_EQ(found_of(base, new_, factor, [](std::size_t) { return true; }), 1);
+      }
+    }
+    fmt::print("{} points, {}: {} of {}\n", GetParam(), machine->name, alarms, kPairs);
+    EXPECT_LE(alarms, kMostFalseAlarms * kPairs) << machine->name;
+  }
+}
+
+class FewRounds : public testing::TestWithParam<std::size_t> {};
+
+// The spread of a few rounds is small by chance in some of many points.
+TEST_P(FewRounds, RaiseNoFalseAlarmWhereProcessesDiffer) {
+  std::mt19937_64 seeds(4);
+  int alarms = 0;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    const auto [base, new_] = identical_sides(kLaunching, GetParam(), seeds);
+    alarms += compare_sides(base, new_, {}).has_regression() ? 1 : 0;
+  }
+  fmt::print("{} rounds: {} of {}\n", GetParam(), alarms, kRepetitions);
+  EXPECT_LE(alarms, kMostFalseAlarms * kRepetitions);
+}
+
+INSTANTIATE_TEST_SUITE_P(Compare, FewRounds, testing::Values(2, 3, 4),
+                         testing::PrintToStringParamName());
+
+INSTANTIATE_TEST_SUITE_P(Compare, FewPoints, testing::Values(8, 30),
+                         testing::PrintToStringParamName());
+
 constexpr double kNineteenInTwenty = 0.95, kAny = 0;
 const Case kCases[] = {
     {"QuietSamples", kQuiet, 1, true, kNineteenInTwenty},
@@ -235,6 +332,9 @@ const Case kCases[] = {
     {"MoodySamples", kMoody, 1, true, kAny},
     {"MoodySummaries", kMoody, 1, false, kAny},
     {"MoodyRounds", kMoody, 5, true, kAny},
+    {"LaunchingSamples", kLaunching, 1, true, kAny},
+    {"LaunchingSummaries", kLaunching, 1, false, kAny},
+    {"LaunchingRounds", kLaunching, 5, true, kAny},
 };
 INSTANTIATE_TEST_SUITE_P(Compare, ComparisonRates, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -165,7 +165,7 @@ MeasuredPoint timed(double median_ns) { return {.timing = {{"cold", series(media
 PointIdentity identity(std::uint64_t n) {
   return {.variant = "a/x",
           .operation = "reduce",
-          .backend = "cpu",
+          .backend = "cuda",
           .n = n,
           .type = "i32",
           .op = "sum",
@@ -175,7 +175,7 @@ PointIdentity identity(std::uint64_t n) {
 /// One round with one point per entry, of sizes 0, 1, 2 ...
 Side side(const std::vector<MeasuredPoint>& points) {
   MeasuredRun run{.file = "r.json"};
-  run.aa_log_ratios["cpu"] = {0.001, -0.001, 0.001};
+  run.aa_log_ratios["cuda"] = {0.001, -0.001, 0.001};
   for (std::size_t n = 0; n < points.size(); ++n) {
     run.points[identity(n)] = points[n];
     run.points[identity(n)].position = n;
@@ -189,8 +189,9 @@ ComparedPoint judge(const MeasuredPoint& base, const MeasuredPoint& new_,
 }
 
 TEST(Verdicts, FollowTheTimes) {
-  EXPECT_EQ(judge(timed(1000), timed(1050)).verdict, Verdict::kSlower);
-  EXPECT_EQ(judge(timed(1050), timed(1000)).verdict, Verdict::kFaster);
+  EXPECT_EQ(judge(timed(1000), timed(1300)).verdict, Verdict::kSlower);
+  EXPECT_EQ(judge(timed(1300), timed(1000)).verdict, Verdict::kFaster);
+  EXPECT_EQ(judge(timed(1000), timed(1050)).verdict, Verdict::kInconclusive);
   EXPECT_EQ(judge(timed(1000), timed(1010)).verdict, Verdict::kSame);
   EXPECT_EQ(judge(timed(1000), timed(1050), {.threshold = 0.06}).verdict, Verdict::kSame);
   MeasuredPoint vague = timed(1050);
@@ -219,11 +220,132 @@ TEST(Verdicts, OfASingleSampleAreLeftOpen) {
 
 TEST(Verdicts, ThresholdsAreWidenedByTheNoiseFloor) {
   Side base = side({timed(1000)}), new_ = side({timed(1050)});
-  for (Side* s : {&base, &new_}) s->rounds[0].aa_log_ratios["cpu"] = {0.02, -0.02, 0.02};
+  for (Side* s : {&base, &new_}) {
+    s->rounds[0].aa_log_ratios["cuda"] = {0.06, -0.06, 0.06};
+    s->rounds.insert(s->rounds.end(), 4, s->rounds[0]);
+  }
   const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
-  EXPECT_NEAR(point.change->noise_floor, std::expm1(1.96 * 0.02), 1e-4);
+  EXPECT_NEAR(point.change->noise_floor, std::expm1(1.96 * 0.06 / std::sqrt(5)), 1e-4);
   EXPECT_NEAR(point.change->threshold, 0.03 + point.change->noise_floor, 1e-12);
   EXPECT_EQ(point.verdict, Verdict::kInconclusive);
+}
+
+TEST(Verdicts, OfOneRoundOfFewPointsNeedMoreThanProcessesDifferBy) {
+  MeasuredPoint waiting_base = timed(1000), waiting_new = timed(1200);
+  waiting_base.waits = waiting_new.waits = true;
+  const ComparedPoint kernel = judge(timed(1000), timed(1200)),
+                      waiting = judge(waiting_base, waiting_new);
+  EXPECT_EQ(kernel.verdict, Verdict::kSlower);
+  EXPECT_EQ(waiting.verdict, Verdict::kInconclusive);
+  // What processes differ by, and the A/A pairs' deviation at the end of its interval: the 5 %
+  // quantile of chi squared with 6 degrees is 1.635383.
+  const double pairs = 1.959964 * 0.001 * std::sqrt(6 / 1.635383);
+  EXPECT_NEAR(kernel.change->noise_floor, std::expm1(std::hypot(0.1, pairs)), 1e-6);
+  EXPECT_NEAR(waiting.change->noise_floor, std::expm1(std::hypot(0.2, pairs)), 1e-6);
+}
+
+TEST(Verdicts, OfOneRoundOfFewPointsOnACpuAreLeftOpen) {
+  const auto on_cpu = [](std::vector<MeasuredPoint> points) {
+    Side of = side({});
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      PointIdentity id = identity(n);
+      id.backend = "cpu";
+      points[n].position = n;
+      of.rounds[0].points[id] = points[n];
+    }
+    return of;
+  };
+  const std::vector<MeasuredPoint> points(8, timed(1000));
+  std::vector<MeasuredPoint> stalled = points;
+  stalled[3] = timed(100'000);
+  const Side base = on_cpu(points), new_ = on_cpu(stalled);
+  RunComparison comparison = compare_sides(base, new_, {});
+  EXPECT_EQ(comparison.count(Verdict::kInconclusive), 8u);
+  EXPECT_EQ(comparison.points.at(0).note, "few points in one round");
+  EXPECT_FALSE(comparison.has_regression());
+  // A neighbour that stalls some threads does not make everything slower.
+  comparison = compare_sides(base, on_cpu(std::vector(8, timed(100'000))), {});
+  ASSERT_EQ(comparison.shifts.size(), 1u);
+  EXPECT_NEAR(comparison.shifts[0].ratio, 100, 1e-9);
+  EXPECT_TRUE(comparison.has_regression());
+}
+
+TEST(Verdicts, ShortTimesNeedMoreThanTheyDifferByAmongThemselves) {
+  // One in ten points moved by up to 8 % either way, which the spread of all does not show.
+  const auto slower = [](double ns) {
+    std::vector<MeasuredPoint> before(500, timed(1e6)), after = before;
+    for (std::size_t n = 0; n < 500; n += 10) {
+      before[n] = timed(ns);
+      after[n] = timed(ns * (0.92 + 0.16 * static_cast<double>(n) / 490));
+    }
+    return compare_sides(side(before), side(after), {}).count(Verdict::kSlower);
+  };
+  EXPECT_EQ(slower(5000), 0u);
+  // 1.0331 to 1.08: the last 15 of the 50.
+  EXPECT_EQ(slower(50'000), 15u);
+}
+
+TEST(Verdicts, ALargeChangeIsNoNoiseThatHidesItself) {
+  const std::vector<MeasuredPoint> before(100, timed(1000));
+  for (const double factor : {3.0, 10.0, 1000.0}) {
+    // A type that half of the points have, in blocks of ten.
+    std::vector<MeasuredPoint> after = before;
+    for (std::size_t n = 0; n < 100; ++n)
+      if (n / 10 % 2 == 1) after[n] = timed(1000 * factor);
+    RunComparison comparison = compare_sides(side(before), side(after), {});
+    EXPECT_EQ(comparison.count(Verdict::kSlower), 50u) << factor;
+    EXPECT_TRUE(comparison.shifts.empty());
+    comparison = compare_sides(side(before), side(std::vector(100, timed(1000 * factor))), {});
+    EXPECT_EQ(comparison.count(Verdict::kSlower), 100u) << factor;
+    ASSERT_EQ(comparison.shifts.size(), 1u);
+    EXPECT_EQ(comparison.shifts[0].verdict, Verdict::kSlower);
+    EXPECT_NEAR(comparison.shifts[0].ratio, factor, 1e-9 * factor);
+    comparison = compare_sides(side(std::vector(100, timed(1000 * factor))), side(before), {});
+    ASSERT_EQ(comparison.shifts.size(), 1u);
+    EXPECT_EQ(comparison.shifts[0].verdict, Verdict::kFaster);
+    EXPECT_FALSE(comparison.has_regression());
+  }
+}
+
+TEST(Verdicts, EverythingIsSlowerWhereAllPointsButOneInTwentyAre) {
+  const std::vector<MeasuredPoint> before(40, timed(1000));
+  std::vector<MeasuredPoint> after(40, timed(2000));
+  after[0] = after[1] = timed(1000);
+  EXPECT_EQ(compare_sides(side(before), side(after), {}).shifts.size(), 1u);
+  after[2] = timed(1000);
+  EXPECT_TRUE(compare_sides(side(before), side(after), {}).shifts.empty());
+  // Nor are four points everything.
+  EXPECT_TRUE(
+      compare_sides(side(std::vector(4, timed(1000))), side(std::vector(4, timed(2000))), {})
+          .shifts.empty());
+}
+
+TEST(Verdicts, OfARunAgainstItselfAreIdentical) {
+  MeasuredPoint vague = timed(1000);
+  vague.timing["cold"].ci_low_ns = 500;
+  vague.timing["cold"].ci_high_ns = 2000;
+  Side base = side({vague, timed(1000)}), again = base;
+  again.rounds[0].file = "again.json";
+  const RunComparison comparison = compare_sides(base, again, {});
+  EXPECT_TRUE(comparison.identical);
+  EXPECT_EQ(comparison.count(Verdict::kSame), 2u);
+  again.rounds[0].environment = {{"date_utc", "2026-01-31T12:00:00Z"}};
+  EXPECT_FALSE(compare_sides(base, again, {}).identical);
+  EXPECT_EQ(compare_sides(base, again, {}).count(Verdict::kInconclusive), 1u);
+}
+
+TEST(Verdicts, LostPointsFailUnlessTheyAreAllowed) {
+  const MeasuredPoint never{.status = Status::kSkipped, .reason = "too small"};
+  const Side base = side({timed(1000), timed(1000), never}), new_ = side({timed(1000)});
+  const RunComparison lost = compare_sides(base, new_, {}),
+                      allowed = compare_sides(base, new_, {}, Missing::kAllowed);
+  // What base did not measure either is no loss.
+  EXPECT_EQ(lost.count(Verdict::kLost), 1u);
+  EXPECT_EQ(lost.count(Verdict::kOnlyBase), 1u);
+  EXPECT_TRUE(lost.has_regression());
+  EXPECT_EQ(allowed.count(Verdict::kOnlyBase), 2u);
+  EXPECT_FALSE(allowed.has_regression());
+  EXPECT_FALSE(compare_sides(new_, base, {}).has_regression());
 }
 
 TEST(Verdicts, ThresholdsAreWidenedByTheClocks) {
@@ -274,27 +396,39 @@ TEST(Verdicts, NeighboursAreThoseOfEitherRun) {
 
 TEST(Verdicts, SeveralRoundsTellAMoodFromSlowerCode) {
   Side base = moody_side(1), new_ = moody_side(1.08);
-  for (int round = 1; round < 3; ++round) {
+  for (int round = 1; round < 5; ++round) {
     base.rounds.push_back(base.rounds[0]);
     new_.rounds.push_back(moody_side(1.08 + 0.001 * round).rounds[0]);
   }
   EXPECT_EQ(verdicts(base, new_).at(25), Verdict::kSlower);
 }
 
+TEST(Verdicts, OfFewRoundsNeedMoreThanProcessesDifferBy) {
+  Side base = side({timed(1000)}), new_ = side({timed(1050)});
+  for (std::size_t rounds = 2; rounds <= 5; ++rounds) {
+    for (Side* s : {&base, &new_}) s->rounds.push_back(s->rounds[0]);
+    const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
+    const double between = rounds < 5 ? 0.1 : 1.959964 * 0.001;
+    EXPECT_NEAR(point.change->noise_floor,
+                std::expm1(between / std::sqrt(static_cast<double>(rounds))), 1e-6);
+    EXPECT_EQ(point.verdict, rounds < 5 ? Verdict::kInconclusive : Verdict::kSlower);
+  }
+}
+
 TEST(Verdicts, APointThatRoundsLackHasTheNoiseOfThoseThatHaveIt) {
   Side base = side({timed(1000), timed(1000)}), new_ = side({timed(1000), timed(1000)});
   for (Side* s : {&base, &new_}) {
-    s->rounds[0].aa_log_ratios["cpu"] = {0.02, -0.02};
-    s->rounds.insert(s->rounds.end(), 3, s->rounds[0]);
+    s->rounds[0].aa_log_ratios["cuda"] = {0.06, -0.06};
+    s->rounds.insert(s->rounds.end(), 4, s->rounds[0]);
   }
-  for (std::size_t round = 1; round < 4; ++round) new_.rounds[round].points.erase(identity(1));
+  for (std::size_t round = 1; round < 5; ++round) new_.rounds[round].points.erase(identity(1));
   std::map<std::uint64_t, ComparedPoint> points;
   for (const ComparedPoint& point : compare_sides(base, new_, {}).points)
     points[point.identity.n] = point;
-  EXPECT_NEAR(points[0].change->noise_floor, std::expm1(1.96 * 0.02 / 2), 1e-4);
-  EXPECT_NEAR(points[1].change->noise_floor, std::expm1(1.96 * 0.02), 1e-4);
+  EXPECT_NEAR(points[0].change->noise_floor, std::expm1(1.96 * 0.06 / std::sqrt(5)), 1e-4);
+  EXPECT_NEAR(points[1].change->noise_floor, std::expm1(1.96 * 0.06), 1e-4);
   EXPECT_EQ(points[0].note, "");
-  EXPECT_EQ(points[1].note, "in 1 of 4 rounds");
+  EXPECT_EQ(points[1].note, "in 1 of 5 rounds");
 }
 
 TEST(Verdicts, KnownWrongPointsAreNeverCompared) {
@@ -305,7 +439,7 @@ TEST(Verdicts, KnownWrongPointsAreNeverCompared) {
   }
   EXPECT_EQ(judge(base, new_).verdict, Verdict::kNotCompared);
   EXPECT_FALSE(judge(base, new_).change);
-  EXPECT_EQ(judge(timed(1000), new_).verdict, Verdict::kOnlyBase);
+  EXPECT_EQ(judge(timed(1000), new_).verdict, Verdict::kLost);
   EXPECT_TRUE(compare_sides(side({base}), side({new_}), {}).means.empty());
 }
 
@@ -321,7 +455,7 @@ TEST(Verdicts, FollowTheStatus) {
     EXPECT_EQ(judge(broken, good).verdict, Verdict::kFixed);
     EXPECT_EQ(judge(broken, broken).verdict, Verdict::kNotCompared);
   }
-  EXPECT_EQ(judge(good, skipped).verdict, Verdict::kOnlyBase);
+  EXPECT_EQ(judge(good, skipped).verdict, Verdict::kLost);
   EXPECT_EQ(judge(skipped, good).verdict, Verdict::kOnlyNew);
   EXPECT_EQ(judge(skipped, skipped).verdict, Verdict::kNotCompared);
 }
@@ -339,7 +473,7 @@ TEST(Verdicts, PointsAndModesOfOneSideAreNamed) {
   more.timing["hot"] = series(500);
   const RunComparison comparison = compare_sides(side({more, timed(1)}), side({timed(1000)}), {});
   ASSERT_EQ(comparison.points.size(), 3u);
-  EXPECT_EQ(comparison.count(Verdict::kOnlyBase), 2u);
+  EXPECT_EQ(comparison.count(Verdict::kLost), 2u);
   EXPECT_EQ(comparison.points[0].mode, "hot");
   EXPECT_EQ(comparison.count(Verdict::kSame), 1u);
 }
@@ -394,8 +528,9 @@ TEST(Documents, PointsPairWhateverTheOrderOfTheirParameters) {
 
 TEST(Documents, PointsKeepTheirPlace) {
   Json whole = document();
-  const MeasuredRun run = parse_run(whole, "a");
-  EXPECT_EQ(run.points.at(read_identity(Node{whole["points"][7], "", "a"})).position, 7u);
+  const std::string file = "a";
+  const MeasuredRun run = parse_run(whole, file);
+  EXPECT_EQ(run.points.at(read_identity(Node{whole["points"][7], "", file})).position, 7u);
 }
 
 TEST(Documents, ComplaintsNameTheFileAndThePlace) {
@@ -439,6 +574,12 @@ TEST(Environments, DifferInWhatTimesDependOn) {
             (std::vector<std::string>{"gpu driver \"1.1\" against \"1.2\"",
                                       "compiler \"g++ 2\" against \"g++ 3\""}));
   other = environment;
+  other["cccl"] = "3.5.0";
+  EXPECT_TRUE(environment_differences(environment, other).empty()) << "older files do not say";
+  environment["cccl"] = "3.0.1";
+  EXPECT_EQ(environment_differences(environment, other),
+            std::vector<std::string>{"cccl \"3.0.1\" against \"3.5.0\""});
+  other = environment;
   other["gpu"] = nullptr;
   EXPECT_EQ(environment_differences(environment, other),
             std::vector<std::string>{"gpu \"NVIDIA H200\" against null"});
@@ -475,7 +616,7 @@ class Reports : public testing::Test {
 TEST_F(Reports, TextListsWhatChangedAndCountsTheRest) {
   const std::string text = report(base, new_).text();
   EXPECT_CONTAINS(text, "1 broken, 1 slower, 1 same\n");
-  EXPECT_CONTAINS(text, "a/x, 0 i32 sum uniform on cpu, cold\n");
+  EXPECT_CONTAINS(text, "a/x, 0 i32 sum uniform on cuda, cold\n");
   EXPECT_CONTAINS(text, "1.5000");
   EXPECT_CONTAINS(text, "(ok -> wrong: a < b & \"c\" | d)");
   EXPECT_CONTAINS(text, "environments differ: gpu name \"A\" against \"B\"");
@@ -499,6 +640,45 @@ TEST_F(Reports, WarnOfFewPointsInOneRound) {
   const Side many = with_environment(side(std::vector<MeasuredPoint>(40, timed(1000))));
   EXPECT_EQ(report(many, many).text().find(caution), std::string::npos);
   EXPECT_EQ(report(many, many).markdown().find(caution), std::string::npos);
+}
+
+TEST_F(Reports, AllFormatsSayWhatIsCommonToAllPoints) {
+  const Side before = with_environment(side(std::vector(5, timed(1000)))),
+             after = with_environment(side(std::vector(5, timed(1e6))));
+  const ComparisonReport slower = report(before, after);
+  const std::string finding =
+      "everything is slower: 1000 x in 5 of 5 points; build, machine or clocks";
+  EXPECT_CONTAINS(slower.text(), finding);
+  EXPECT_CONTAINS(slower.markdown(), "**" + finding + "**");
+  EXPECT_CONTAINS(slower.text(), "\neverything slower, 5 slower\n");
+  EXPECT_CONTAINS(slower.junit(), "tests=\"6\" failures=\"6\"");
+  EXPECT_CONTAINS(slower.junit(), "name=\"everything on cuda\"><failure message=\"" + finding);
+  const Json shift = slower.json()["common_shifts"].at(0);
+  EXPECT_EQ(shift["verdict"], "slower");
+  EXPECT_EQ(shift["backend"], "cuda");
+  EXPECT_NEAR(shift["ratio"].get<double>(), 1000, 1e-6);
+}
+
+TEST_F(Reports, AllFormatsSayWhatIsLost) {
+  const Side fewer = with_environment(side({timed(1000)}));
+  const ComparisonReport lost = report(base, fewer);
+  const std::string finding = "2 points are lost: measured in base";
+  EXPECT_CONTAINS(lost.text(), finding);
+  EXPECT_CONTAINS(lost.text(), "2 lost, 1 same");
+  EXPECT_CONTAINS(lost.markdown(), "**" + finding);
+  EXPECT_CONTAINS(lost.junit(), "failures=\"2\"");
+  EXPECT_CONTAINS(lost.junit(), "message=\"lost: a verified time in base and none in new\"");
+  EXPECT_CONTAINS(lost.junit(), finding);
+  EXPECT_EQ(lost.json()["verdicts"]["lost"], 2);
+}
+
+TEST_F(Reports, AllFormatsSayThatTheSidesAreIdentical) {
+  const ComparisonReport same = report(base, base);
+  EXPECT_CONTAINS(same.text(), "\nidentical, 3 same\n");
+  EXPECT_CONTAINS(same.markdown(), "### reduce-bench: identical, 3 same\n");
+  EXPECT_CONTAINS(same.junit(), "<system-out>identical, 3 same; both sides");
+  EXPECT_EQ(same.json()["identical"], true);
+  EXPECT_EQ(report(base, new_).json()["identical"], false);
 }
 
 TEST_F(Reports, JunitEscapesAndCounts) {

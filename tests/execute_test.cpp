@@ -191,6 +191,99 @@ TEST_F(Execute, AnOutputThatIsNoLongerWrittenShowsThePoison) {
       "wrong after cold timing: got " + std::to_string(std::int32_t(0xa5a5a5a5)));
 }
 
+// ---- sums whose bound lets zero pass ----------------------------------------------------------
+
+class TwoLegs : public Execute {
+ protected:
+  void SetUp() override {
+    Execute::SetUp();
+    point.type = Type::kF32;
+    point.n = 20000;  // whose bound is larger than any element
+    point.distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e6};
+  }
+  static Variant of(Enqueue enqueue) { return variant(enqueue, Type::kF32); }
+};
+
+/// The sum without element kDropped, as a kernel gives that ends too early or begins too late.
+template <std::size_t kDropped>
+void drops_one_f32(const Call& call) {
+  right_f32(call);
+  float sum = 0, dropped = 0;
+  std::memcpy(&sum, call.results, sizeof(float));
+  std::memcpy(&dropped, static_cast<const float*>(call.values) + kDropped, sizeof(float));
+  sum -= dropped;
+  std::memcpy(call.results, &sum, sizeof(float));
+}
+
+/// Right but for the calls from the first timed one.
+template <Enqueue kAfter>
+void right_until_timed_f32(const Call& call) {
+  constexpr unsigned kOfTwin = 1;
+  if (seen.calls < kCallsBefore + kOfTwin) return right_f32(call);
+  ++seen.calls;
+  kAfter(call);
+}
+
+TEST_F(TwoLegs, AreTheDerivedBoundAndExactSumsOfOtherValues) {
+  const Record record = run(of(right_f32));
+  EXPECT_EQ(record.status, Status::kOk) << record.reason;
+  const Verification& check = *record.verification;
+  EXPECT_EQ(check.twin_passed_before, true);
+  EXPECT_EQ(check.twin_passed_after, true);
+  EXPECT_EQ(check.passed_after, true);
+  // What is shown is the error of the input itself.
+  EXPECT_GT(check.comparison.error_abs, 0);
+  EXPECT_GT(check.bound_abs, std::fabs(check.expected.as_double()));
+  EXPECT_NEAR(*check.condition, 1e6, 2e4);
+}
+
+TEST_F(TwoLegs, AreOneWhereTheBoundHidesNoFault) {
+  point.distribution = {};
+  Variant v = of(right_f32);
+  // An input of average magnitude is the sum over n, and the bound depth * 2^-24 of the sum.
+  v.depth = [](const Problem& p) -> std::uint64_t { return (1 << 24) / p.n - 2; };
+  EXPECT_EQ(run(v).verification->twin_passed_before, std::nullopt);
+  v.depth = [](const Problem& p) -> std::uint64_t { return (1 << 24) / p.n + 2; };
+  EXPECT_EQ(run(v).verification->twin_passed_before, true);
+  // Nothing rounds in a sum of small integers, however deep.
+  v.depth = [](const Problem&) -> std::uint64_t { return 1 << 25; };
+  point.distribution.kind = Distribution::Kind::kOnes;
+  EXPECT_EQ(run(v).verification->twin_passed_before, std::nullopt);
+}
+
+TEST_F(TwoLegs, FindAKernelThatDropsOneElement) {
+  for (const Enqueue dropping : {drops_one_f32<0>, drops_one_f32<500>, drops_one_f32<19999>}) {
+    seen = {};
+    const Record record = run(of(dropping));
+    expect_wrong_without_time(record, "of values whose sums no order rounds, got ");
+    EXPECT_EQ(record.verification->twin_passed_before, false);
+    EXPECT_FALSE(record.verification->passed_before);
+  }
+}
+
+TEST_F(TwoLegs, FindAnOutputThatIsNotWritten) {
+  expect_wrong_without_time(run(of(writes_nothing)), "of values whose sums no order rounds, got ");
+}
+
+TEST_F(TwoLegs, FindWhatTurnsWrongWhileTimed) {
+  const Record record = run(of(right_until_timed_f32<drops_one_f32<7>>));
+  expect_wrong_without_time(
+      record, "right before timing, wrong after cold timing: of values whose sums no order ");
+  EXPECT_EQ(record.verification->twin_passed_before, true);
+  EXPECT_EQ(record.verification->twin_passed_after, false);
+  EXPECT_EQ(record.verification->passed_after, false);
+}
+
+TEST_F(TwoLegs, DoNotExcuseAResultBeyondTheBound) {
+  expect_wrong_without_time(run(of(nan_f32)), "got nan");
+}
+
+TEST_F(TwoLegs, ServeAllPointsOfAnInput) {
+  EXPECT_EQ(run(of(right_f32)).status, Status::kOk);
+  expect_wrong_without_time(run(of(drops_one_f32<3>)), "of values whose sums no order rounds");
+  EXPECT_EQ(run(of(right_f32)).verification->twin_passed_after, true);
+}
+
 // ---- the input --------------------------------------------------------------------------------
 
 TEST_F(Execute, AVariantThatWritesItsInputIsWrong) {
@@ -316,6 +409,15 @@ TEST_F(Execute, TheFirstLaunchIsRecorded) {
   ASSERT_TRUE(record.launch);
   EXPECT_EQ(record.launch->grid, 7u);
   EXPECT_FALSE(run(variant(right_i32)).launch);
+}
+
+TEST_F(Execute, TheWidthOfALibrarysCountsIsRecordedWhereItRan) {
+  Variant v = variant(right_i32);
+  EXPECT_FALSE(run(v).count_bits);
+  v.count_bits = [](const Problem& p) { return p.n > 0 ? 32u : 64u; };
+  EXPECT_EQ(run(v).count_bits, 32u);
+  v.restriction = [](const Problem&) -> std::string { return "no"; };
+  EXPECT_FALSE(run(v).count_bits);
 }
 
 TEST_F(Execute, MissesAreCountedOnceAfterTheTimedCalls) {
@@ -459,18 +561,25 @@ TEST_F(Execute, WhatDoesNotFitIsSkippedWithBothNumbers) {
   expect_skipped(run(v), "needs 9.0 MB of memory, 5.0 MB are available on cpu");
 }
 
-TEST_F(Execute, ASumWhoseBoundReachesZeroIsSkipped) {
+/// Whose memory the first input fills.
+class FillingDevice : public FakeDevice {
+ public:
+  std::size_t free_bytes() const override { return asked_++ == 0 ? 12'000'000 : 8'000'000; }
+
+ private:
+  mutable unsigned asked_ = 0;
+};
+
+TEST_F(Execute, WhatNeedsATwinThatDoesNotFitIsSkippedWithBothNumbers) {
+  session.emplace(std::make_unique<FillingDevice>());
+  point.n = 1'000'000;
   point.type = Type::kF32;
   point.distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e6};
   Variant v = variant(right_f32, Type::kF32);
-  v.depth = [](const Problem&) -> std::uint64_t { return 1000; };
-  expect_skipped(run(v), "cannot be verified: the derived error bound ");
-  point.distribution = {};
-  v.depth = [](const Problem&) -> std::uint64_t { return 1 << 23; };
-  expect_skipped(run(v), "is beyond the result");
-  // Nothing rounds in a sum of small integers, however deep.
-  point.distribution.kind = Distribution::Kind::kOnes;
-  EXPECT_EQ(run(v).status, Status::kOk);
+  v.workspace = [](const Problem&) { return Workspace{.device_bytes = 7'000'000}; };
+  expect_skipped(run(v),
+                 "needs 11.0 MB of memory to be verified on a second input, too, 8.0 MB are "
+                 "available on cpu");
 }
 
 TEST_F(Execute, WhatAVariantDoesNotProvideIsSkipped) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <vector>
 
 namespace reduce_bench {
@@ -323,6 +324,44 @@ TEST(Checksum, DoesNotDependOnTheNumberOfThreads) {
   omp_set_num_threads(4);
   EXPECT_EQ(sum_of(x), by_one);
   omp_set_num_threads(threads);
+}
+
+// ---- values whose sums no order rounds ---------------------------------------------------------
+
+template <class T>
+void expect_exact_sums(std::size_t n) {
+  const InputKey key{.type = kTypeOf<T>, .n = n, .seed = 3};
+  const HostArray array = generate_twin(key, 2, 3);
+  const T* const x = reinterpret_cast<const T*>(array.data());
+  EXPECT_TRUE(std::isnan(x[-1]));
+  EXPECT_TRUE(std::isnan(x[n]));
+  long long sum = 0;
+  T in_order = 0, backwards = 0, by_sign[2] = {0, 0};
+  std::vector<T> strided(1024);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto whole = static_cast<long long>(x[i]);
+    ASSERT_EQ(static_cast<T>(whole), x[i]);
+    ASSERT_NE(whole % 2, 0);
+    sum += whole;
+    in_order += x[i];
+    backwards += x[n - 1 - i];
+    strided[i % 1024] += x[i];
+    by_sign[x[i] < 0] += std::fabs(x[i]);
+  }
+  EXPECT_EQ(in_order, static_cast<T>(sum));
+  EXPECT_EQ(backwards, static_cast<T>(sum));
+  T of_strides = 0;
+  for (const T part : strided) of_strides += part;
+  EXPECT_EQ(of_strides, static_cast<T>(sum));
+  if (n < 1000) return;
+  // Many values and both signs, or mistakes would cancel.
+  EXPECT_GT(std::set<T>(x, x + n).size(), 50u);
+  EXPECT_NEAR(by_sign[0] / by_sign[1], 1, 0.2);
+}
+
+TEST(Twin, HasOddIntegersWhoseSumsAreExact) {
+  for (const std::size_t n : {1u, 2u, 1009u, 1u << 20, 20'000'003u}) expect_exact_sums<float>(n);
+  for (const std::size_t n : {1u, 1009u, 1u << 20}) expect_exact_sums<double>(n);
 }
 
 }  // namespace

@@ -633,13 +633,29 @@ TEST_F(KeyedExecute, WhatDoesNotFitIsSkippedWithBothNumbers) {
   EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
 }
 
-TEST_F(KeyedExecute, FloatSumsWhoseBoundsReachThemAreSkipped) {
+void multireduce_f32(const Call& call, std::size_t n) {
+  auto* results = static_cast<float*>(call.results);
+  std::fill_n(results, call.problem.buckets, 0.0f);
+  for (std::size_t i = 0; i < n; ++i)
+    results[static_cast<const Label*>(call.labels)[i]] += static_cast<const float*>(call.values)[i];
+}
+
+TEST_F(KeyedExecute, FloatSumsWhoseBoundsReachThemMustBeExactOnOtherValues) {
   point.type = Type::kF32;
-  point.buckets = 1;
+  point.n = 20000;  // whose bound is larger than any element
   point.distribution = {.kind = Distribution::Kind::kCancelling, .condition = 1e6};
-  const Record record = run_multireduce(multireduce);
-  EXPECT_EQ(record.status, Status::kSkipped);
-  EXPECT_CONTAINS(record.reason, "cannot be verified");
+  for (const std::size_t buckets : {1, 5}) {
+    point.buckets = buckets;
+    point.labels = {.kind = LabelDistribution::Kind::kDegenerate};
+    const Record record =
+        run_multireduce([](const Call& call) { multireduce_f32(call, call.problem.n); });
+    EXPECT_EQ(record.status, Status::kOk) << record.reason;
+    EXPECT_EQ(record.verification->twin_passed_before, true);
+    const Record wrong =
+        run_multireduce([](const Call& call) { multireduce_f32(call, call.problem.n - 1); });
+    EXPECT_EQ(wrong.status, Status::kWrong);
+    EXPECT_CONTAINS(wrong.reason, ": of values whose sums no order rounds, got ");
+  }
 }
 
 }  // namespace

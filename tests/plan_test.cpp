@@ -17,7 +17,7 @@ const PlanOptions kOnCuda{.automatic = {Backend::kCuda}, .filter = {}, .seed = 9
 
 std::vector<Point> plan_of(const std::string& sweeps, const PlanOptions& options = kOnCuda) {
   const Json document = Json::parse(R"({"schema": 1, "sweeps": [)" + sweeps + "]}");
-  return make_plan(parse_config(document, "file", {}), options);
+  return make_plan(parse_config(document, "file", {}), options).points;
 }
 
 std::vector<std::string> described(const std::vector<Point>& points) {
@@ -110,6 +110,7 @@ TEST(Plan, VariantsOfAnotherOperationAreRefused) {
 // ---- identity ---------------------------------------------------------------------------------
 
 TEST(Identity, IsReadAsItIsWritten) {
+  const std::string file = "file";
   for (const char* sweep :
        {R"({"variants": ["harris/7"], "n": [1048576], "distribution": ["cancelling"]})",
         R"({"variants": ["atomic/*"], "operation": "multireduce", "n": [9], "buckets": [256],
@@ -118,7 +119,7 @@ TEST(Identity, IsReadAsItIsWritten) {
     for (const Point& point : plan_of(sweep)) {
       const PointIdentity identity = identity_of(point);
       const Json json = Json::parse(to_json(identity).dump());
-      EXPECT_EQ(read_identity(Node{json, "", "file"}), identity) << json;
+      EXPECT_EQ(read_identity(Node{json, "", file}), identity) << json;
     }
 }
 
@@ -181,8 +182,8 @@ TEST(PlanParameters, ThatNoVariantHasAreRefused) {
   EXPECT_EQ(message_of<UsageError>([] {
               plan_of(R"({"variants": ["harris/0"], "n": [1], "params": {"bolck": [64]}})");
             }),
-            "file: /sweeps/0/params/bolck: no variant of harris/0 has a parameter 'bolck', did you "
-            "mean 'block'?");
+            "file: /sweeps/0/params/bolck: no variant of harris/0 has a parameter 'bolck' (did you "
+            "mean 'block'?), allowed are 'block'");
 }
 
 TEST(PlanParameters, OutsideTheirValuesAreRefused) {
@@ -206,6 +207,39 @@ TEST(Plan, LeavesOutOperatorsThatATypeDoesNotHave) {
         plan_of(R"({"variants": ["harris/7"], "n": [1], "type": ["f32"], "op": ["xor"]})");
       }),
       "the plan is empty: 'xor' is not defined on f32;");
+}
+
+std::vector<std::string> left_out(const std::string& sweeps, const PlanOptions& options) {
+  const Json document = Json::parse(R"({"schema": 1, "sweeps": [)" + sweeps + "]}");
+  return make_plan(parse_config(document, "file", {}), options).left_out;
+}
+
+TEST(Plan, SaysWhatItLeavesOutAndWhy) {
+  const PlanOptions on_cpu{.automatic = {Backend::kCpu}, .filter = {}};
+  EXPECT_EQ(left_out(R"({"variants": ["cpu/sequential"], "n": [1]})", on_cpu),
+            std::vector<std::string>{});
+  // Three variants of 2 * 2 points each, in two sweeps, one of which has another.
+  EXPECT_EQ(left_out(R"({"variants": ["harris/0", "harris/1"], "n": [1, 2], "type": ["i32", "f32"]},
+                        {"variants": ["harris/2", "cpu/sequential"], "n": [1, 2],
+                         "params": {"block": [64, 128]}})",
+                     on_cpu),
+            (std::vector<std::string>{"12 points of 3 variants that do not run on cpu: harris/0, "
+                                      "harris/1, harris/2",
+                                      "1 of 2 sweeps, whole"}));
+  EXPECT_EQ(left_out(R"({"variants": ["cpu/sequential"], "n": [1, 2], "type": ["i32", "f32"],
+                         "op": ["xor", "sum"]})",
+                     on_cpu),
+            std::vector<std::string>{
+                "2 points of operators that are not defined on their types: 'xor' on f32"});
+  // What runs on another backend that is asked for is there.
+  EXPECT_EQ(left_out(R"({"variants": ["harris/0", "cpu/sequential"], "n": [1],
+                         "backends": ["cpu", "cuda"]})",
+                     on_cpu),
+            std::vector<std::string>{});
+  const auto many = left_out(R"({"variants": ["*"], "n": [1]})", on_cpu);
+  ASSERT_EQ(many.size(), 1u);
+  EXPECT_LT(many[0].size(), 200u);
+  EXPECT_CONTAINS(many[0], " more");
 }
 
 TEST(Plan, KeepsOnlyWhatTheFilterMatches) {

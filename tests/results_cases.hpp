@@ -72,6 +72,7 @@ inline std::vector<Json> points_of_every_kind(bool keep_samples = false) {
   add(right, [](Point& p, Variant&) { p.op = Op::kMin; });
   add(right, [](Point& p, Variant&) { p.n = 0; });
   add(right, [](Point& p, Variant&) { p.measurement.modes = {Mode::kGraph, Mode::kCold}; });
+  add(right, [](Point&, Variant& v) { v.count_bits = [](const Problem&) { return 32u; }; });
   return points;
 }
 

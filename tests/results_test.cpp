@@ -139,7 +139,7 @@ TEST_F(JournalFile, DamagedBeforeGoodLinesIsRefusedAndKept) {
   damaged[damaged.find("{\"index\":0}")] = '\0';
   std::ofstream(file) << damaged;
   EXPECT_CONTAINS(message_of<UsageError>([&] { resumed(); }),
-                  "is damaged at line 2: not valid JSON");
+                  "is damaged: not valid JSON at line 2, column 1, near");
   EXPECT_EQ(content(file), damaged);
 }
 
@@ -209,11 +209,13 @@ TEST_F(JournalFile, IsRemovedWhenTheDocumentHoldsEverything) {
 }
 
 TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
-  const std::vector<Point> plan = make_plan(
-      parse_config(Json::parse(R"({"schema": 1, "sweeps": [{"variants": ["cpu/sequential"],
+  const std::vector<Point> plan =
+      make_plan(
+          parse_config(Json::parse(R"({"schema": 1, "sweeps": [{"variants": ["cpu/sequential"],
                                   "n": [1000], "type": ["i32"]}]})"),
-                   "good", {}),
-      {.automatic = {Backend::kCpu}});
+                       "good", {}),
+          {.automatic = {Backend::kCpu}})
+          .points;
   Record record{.point = plan.at(0)};
   record.timing[record.point.measurement.modes.front()].samples_ns = {1000, 1010, 1020};
   const Json good = finish(plan.at(0), record, Ceilings{}, std::nullopt, true).entry;
@@ -234,6 +236,57 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
     other[key] = value;
     EXPECT_CONTAINS(message_of<UsageError>([&] { restored(other); }), "it is not of this plan");
   }
+  const Json verification{{"expected", "1"},
+                          {"actual", "1"},
+                          {"error_abs", nullptr},
+                          {"error_relative", 0.5},
+                          {"error_ulp", nullptr},
+                          {"bound_abs", 0.0},
+                          {"condition", nullptr},
+                          {"passed_before", true},
+                          {"passed_after", true},
+                          {"deterministic", true},
+                          {"array", "results"},
+                          {"index", 0},
+                          {"elements", 1},
+                          {"mismatches", 0},
+                          {"twin_passed_before", nullptr},
+                          {"twin_passed_after", nullptr}};
+  Json verified = good;
+  verified["verification"] = verification;
+  EXPECT_EQ(restored(verified).entry, verified);
+  const Json launch{
+      {"kernels", 1}, {"grid", 2}, {"block", 3}, {"shared_bytes", 0}, {"registers", 32}};
+  const std::vector<std::pair<const char*, Json>> mangled{
+      {"/verification", 3},
+      {"/verification/error_abs", "none"},
+      {"/verification/error_abs", -1.0},
+      {"/verification/passed_before", nullptr},
+      {"/verification/deterministic", 1},
+      {"/verification/index", 0.5},
+      {"/verification/expected", 1},
+      {"/verification/surprise", 1},
+      {"/launch", launch.at("grid")},
+      {"/launch/grid", nullptr},
+      {"/timing/lukewarm", good.at("timing").at("cold")},
+      {"/timing/hot", good.at("timing").at("cold")},  // not asked for
+      {"/timing/cold/stopped_by", "boredom"},
+      {"/timing/cold/mean_ns", "slow"},
+      {"/timing/cold/discarded", -1},
+      {"/timing/cold/sm_clock_mhz", {{"median", 1.0}}},
+      {"/pages", {{"bytes", 1}}},
+      {"/counters", Json::array()},
+      {"/bytes", 1.5},
+      {"/input_checksum", 7},
+      {"/surprise", 1}};
+  for (const auto& [place, value] : mangled) {
+    Json bad = verified;
+    bad["launch"] = launch;
+    EXPECT_NO_THROW(restored(bad));
+    bad[Json::json_pointer(place)] = value;
+    EXPECT_CONTAINS(message_of<UsageError>([&] { restored(bad); }), "is damaged: line 2: ")
+        << place;
+  }
   Json incomplete = good;
   incomplete.erase("launch");
   EXPECT_CONTAINS(message_of<UsageError>([&] { restored(incomplete); }), "'launch' is missing");
@@ -245,7 +298,7 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
   for (const auto& [key, value] : wrong.items()) {
     Json bad = good;
     bad["timing"][mode][key] = value;
-    EXPECT_CONTAINS(message_of<UsageError>([&] { restored(bad); }), "is damaged at line 2: ");
+    EXPECT_CONTAINS(message_of<UsageError>([&] { restored(bad); }), "is damaged: line 2: ");
   }
 }
 
@@ -267,9 +320,10 @@ TEST(PointJson, HoldsNoNumberThatJsonLacks) {
 TEST(PointJson, HoldsWhatTheSchemaNamesOfVerificationAndLaunch) {
   const Json point = points_of_every_kind().at(kRight);
   const std::set<std::string> verification{
-      "expected",  "actual",    "error_abs",     "error_relative", "error_ulp",
-      "bound_abs", "condition", "passed_before", "passed_after",   "deterministic",
-      "array",     "index",     "elements",      "mismatches"};
+      "expected",     "actual",        "error_abs",          "error_relative",
+      "error_ulp",    "bound_abs",     "condition",          "passed_before",
+      "passed_after", "deterministic", "twin_passed_before", "twin_passed_after",
+      "array",        "index",         "elements",           "mismatches"};
   std::set<std::string> found;
   for (const auto& [key, unused] : point.at("verification").items()) found.insert(key);
   EXPECT_EQ(found, verification);

@@ -46,6 +46,7 @@ Record full_record() {
   record.launch =
       LaunchLog{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
   record.traffic = {.read_bytes = 7, .written_bytes = 8};
+  record.count_bits = 64;
   record.verification = Verification{.array = "labels",
                                      .index = 10,
                                      .elements = 11,
@@ -60,7 +61,9 @@ Record full_record() {
                                      .condition = 1.0 / 3,
                                      .passed_before = true,
                                      .passed_after = false,
-                                     .deterministic = true};
+                                     .deterministic = true,
+                                     .twin_passed_before = true,
+                                     .twin_passed_after = false};
   record.timing[Mode::kHot] = {.samples_ns = {0.1, 1.0 / 3, 1e300, 4},
                                .sm_clocks_mhz = {1980.5},
                                .discarded = 9,
@@ -85,6 +88,7 @@ TEST(Wire, ARecordArrivesAsItWas) {
   EXPECT_EQ(got.verification->comparison.error_abs, kInfinity);
   EXPECT_EQ(got.verification->bound_abs, -kInfinity);
   EXPECT_EQ(got.verification->passed_after, false);
+  EXPECT_EQ(got.count_bits, 64u);
   EXPECT_EQ(got.pages->huge_bytes, 14u);
   ASSERT_EQ(got.counters.size(), 2u);
   EXPECT_EQ(got.counters[0].count, ~std::uint64_t{0});
@@ -103,7 +107,7 @@ TEST(Wire, ANanStaysOne) {
 
 TEST(Wire, AnEmptyRecordArrivesEmpty) {
   const Record got = record_from_wire(over_the_wire(to_wire(Record{})), Point{});
-  EXPECT_FALSE(got.launch || got.verification || got.input_checksum || got.pages);
+  EXPECT_FALSE(got.launch || got.verification || got.input_checksum || got.pages || got.count_bits);
   EXPECT_TRUE(got.timing.empty());
   EXPECT_EQ(to_wire(got), to_wire(Record{}));
 }
@@ -146,8 +150,10 @@ TEST(Wire, APointArrivesAsItWas) {
 TEST(Wire, AnImageIsReadWhereItArrives) {
   const auto file = std::filesystem::temp_directory_path() / "wire_test.pgm";
   std::ofstream(file) << "P2 2 1 255 3 200";
-  Point sent{.entry = &find_variant("atomic/global"),
-             .labels = {.kind = LabelDistribution::Kind::kImage, .file = file.string()}};
+  Point sent{
+      .entry = &find_variant("atomic/global"),
+      .labels = {
+          .kind = LabelDistribution::Kind::kImage, .file = "elsewhere.pgm", .path = file.string()}};
   const Point first = point_from_wire(to_wire(sent));
   const Point second = point_from_wire(to_wire(sent));
   ASSERT_NE(first.labels.image, nullptr);

@@ -209,9 +209,8 @@ const Algorithm& find_algorithm(const std::string& id) {
     if (algorithm.id == id) return algorithm;
     ids.push_back(algorithm.id);
   }
-  const std::string hint = suggestion(id, ids);
   throw UsageError(
-      fmt::format("unknown algorithm '{}'{}", id, hint.empty() ? ", choose " + one_of(ids) : hint));
+      fmt::format("unknown algorithm '{}'{}, choose {}", id, suggestion(id, ids), one_of(ids)));
 }
 
 std::vector<std::uint32_t> labels_of(const Workload& workload) {

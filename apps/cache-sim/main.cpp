@@ -56,8 +56,8 @@ int main(int argc, char** argv) {
   add_simulate(app, action);
   add_probe(app, action);
 
-  if (const std::optional<int> ended = read_command_line(app, argc, argv)) return *ended;
   try {
+    if (const std::optional<int> ended = read_command_line(app, argc, argv)) return *ended;
     return run_action(action);
   } catch (const UsageError& error) {
     complain(fmt::format("cache-sim: {}", error.what()));

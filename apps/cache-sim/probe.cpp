@@ -289,17 +289,12 @@ Hierarchy probe(std::size_t largest_bytes) {
   return out;
 }
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
 
-int probe_command(const std::string& output, std::int64_t largest_bytes) {
-  if (largest_bytes < 0 || largest_bytes > kMostBytes)
-    throw UsageError(
-        fmt::format("--largest {}: expected 1 to {} bytes, or 0 for 8 times the last "
-                    "cache",
-                    largest_bytes, kMostBytes));
+int probe_command(const std::string& output, std::uint64_t largest_bytes) {
   const Hierarchy hierarchy = [&] {
     try {
-      return probe(static_cast<std::size_t>(largest_bytes));
+      return probe(largest_bytes);
     } catch (const std::bad_alloc&) {
       throw UsageError("the system refused the probe's memory; choose less with --largest");
     }
@@ -317,11 +312,12 @@ void add_probe(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("probe", "Measures this machine's hierarchy, in about a minute");
   auto output = std::make_shared<std::string>("-");
-  // Signed, since CLI11 reads -5 into an unsigned number as 2^64 - 5.
-  auto largest_bytes = std::make_shared<std::int64_t>(0);
+  auto largest_bytes = std::make_shared<std::uint64_t>(0);
   command->add_option("-o,--output", *output, "File for the hierarchy (- for standard output)");
-  command->add_option("--largest", *largest_bytes,
-                      "Largest buffer in bytes (8 times the last cache, within the memory)");
+  add_number(*command, "--largest",
+             {.least = 0, .most = kMostBytes, .advice = "0 is 8 times the last cache"},
+             "Largest buffer in bytes (8 times the last cache, within the memory)",
+             [=](auto bytes) { *largest_bytes = bytes; });
   command->footer("Example: cache-sim probe -o here.json");
   command->callback(
       [=, &action] { action = [=] { return probe_command(*output, *largest_bytes); }; });

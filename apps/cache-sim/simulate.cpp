@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <stdexcept>
-#include <utility>
 
 #include "commands.hpp"
 #include "common/error.hpp"
@@ -17,31 +16,20 @@ namespace {
 
 struct Options {
   std::string hierarchy, algorithm, labels = "uniform", sort_bits, fetch = "free", output;
-  // Signed, since CLI11 reads -5 into an unsigned number as 2^64 - 5.
-  std::int64_t n = 0, buckets = 0, page_bytes = 0, seed = 1;
+  std::uint64_t n = 0, buckets = 0, page_bytes = 0, seed = 1;
   bool as_json = false;
 };
 
-constexpr std::int64_t kMostInputs = std::int64_t{1} << 32;
+constexpr std::uint64_t kMostInputs = std::uint64_t{1} << 32;
 
 Workload workload_of(const Options& options, const Algorithm& algorithm) {
-  if (options.n < 1 || options.n > kMostInputs)
-    throw UsageError(fmt::format("--n {}: expected 1 to {} inputs", options.n, kMostInputs));
-  if (options.buckets < 1 || options.buckets > kMostInputs)
-    throw UsageError(
-        fmt::format("--buckets {}: expected 1 to {} buckets", options.buckets, kMostInputs));
-  if (options.seed < 0)
-    throw UsageError(fmt::format("--seed {}: expected a whole number from 0", options.seed));
-  Workload workload{.n = static_cast<std::uint64_t>(options.n),
-                    .buckets = static_cast<std::uint64_t>(options.buckets),
-                    .seed = static_cast<std::uint64_t>(options.seed)};
+  Workload workload{.n = options.n, .buckets = options.buckets, .seed = options.seed};
   const auto kind = find_name(LabelDistribution::kNames, options.labels);
   if (!kind || options.labels == "image") {
     const std::span<const std::string_view> drawn(LabelDistribution::kNames.data(),
                                                   LabelDistribution::kNames.size() - 1);
-    const std::string hint = suggestion(options.labels, drawn);
-    throw UsageError(fmt::format("--labels {}: no such distribution{}", options.labels,
-                                 hint.empty() ? ", choose " + one_of(drawn) : hint));
+    throw UsageError(fmt::format("--labels {}: no such distribution{}, choose {}", options.labels,
+                                 suggestion(options.labels, drawn), one_of(drawn)));
   }
   workload.labels.kind = static_cast<LabelDistribution::Kind>(*kind);
   workload.sort_bits = options.sort_bits.empty() ? algorithm.default_sort_bits : options.sort_bits;
@@ -79,11 +67,11 @@ void require_memory(const Workload& workload) {
                     static_cast<double>(available_bytes) / 1e6));
 }
 
-const Pages& pages_of(const Hierarchy& hierarchy, std::int64_t page_bytes) {
+const Pages& pages_of(const Hierarchy& hierarchy, std::uint64_t page_bytes) {
   if (page_bytes == 0) return hierarchy.pages.front();
   std::vector<std::string> sizes;
   for (const Pages& pages : hierarchy.pages) {
-    if (std::cmp_equal(pages.bytes, page_bytes)) return pages;
+    if (pages.bytes == page_bytes) return pages;
     sizes.push_back(std::to_string(pages.bytes));
   }
   throw UsageError(fmt::format("--page-bytes {}: the hierarchy '{}' has pages of {} bytes",
@@ -134,16 +122,19 @@ void add_simulate(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("--hierarchy", options->hierarchy, "JSON file of the machine")->required();
   command->add_option("--algorithm", options->algorithm, "Such as cpu/multireduce")->required();
-  command->add_option("--n", options->n, "Inputs")->required();
-  command->add_option("--buckets", options->buckets, "Buckets")->required();
+  const Numbers inputs{.least = 1, .most = kMostInputs, .advice = {}};
+  add_number(*command, "--n", inputs, "Inputs", [=](auto n) { options->n = n; })->required();
+  add_number(*command, "--buckets", inputs, "Buckets", [=](auto m) {
+    options->buckets = m;
+  })->required();
   command->add_option("--labels", options->labels, "Distribution of the labels (uniform)");
   command->add_option("--sort-bits", options->sort_bits,
                       "Upper bits of the labels that the sorting algorithms sort by");
   command->add_option("--fetch", options->fetch,
                       "sequential: each bucket is read after the one before (free)");
-  command->add_option("--page-bytes", options->page_bytes,
-                      "Which of the hierarchy's page sizes (the first)");
-  command->add_option("--seed", options->seed, "Of the labels (1)");
+  add_number(*command, "--page-bytes", {}, "Which of the hierarchy's page sizes (the first)",
+             [=](auto bytes) { options->page_bytes = bytes; });
+  add_number(*command, "--seed", {}, "Of the labels (1)", [=](auto seed) { options->seed = seed; });
   command->add_option("-o,--output", options->output, "JSON file for the result (- for stdout)");
   command->add_flag("--json", options->as_json, "JSON on standard output instead of text");
   command->footer(

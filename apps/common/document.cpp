@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <set>
+#include <iterator>
 #include <system_error>
 
 #include "common/error.hpp"
@@ -23,28 +22,11 @@ std::string excerpt(const Json& value) {
 
 }  // namespace
 
-Json parse_document(std::istream& stream, const std::string& name) {
-  std::vector<std::set<std::string>> keys;
-  const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMostNesting)
-      throw UsageError(fmt::format("{}: nests deeper than {} levels", name, kMostNesting));
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !keys.back().insert(parsed.get_ref<const std::string&>()).second)
-      throw UsageError(fmt::format("{}: the key '{}' stands twice in one object: keep one", name,
-                                   parsed.get_ref<const std::string&>()));
-    return true;
-  };
+Json parse_document(std::string_view text, const std::string& name, std::size_t first_line) {
+  if (const auto fault = json_fault(text, first_line))
+    throw UsageError(fmt::format("{}: {}", name, *fault));
   try {
-    return Json::parse(stream, check);
-  } catch (const Json::parse_error& error) {
-    throw UsageError(
-        fmt::format("{}: not valid JSON at byte {}: check the text there", name, error.byte));
-  } catch (const Json::out_of_range& error) {
-    const std::string what = error.what();  // it ends with the number in quotes
-    throw UsageError(fmt::format("{}: the number {} is larger than any that can be read: change it",
-                                 name, what.substr(std::min(what.find('\''), what.size()))));
+    return Json::parse(without_byte_order_mark(text));
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: a value cannot be read: {}", name, error.what()));
   }
@@ -58,10 +40,8 @@ Json read_document(const std::filesystem::path& file, const std::string& what,
   if (!stream || folder)
     throw UsageError(fmt::format("cannot read {} '{}': {}", what, file.string(),
                                  reason_and_advice(folder ? EISDIR : errno, advice)));
-  if (stream.peek() == std::ifstream::traits_type::eof())
-    throw UsageError(
-        fmt::format("cannot read {} '{}': the file is empty; {}", what, file.string(), advice));
-  return parse_document(stream, file.string());
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  return parse_document(text, file.string());
 }
 
 void Node::fail(const std::string& complaint) const {
@@ -80,9 +60,8 @@ void Node::check_keys(Names allowed) const {
   if (!value_.is_object()) expected("an object");
   for (const auto& [key, unused] : value_.items()) {
     if (find_name(allowed, key)) continue;
-    const std::string hint = suggestion(key, allowed);
-    fail(fmt::format("unknown key '{}'{}", key,
-                     hint.empty() ? ", allowed are " + one_of(allowed) : hint));
+    fail(fmt::format("unknown key '{}'{}, allowed are {}", key, suggestion(key, allowed),
+                     one_of(allowed)));
   }
 }
 
@@ -153,8 +132,8 @@ std::size_t Node::name(Names allowed) const {
   if (!value_.is_string()) expected(one_of(allowed));
   const auto& text = value_.get_ref<const std::string&>();
   if (const auto index = find_name(allowed, text)) return *index;
-  const std::string hint = suggestion(text, allowed);
-  fail(fmt::format("found \"{}\"{}", text, hint.empty() ? ", expected " + one_of(allowed) : hint));
+  fail(
+      fmt::format("found \"{}\"{}, expected {}", text, suggestion(text, allowed), one_of(allowed)));
 }
 
 std::string Node::scalar_text() const {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <istream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -12,21 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "common/json_fault.hpp"
+
 namespace reduce_bench {
 
 using Json = nlohmann::ordered_json;
 using Names = std::span<const std::string_view>;
 
-/// The deepest nesting that is read: more than any of the documents needs.
-inline constexpr int kMostNesting = 16;
-
 /// Limits of the times in results (the larger is 11 days), so that what a comparison computes from
 /// them is finite.
 inline constexpr double kLeastNs = 1e-3, kMostNs = 1e15;
 
-/// Parses JSON; `name` stands for the file in messages. Throws UsageError for what is not JSON,
-/// nests too deep, or names a key twice in one object, where one of the values would be lost.
-Json parse_document(std::istream& stream, const std::string& name);
+/// Parses JSON that begins in line `first_line` of its file; `name` stands for the file in messages.
+/// Throws UsageError that names the place of what `json_fault` finds.
+Json parse_document(std::string_view text, const std::string& name, std::size_t first_line = 1);
 
 /// Parses a file. Throws UsageError as above, and where the file cannot be read: that message says
 /// `what` the file is and ends with `advice`.
@@ -39,6 +38,7 @@ class Node {
  public:
   Node(const Json& value, std::string pointer, const std::string& file)
       : value_(value), pointer_(std::move(pointer)), file_(file) {}
+  Node(const Json& value, std::string pointer, std::string&& file) = delete;  ///< kept by reference
 
   [[noreturn]] void fail(const std::string& complaint) const;
   /// The file and the JSON pointer to this value.

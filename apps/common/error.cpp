@@ -8,8 +8,9 @@
 namespace reduce_bench {
 namespace {
 
-/// What is kept of a long message, in bytes. Its end is the advice.
-constexpr std::size_t kMostHead = 1500, kMostTail = 400;
+/// What is kept of a long message, in bytes, so that it stays under 300 with the program's name
+/// before it. Its end is the advice.
+constexpr std::size_t kMostHead = 190, kMostTail = 85;
 
 std::string one_line(const std::string& message) {
   const std::string line = printable(message);

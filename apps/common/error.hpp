@@ -9,7 +9,7 @@ namespace reduce_bench {
 enum ExitCode : int {
   kExitGood = 0,
   kExitWrongResult = 1,         ///< a wrong result from a variant that is not marked known-wrong
-  kExitRegression = 1,          ///< something slower, or newly wrong or failing
+  kExitRegression = 1,          ///< something slower or lost, or newly wrong or failing
   kExitUsage = 2,               ///< bad usage, configuration, input file, output path or device
   kExitEnvironmentDiffers = 3,  ///< two runs being compared are from different environments
   kExitIncomplete = 4,          ///< some points failed, timed out or are inconclusive

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 #include <type_traits>
 
 #include "common/randomness.hpp"
@@ -139,21 +141,52 @@ HostArray::HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead,
       size_bytes((lead + n + overread) * element_bytes),
       data_offset_bytes(lead * element_bytes) {}
 
-HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) {
-  HostArray array(key.n, size_bytes(key.type), lead, overread);
-  const Randomness random{mix(key.seed + kGoldenGamma)};
-  with_value_type(key.type, [&]<class T>() {
-    T garbage;
-    if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
-    else garbage = static_cast<T>(0x5a5a5a5a5a5a5a5aLL);
-    T* all = reinterpret_cast<T*>(array.bytes.get());
-    T* data = all + lead;
-    std::fill(all, data, garbage);
-#pragma omp parallel for schedule(static) if (key.n > 65536)
-    for (std::size_t i = 0; i < key.n; ++i) data[i] = element<T>(key, random, i);
-    std::fill(data + key.n, data + key.n + overread, garbage);
-  });
+namespace {
+
+/// An array whose element i is `value(i)`, between garbage.
+template <class T, class F>
+HostArray fill_between_garbage(std::size_t n, std::size_t lead, std::size_t overread, F&& value) {
+  HostArray array(n, sizeof(T), lead, overread);
+  T garbage;
+  if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
+  else garbage = static_cast<T>(0x5a5a5a5a5a5a5a5aLL);
+  T* all = reinterpret_cast<T*>(array.bytes.get());
+  T* data = all + lead;
+  std::fill(all, data, garbage);
+#pragma omp parallel for schedule(static) if (n > 65536)
+  for (std::size_t i = 0; i < n; ++i) data[i] = value(i);
+  std::fill(data + n, data + n + overread, garbage);
   return array;
+}
+
+/// Random words for an array of values.
+Randomness randomness_of(const InputKey& key) { return {mix(key.seed + kGoldenGamma)}; }
+
+}  // namespace
+
+HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) {
+  const Randomness random = randomness_of(key);
+  return with_value_type(key.type, [&]<class T>() {
+    return fill_between_garbage<T>(key.n, lead, overread,
+                                   [&](std::size_t i) { return element<T>(key, random, i); });
+  });
+}
+
+HostArray generate_twin(const InputKey& key, std::size_t lead, std::size_t overread) {
+  const Randomness random = randomness_of(key);
+  const auto make = [&]<class T>() {
+    // Values below 2^bits: more bits tell more mistakes apart, up to 2^10.
+    const int free_bits = 2 * std::numeric_limits<T>::digits - 8 - std::bit_width(key.n);
+    const int bits = std::clamp(free_bits / 2, 1, 10);
+    return fill_between_garbage<T>(key.n, lead, overread, [&](std::size_t i) {
+      const std::uint64_t word = random.word(i);
+      const T magnitude = static_cast<T>(((word >> 1) & ((1u << bits) - 1)) | 1);
+      return (word & 1) ? magnitude : -magnitude;
+    });
+  };
+  if (key.type == Type::kF32) return make.template operator()<float>();
+  if (key.type == Type::kF64) return make.template operator()<double>();
+  throw std::logic_error("generate_twin: sums of this type are exact as they are");
 }
 
 namespace {

@@ -68,6 +68,13 @@ struct HostArray {
 };
 HostArray generate(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
 
+/// As many floats as `generate` gives, in the same surroundings, whose sums are exact whatever the
+/// order: odd integers of either sign, so that a sum which lacks one of them, or has one twice, is
+/// wrong. Of an order that does not follow the values, no partial sum needs more digits than the
+/// type has, but for a probability below 2 exp(-128) each (Hoeffding's inequality): the n signs are
+/// independent, and n times the square of the largest value is at most 2^(2 digits - 8).
+HostArray generate_twin(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
+
 /// Position-dependent checksum of an array of 1-, 4- or 8-byte elements, in any order of
 /// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. A backend whose
 /// data is not in host memory computes the same there.

@@ -42,7 +42,8 @@ struct LabelDistribution {
   Kind kind = Kind::kUniform;
   double exponent = 1;      ///< s of `zipf`
   std::size_t length = 64;  ///< of `runs`, in labels
-  std::string file;         ///< of `image`
+  std::string file;         ///< of `image`, as the configuration names it
+  std::string path;         ///< where that file is
   std::shared_ptr<const Image> image;
 
   std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }

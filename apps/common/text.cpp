@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "common/document.hpp"
 
@@ -11,6 +13,24 @@ namespace {
 
 bool is_inside_character(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+}
+
+std::optional<std::uint64_t> decimal(std::string_view digits) {
+  std::uint64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> power(std::uint64_t base, std::uint64_t exponent) {
+  if (base <= 1) return exponent == 0 ? 1 : base;
+  std::uint64_t value = 1;
+  for (; exponent > 0; --exponent) {
+    if (value > std::numeric_limits<std::uint64_t>::max() / base) return std::nullopt;
+    value *= base;
+  }
+  return value;
 }
 
 }  // namespace
@@ -48,6 +68,27 @@ std::string size_text(std::size_t n) {
     return fmt::format("2^{}", exponent);
   }
   return fmt::format("{}", n);
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  if (const std::size_t hat = text.find('^'); hat != std::string_view::npos) {
+    const auto base = decimal(text.substr(0, hat)), exponent = decimal(text.substr(hat + 1));
+    return base && exponent ? power(*base, *exponent) : std::nullopt;
+  }
+  const std::size_t e = text.find_first_of("eE");
+  if (e == std::string_view::npos) return decimal(text);
+  std::string_view exponent = text.substr(e + 1);
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  const auto zeros = decimal(exponent);
+  // Exactly: the exponent moves the point to the right, beyond the last digit.
+  std::string digits(text.substr(0, e));
+  std::size_t after_point = 0;
+  if (const std::size_t point = digits.find('.'); point != std::string::npos) {
+    digits.erase(point, 1);
+    after_point = digits.size() - point;
+  }
+  if (!zeros || *zeros > 30 || *zeros < after_point) return std::nullopt;
+  return decimal(digits.append(*zeros - after_point, '0'));
 }
 
 std::string duration_text(double ns) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,10 @@ std::string_view last_bytes(std::string_view text, std::size_t most);
 
 /// `2^20`, or the number where it is no large power of two.
 std::string size_text(std::size_t n);
+
+/// The whole number that is written as `1024`, `2^20` or `1e6`; nothing where it is none, or 2^64 and
+/// more.
+std::optional<std::uint64_t> whole_number(std::string_view text);
 
 /// `1.23 ns`, `45.67 ms`: three significant digits of nanoseconds, four of longer times.
 std::string duration_text(double ns);

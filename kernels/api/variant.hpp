@@ -118,6 +118,7 @@ struct Problem {
   std::size_t buckets = 0;  ///< labels lie in [0, buckets); 0 where the operation has none
   Type type = Type::kI32;   ///< of the values; of the labels where there are no values
   Op op = Op::kSum;
+  std::string_view distribution;  ///< of the values, by name
   const Params& params;
   const DeviceTraits& device;
 
@@ -224,6 +225,8 @@ struct Variant {
   std::uint64_t (*depth)(const Problem&) = nullptr;
   Traffic (*traffic)(const Problem&) = nullptr;
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
+  /// The width of the counts that the library called is given; null where none is called.
+  unsigned (*count_bits)(const Problem&) = nullptr;
   /// By type and operator; null where the combination is not provided.
   EnqueueTable enqueue{};
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/library_counts.hpp"
 
 #ifdef __CUDACC__
 #include <cuda/functional>

@@ -9,7 +9,7 @@
 #include "kernels/shared/label_sets.hpp"
 #include "kernels/shared/partitioning.hpp"
 
-namespace reduce_bench::BACKEND {
+namespace reduce_bench::BACKEND::stable_tiles {
 
 /// Chosen for an H200, for both variants (docs/kernels/partition-multiscan.md).
 struct StableTilesPolicy {
@@ -251,14 +251,15 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Where the inputs of a chunk lie. Those in one tile form a piece; bit i of word w of `begins`
-/// says that a piece begins with input 32 * w + i of the chunk.
+/// says that a piece begins with input kWordBits * w + i of the chunk.
 struct Pieces {
   unsigned* shifts;  ///< of every piece: its place in Tiles minus its number in the chunk
   unsigned* begins;
   unsigned* before;  ///< of every word: how many pieces begin before it
   unsigned* sums;    ///< for block_exclusive_sum
 
-  static constexpr unsigned kWords = kTile / 32;
+  static constexpr unsigned kWordBits = 32;
+  static constexpr unsigned kWords = kTile / kWordBits;
   static constexpr std::size_t kBytes = (kTile + 2 * kWords + kWarps) * sizeof(unsigned);
   __device__ explicit Pieces(unsigned* memory)
       : shifts(memory), begins(memory + kTile), before(begins + kWords), sums(before + kWords) {}
@@ -284,7 +285,7 @@ struct Pieces {
       __syncthreads();
       const unsigned piece = pieces + block_exclusive_sum(length > 0 ? 1 : 0, sums, all_pieces);
       if (length > 0 && input < count) {
-        atomicOr(&begins[input / 32], 1u << input % 32);
+        atomicOr(&begins[input / kWordBits], 1u << input % kWordBits);
         shifts[piece] = tile * kTile + begin - input;
       }
       inputs += all_inputs;
@@ -314,7 +315,7 @@ struct Pieces {
   }
   /// The place in Tiles of input number `input` of the chunk.
   __device__ std::size_t address(unsigned input) const {
-    const unsigned word = input / 32, up_to = (2u << input % 32) - 1;
+    const unsigned word = input / kWordBits, up_to = (2u << input % kWordBits) - 1;
     return shifts[before[word] + __popc(begins[word] & up_to) - 1] + input;
   }
 };
@@ -394,4 +395,4 @@ void enqueue_order_tiles(const TypedCall<T>& call, const Partitioning& parts,
          parts, tiles, chunks);
 }
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::stable_tiles

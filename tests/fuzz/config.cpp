@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
       problems +=
           sweep.n.size() * sweep.types.size() * sweep.distributions.size() * sweep.ops.size();
     if (problems > 200) return;
-    for (const Point& point : make_plan(config, {.automatic = {Backend::kCpu}}))
+    for (const Point& point : make_plan(config, {.automatic = {Backend::kCpu}}).points)
       check_text(describe(point));
   });
 }

@@ -8,12 +8,14 @@ using namespace reduce_bench;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const Json header{{"journal", 1}};
-  static const std::vector<Point> plan = make_plan(
-      parse_config(
-          Json::parse(
-              R"({"schema": 1, "sweeps": [{"variants": ["harris/*"], "n": [0, 1024, 4096]}]})"),
-          "good", {}),
-      {.automatic = {Backend::kCpu}});
+  static const std::vector<Point> plan =
+      make_plan(
+          parse_config(
+              Json::parse(
+                  R"({"schema": 1, "sweeps": [{"variants": ["harris/*"], "n": [0, 1024, 4096]}]})"),
+              "good", {}),
+          {.automatic = {Backend::kCpu}})
+          .points;
   return feed(bytes, size, [](const std::filesystem::path& file) {
     Restored restored;
     {

@@ -65,7 +65,7 @@ int feed(const std::uint8_t* bytes, std::size_t size, F&& read) {
     const std::string message = error.what();
     check_text(message);
     if (message.find('\n') != std::string::npos) finding("more than one line: " + message);
-    if (message.size() > 2000) finding("too long: " + message);
+    if (message.size() >= 300) finding("too long: " + message);
   }
   return 0;
 }

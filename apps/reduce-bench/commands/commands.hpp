@@ -8,6 +8,16 @@
 
 namespace reduce_bench {
 
+/// Adds the option `--device`.
+inline void add_device(CLI::App& command, std::optional<int>& device) {
+  add_number(command, "--device",
+             {.least = 0,
+              .most = std::numeric_limits<int>::max(),
+              .advice = "'reduce-bench info' lists the devices"},
+             "CUDA device number",
+             [&device](std::uint64_t number) { device = static_cast<int>(number); });
+}
+
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
 void add_list(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);

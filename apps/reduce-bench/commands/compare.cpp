@@ -15,7 +15,7 @@ struct CompareOptions {
   std::string base, new_;
   std::string config;
   std::string format = "text";
-  bool allow_environment = false;
+  bool allow_environment = false, allow_missing = false;
 };
 
 std::vector<std::string> all_environment_differences(const Side& base, const Side& new_) {
@@ -37,19 +37,17 @@ std::vector<std::string> all_environment_differences(const Side& base, const Sid
 }
 
 /// A comparison without a verdict is no evidence that nothing changed.
-void check_anything_compared(const Side& base, const Side& new_, const RunComparison& comparison) {
+void check_anything_compared(const RunComparison& comparison) {
   const auto decided = [](const ComparedPoint& point) {
     return point.change || point.verdict == Verdict::kBroken || point.verdict == Verdict::kFixed;
   };
   if (std::any_of(comparison.points.begin(), comparison.points.end(), decided)) return;
   const ComparedPoint& first = comparison.points.front();
   throw UsageError(fmt::format(
-      "nothing could be compared: of {} points of '{}' and '{}' none has a verified time on both "
-      "sides (the first, {}{}{}, is {}{}{}); compare runs that measured the same points in the "
-      "same modes",
-      comparison.points.size(), base.name, new_.name, first.identity.text(),
-      first.mode.empty() ? "" : ", ", first.mode, name_of(first.verdict),
-      first.note.empty() ? "" : ": ", first.note));
+      "nothing could be compared: of {} points none has a verified time on both sides (the first, "
+      "{}{}{}, is {}{}{}); compare runs that measured the same points in the same modes",
+      comparison.points.size(), first.identity.text(), first.mode.empty() ? "" : ", ", first.mode,
+      name_of(first.verdict), first.note.empty() ? "" : ": ", first.note));
 }
 
 int compare_runs(const CompareOptions& options) {
@@ -58,14 +56,19 @@ int compare_runs(const CompareOptions& options) {
   const Side base = read_side(options.base), new_ = read_side(options.new_);
   const std::vector<std::string> differences = all_environment_differences(base, new_);
   if (!differences.empty() && !options.allow_environment) {
-    fmt::print(stderr,
-               "reduce-bench: '{}' and '{}' are from different environments ({}): compare runs of "
-               "one machine and build set-up, or add --allow-environment\n",
-               base.name, new_.name, fmt::join(differences, "; "));
+    const std::string more =
+        differences.size() > 1 ? fmt::format(", and {} more", differences.size() - 1) : "";
+    fmt::print(
+        stderr,
+        "reduce-bench: the environments differ ({}{}): compare runs of one machine and build "
+        "set-up, or add --allow-environment\n",
+        differences.front(), more);
     return kExitEnvironmentDiffers;
   }
-  const ComparisonReport report{base, new_, differences, compare_sides(base, new_, thresholds)};
-  check_anything_compared(base, new_, report.comparison);
+  const Missing missing = options.allow_missing ? Missing::kAllowed : Missing::kFails;
+  const ComparisonReport report{base, new_, differences,
+                                compare_sides(base, new_, thresholds, missing)};
+  check_anything_compared(report.comparison);
   if (options.format == "json")
     fmt::print("{}\n", report.json().dump(1, ' ', false, Json::error_handler_t::replace));
   else if (options.format == "junit") fmt::print("{}", report.junit());
@@ -73,8 +76,7 @@ int compare_runs(const CompareOptions& options) {
   else fmt::print("{}", report.text());
 
   const RunComparison& comparison = report.comparison;
-  if (comparison.count(Verdict::kBroken) + comparison.count(Verdict::kSlower) > 0)
-    return kExitRegression;
+  if (comparison.has_regression()) return kExitRegression;
   return comparison.count(Verdict::kInconclusive) > 0 ? kExitIncomplete : kExitGood;
 }
 
@@ -93,6 +95,9 @@ void add_compare(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--allow-environment", o->allow_environment,
                     "Compare runs of different GPUs, drivers, clocks, CPUs or compilers");
+  command->add_flag(
+      "--allow-missing", o->allow_missing,
+      "Let new lack points that base has, such as those of a variant that was removed");
   command->footer(
       "Examples:\n"
       "  reduce-bench compare results/nvidia-h200/quick.json new.json\n"
@@ -100,10 +105,12 @@ void add_compare(CLI::App& app, Action& action) {
       "  reduce-bench compare base-rounds/ new-rounds/ --format markdown\n"
       "A point is slower where its ratio of medians is beyond the threshold and differs from 1\n"
       "after correction for all points (docs/adr/0006-comparison.md).\n"
-      "Exit codes: 0 nothing slower or broken, 1 a regression, 2 bad usage or input, or not one\n"
-      "point could be compared, 3 different environments, 4 some points are inconclusive and none "
-      "is a\n"
-      "regression.");
+      "Exit codes: 0 no regression, or both sides are the same run, 1 a regression: a point "
+      "became\n"
+      "slower, wrong or failing, or new lacks it, 2 bad usage or input, or not one point could be\n"
+      "compared, 3 different environments, 4 some points are inconclusive (few points in one "
+      "round,\n"
+      "or much noise) and none is a regression.");
   command->callback([=, &action] { action = [=] { return compare_runs(*o); }; });
 }
 

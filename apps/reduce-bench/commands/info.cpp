@@ -47,8 +47,9 @@ int info(bool as_json) {
              text(env["cpu"]["llc_bytes"]));
   fmt::print("CUDA:          runtime {}, driver supports {}\n", text(env["cuda_runtime"]),
              text(env["cuda_driver"]));
-  fmt::print("Build:         {}, {} ({}), CUDA compiler {}\n", text(env["compiler"]),
-             text(env["build_type"]), text(env["flags"]), text(env["cuda_compiler"]));
+  fmt::print("Build:         {}, {} ({}), CUDA compiler {}, CUB and Thrust {}\n",
+             text(env["compiler"]), text(env["build_type"]), text(env["flags"]),
+             text(env["cuda_compiler"]), text(env["cccl"]));
   fmt::print("Revision:      {}{}\n", text(env["git"]["revision"]),
              env["git"]["dirty"] == true ? " with uncommitted changes" : "");
   for (const auto& [backend, ceilings] : document["ceilings"].items()) {

@@ -59,9 +59,9 @@ int main(int argc, char** argv) {
   add_compare(app, action);
   add_info(app, action);
   add_worker(app, action);
-  if (const std::optional<int> ended = read_command_line(app, argc, argv)) return *ended;
-  if (argv[1] != kWorkerCommand) std::set_new_handler(&end_without_memory);
   try {
+    if (const std::optional<int> ended = read_command_line(app, argc, argv)) return *ended;
+    if (argv[1] != kWorkerCommand) std::set_new_handler(&end_without_memory);
     return run_action(action);
   } catch (const UsageError& error) {
     complain(fmt::format("reduce-bench: {}", error.what()));

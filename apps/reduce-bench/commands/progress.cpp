@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace reduce_bench {
@@ -24,27 +25,49 @@ std::size_t terminal_columns() {
 
 Progress::Progress(std::size_t total) : total_(total), live_(isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
-  if (live_) fmt::print(stderr, "\r\033[K");
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
+  if (!live_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
 }
 
-std::string Progress::remaining(std::size_t done) const {
+double Progress::even_share(std::size_t k) const {
+  return static_cast<double>(k) / static_cast<double>(total_);
+}
+
+std::string Progress::line(std::size_t k, const std::string& what, double share) const {
   const double elapsed_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  std::string text = clock_text(elapsed_s) + " elapsed";
-  if (done > 0 && done < total_)
-    text += ", about " +
-            clock_text(elapsed_s / static_cast<double>(done) * static_cast<double>(total_ - done)) +
-            " left";
-  return text;
+  std::string text = fmt::format("[{}/{}] {} elapsed", k + 1, total_, clock_text(elapsed_s));
+  if (share > 0 && share < 1)
+    text += fmt::format(", about {} left", clock_text(elapsed_s / share * (1 - share)));
+  return fmt::format("{} | {}", text, what);
+}
+
+void Progress::show(std::size_t k, const std::string& what, double share) {
+  std::string text = line(k, what, share);
+  if (text.size() >= terminal_columns()) text.resize(terminal_columns() - 1);
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
 }
 
 void Progress::begin(std::size_t k, const std::string& what) {
-  if (!live_) return;
-  std::string line = fmt::format("[{}/{}] {} | {}", k + 1, total_, remaining(k), what);
-  if (line.size() >= terminal_columns()) line.resize(terminal_columns() - 1);
-  fmt::print(stderr, "\r\033[K{}", line);
-  std::fflush(stderr);
+  if (live_) show(k, what, even_share(k));
+}
+
+void Progress::pass(std::size_t k, const std::string& what, std::optional<double> share) {
+  if (live_) {
+    // Small steps follow each other faster than anybody reads.
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown_ < std::chrono::milliseconds(50)) return;
+    shown_ = now;
+    show(k, what, share.value_or(even_share(k)));
+  } else if (k >= passed_ + std::max<std::size_t>(1, total_ / 10)) {
+    passed_ = k;
+    fmt::print(stderr, "{}\n", line(k, what, share.value_or(even_share(k))));
+  }
 }
 
 void Progress::end(std::size_t k, const std::string& what, const std::string& outcome) {

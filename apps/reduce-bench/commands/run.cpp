@@ -27,7 +27,8 @@
 #include "results/environment.hpp"
 #include "results/files.hpp"
 #include "results/journal.hpp"
-#include "results/run.hpp"
+#include "results/older.hpp"
+#include "results/run_plan.hpp"
 #include "results/table.hpp"
 #include "worker/interrupt.hpp"
 #include "worker/worker.hpp"
@@ -139,7 +140,7 @@ std::filesystem::path prepare_output(const std::string& asked, const GpuInfo* gp
 }
 
 /// What a run is asked for, resolved for this machine.
-struct Plan {
+struct ResolvedRun {
   Config config;
   std::vector<Point> points;
   CudaStatus cuda;
@@ -147,50 +148,57 @@ struct Plan {
   Json environment;
 };
 
-Plan resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
-  Plan plan{.config = read_config(options.config, options.settings), .cuda = cuda_status()};
-  const BackendChoice choice = choose_backend(options.backend, plan.cuda);
+ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
+  ResolvedRun resolved{.config = read_config(options.config, options.settings),
+                       .cuda = cuda_status()};
+  const BackendChoice choice = choose_backend(options.backend, resolved.cuda);
   if (!options.backend.empty())
-    for (Sweep& sweep : plan.config.sweeps) sweep.backends.clear();
+    for (Sweep& sweep : resolved.config.sweeps) sweep.backends.clear();
   fmt::print(stderr, "backend {}\n", choice.why);
-  plan.points = make_plan(plan.config, {choice.automatic, options.filter, options.seed});
-  const bool has_cuda = plan.cuda.unavailable.empty();
-  const bool uses_cuda = std::any_of(plan.points.begin(), plan.points.end(),
+  Plan plan = make_plan(resolved.config, {choice.automatic, options.filter, options.seed});
+  resolved.points = std::move(plan.points);
+  const bool has_cuda = resolved.cuda.unavailable.empty();
+  const auto on_cuda = std::count_if(resolved.points.begin(), resolved.points.end(),
                                      [](const Point& p) { return p.backend == Backend::kCuda; });
+  const bool uses_cuda = on_cuda > 0;
   if (options.device && (!uses_cuda || !has_cuda))
     throw UsageError(
         fmt::format("--device {}: {}; leave --device out", *options.device,
-                    has_cuda ? "no point of the plan runs on cuda" : plan.cuda.unavailable));
+                    has_cuda ? "no point of the plan runs on cuda" : resolved.cuda.unavailable));
   if (uses_cuda && has_cuda) {
     const auto ordinal = static_cast<std::size_t>(options.device.value_or(0));
-    if (ordinal >= plan.cuda.devices.size())
+    if (ordinal >= resolved.cuda.devices.size())
       throw UsageError(
           fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' lists them",
-                      ordinal, plan.cuda.devices.size()));
-    plan.gpu = &plan.cuda.devices[ordinal];
+                      ordinal, resolved.cuda.devices.size()));
+    resolved.gpu = &resolved.cuda.devices[ordinal];
   }
-  plan.environment = environment_json(plan.cuda, plan.gpu, command_line, options.seed, choice.why);
+  resolved.environment =
+      environment_json(resolved.cuda, resolved.gpu, command_line, options.seed, choice.why);
   if (options.resume && options.output == "-")
     throw UsageError("--resume needs a results file: name it with -o");
   if (options.resume && options.output.empty())
     throw UsageError("--resume needs the file of the run to go on with: name it with -o");
-  return plan;
+  for (const std::string& reason : plan.left_out) fmt::print(stderr, "left out: {}\n", reason);
+  if (uses_cuda && !has_cuda)
+    fmt::print(stderr, "skipped: {} points on cuda: {}\n", on_cuda, resolved.cuda.unavailable);
+  return resolved;
 }
 
-int dry_run(const Plan& plan) {
-  for (const Point& point : plan.points) fmt::print("{}\n", describe(point));
-  fmt::print(stderr, "{} points\n", plan.points.size());
+int dry_run(const ResolvedRun& resolved) {
+  for (const Point& point : resolved.points) fmt::print("{}\n", describe(point));
+  fmt::print(stderr, "{} points\n", resolved.points.size());
   return kExitGood;
 }
 
-std::unique_ptr<Journal> open_journal(const Plan& plan, const RunOptions& options,
+std::unique_ptr<Journal> open_journal(const ResolvedRun& resolved, const RunOptions& options,
                                       const std::filesystem::path& output) {
   const Json header{{"journal", 1},
-                    {"config", to_json(plan.config)},
+                    {"config", to_json(resolved.config)},
                     {"filter", options.filter},
                     {"keep_samples", options.keep_samples},
-                    {"identity", identity_json(plan.environment)},
-                    {"points", plan.points.size()}};
+                    {"identity", identity_json(resolved.environment)},
+                    {"points", resolved.points.size()}};
   std::filesystem::path file = output;
   file += ".journal";
   if (options.resume && !std::filesystem::exists(file))
@@ -220,8 +228,11 @@ class Terminal final : public RunSurroundings {
 
   void begin_ceilings(Backend backend, std::size_t sizes) override {
     fmt::print(stderr, "measuring the ceilings of {} at {} sizes\n", name_of(backend), sizes);
+    ceilings_.emplace(sizes);
   }
+  void begin_ceiling(std::size_t k) override { ceilings_->pass(k, "sizes of the ceilings"); }
   void begin_point(const Point& point) override {
+    ceilings_.reset();
     if (!progress_) progress_.emplace(points_);  // its clock starts with the first point
     progress_->begin(point.index, describe(point));
   }
@@ -241,7 +252,7 @@ class Terminal final : public RunSurroundings {
   }
 
   std::size_t points_;
-  std::optional<Progress> progress_;
+  std::optional<Progress> ceilings_, progress_;
   int ordinal_;  ///< of the CUDA device
   std::map<Backend, Worker> workers_;
 };
@@ -252,8 +263,18 @@ void write_to_stdout(const std::string& text) {
         fmt::format("cannot write the results to standard output: {}", std::strerror(errno)));
 }
 
+/// Says, before anything is measured, that another result will be replaced.
+void tell_of_older(const std::filesystem::path& output, const ResolvedRun& resolved) {
+  const auto older = older_result(output, resolved.config, resolved.points);
+  if (older && !older->of_this_plan)
+    fmt::print(stderr,
+               "replaces '{}', {} points of another configuration, when this run is complete; "
+               "-o names another file\n",
+               output.string(), older->points);
+}
+
 /// What a person reads at the end; `output` is empty where the results went to standard output.
-void report(const RunResults& results, const std::filesystem::path& output) {
+void report(const RunResults& results, const std::filesystem::path& output, bool written) {
   FILE* const human = output.empty() ? stderr : stdout;
   fmt::print(human, "{}", results_table(results.points));
   if (const std::string problems = problems_text(results.points); !problems.empty())
@@ -262,7 +283,10 @@ void report(const RunResults& results, const std::filesystem::path& output) {
     fmt::print(human, "\nNoise floor: identical measurements differed by up to {:.2f} %\n",
                100 * *floor);
   if (!output.empty()) {
-    fmt::print(stderr, "results: {}\n", output.string());
+    if (written) fmt::print(stderr, "results: {}\n", output.string());
+    else
+      fmt::print(stderr, "'{}' keeps its older result{}\n", output.string(),
+                 results.all_skipped() ? "" : "; what was measured lies in the journal beside it");
     if (!results.not_run.empty())
       fmt::print(stderr, "{} points could not be run; --resume -o {} tries them again\n",
                  results.not_run.size(), output.string());
@@ -276,44 +300,50 @@ void report(const RunResults& results, const std::filesystem::path& output) {
                "are above\n");
 }
 
-int run(const Plan& plan, const RunOptions& options) {
+int run(const ResolvedRun& resolved, const RunOptions& options) {
   // A closed pipe or a file grown to its limit is an error to report, not a reason to die.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
-    output = prepare_output(options.output, plan.gpu);
-    journal = open_journal(plan, options, output);
+    output = prepare_output(options.output, resolved.gpu);
+    journal = open_journal(resolved, options, output);
+    tell_of_older(output, resolved);
   }
   catch_interrupts();
   Restored restored;
   if (options.resume) {
-    restored = restore(*journal, plan.points);
+    restored = restore(*journal, resolved.points);
     fmt::print(stderr, "resumed: {} of {} points were done\n",
                std::count_if(restored.points.begin(), restored.points.end(),
                              [](const auto& point) { return point.has_value(); }),
-               plan.points.size());
+               resolved.points.size());
   }
   RunSettings settings{.seed = options.seed, .keep_samples = options.keep_samples};
-  if (plan.gpu == nullptr) settings.absent[Backend::kCuda] = plan.cuda.unavailable;
-  else if (plan.gpu->peak_gb_per_s)
-    settings.peak_gb_per_s[Backend::kCuda] = *plan.gpu->peak_gb_per_s;
+  if (resolved.gpu == nullptr) settings.absent[Backend::kCuda] = resolved.cuda.unavailable;
+  else if (resolved.gpu->peak_gb_per_s)
+    settings.peak_gb_per_s[Backend::kCuda] = *resolved.gpu->peak_gb_per_s;
   RunResults results;
   {
-    Terminal terminal(plan.points.size(), plan.gpu != nullptr ? plan.gpu->ordinal : 0);
-    results = run_plan(plan.points, settings, std::move(restored), journal.get(), terminal);
+    Terminal terminal(resolved.points.size(), resolved.gpu != nullptr ? resolved.gpu->ordinal : 0);
+    results = run_plan(resolved.points, settings, std::move(restored), journal.get(), terminal);
   }
-  const Json document = take_document(results, plan.points, plan.config, plan.environment);
+  const Json document =
+      take_document(results, resolved.points, resolved.config, resolved.environment);
   // The command line need not be UTF-8.
   const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  bool written = true;
   if (journal == nullptr) {
     write_to_stdout(text);
   } else {
-    write_atomically(output, text);
-    if (!results.interrupted && results.not_run.empty()) journal->remove();
+    // Until the new result is complete, the journal has it, and an older one stays.
+    const bool complete = !results.interrupted && results.not_run.empty();
+    written = (complete && !results.all_skipped()) || holds_all_of(document, output);
+    if (written) write_atomically(output, text);
+    if (complete) journal->remove();
   }
-  report(results, output);
+  report(results, output, written);
   return results.exit_status();
 }
 
@@ -328,11 +358,12 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
                       "results/local/<time>-<device>.json)");
   command->add_option("--filter", o->filter, "Keep only variants that match these globs");
   command->add_option("--backend", o->backend, "cuda or cpu (default: cuda where a device is)");
-  command->add_option("--device", o->device, "CUDA device number")->check(CLI::NonNegativeNumber);
+  add_device(*command, o->device);
   command->add_option("--set", o->settings,
-                      "Override an axis or setting of every sweep: n=1024,4096, type=f32, "
-                      "params.block=256, measurement.max_time_ms=50");
-  command->add_option("--seed", o->seed, "Seed of the inputs and of the interleaving");
+                      "Override an axis or setting of every sweep: n=1024,2^20, type=f32, "
+                      "labels=zipf(1.2), params.block=256, measurement.max_time_ms=50");
+  add_number(*command, "--seed", {}, "Seed of the inputs and of the interleaving",
+             [o](std::uint64_t seed) { o->seed = seed; });
   command->add_flag("--resume", o->resume, "Go on with the run that was writing the file of -o");
   command->add_flag("--dry-run", o->dry_run, "Only list the points");
   command->add_flag("--keep-samples", o->keep_samples, "Store every sample, not only summaries");
@@ -344,8 +375,8 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
       "  reduce-bench run --config configs/quick.json -o - | python3 -m json.tool");
   command->callback([=, &action] {
     action = [=] {
-      const Plan plan = resolve(*o, command_line);
-      return o->dry_run ? dry_run(plan) : run(plan, *o);
+      const ResolvedRun resolved = resolve(*o, command_line);
+      return o->dry_run ? dry_run(resolved) : run(resolved, *o);
     };
   });
 }

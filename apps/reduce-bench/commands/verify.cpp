@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "commands/commands.hpp"
+#include "commands/progress.hpp"
+#include "common/command_line.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "plan/variants.hpp"
@@ -11,6 +17,8 @@
 
 namespace reduce_bench {
 namespace {
+
+constexpr double kElementsOfACase = 1000;
 
 struct VerifyOptions {
   std::vector<std::string> filter;
@@ -27,7 +35,11 @@ std::vector<Backend> backends_to_verify(const VerifyOptions& options, const Cuda
                cuda.unavailable.empty() ? "" : ": " + cuda.unavailable);
     return {gpu, Backend::kCpu};
   }
-  const auto backend = static_cast<Backend>(*find_name(kBackendNames, options.backend));
+  const auto name = find_name(kBackendNames, options.backend);
+  if (!name)
+    throw UsageError(fmt::format("--backend {}: no such backend; use {}", options.backend,
+                                 one_of(kBackendNames)));
+  const auto backend = static_cast<Backend>(*name);
   if (backend == Backend::kCuda && !cuda.unavailable.empty())
     throw UsageError(fmt::format("--backend cuda: {}; use --backend emu", cuda.unavailable));
   return {backend};
@@ -62,8 +74,11 @@ void print_row(const Subject& subject, const Tally& tally) {
   for (std::size_t i = 0; i < tally.failures.size() && i < 5; ++i)
     fmt::print("  {}\n", tally.failures[i]);
   if (tally.failures.size() > 5) fmt::print("  and {} more\n", tally.failures.size() - 5);
-  std::fflush(stdout);
+  check_standard_output();
 }
+
+/// In elements: what is the same for every case takes as long as some of them.
+double work_of(const Case& c) { return kElementsOfACase + static_cast<double>(c.point.n); }
 
 int verify(const VerifyOptions& options) {
   const auto entries =
@@ -71,28 +86,44 @@ int verify(const VerifyOptions& options) {
   const CudaStatus cuda = cuda_status();
   const std::vector<Backend> backends = backends_to_verify(options, cuda);
   if (options.device) check_device(*options.device, backends, cuda);
-  unsigned checked = 0, failed = 0;
-  Json report = Json::array();
+  std::map<Backend, Worker> workers;
+  std::vector<Subject> subjects;
+  double work = 0;
   for (const Backend backend : backends) {
-    Worker worker(backend, options.device.value_or(0));
-    const Execute execute = [&](const Point& point, const ExecuteOptions& how) {
-      // Nothing catches interrupts here, so no point is ever given up.
-      return worker.execute(point, how).value();
-    };
+    Worker& worker =
+        workers.try_emplace(backend, backend, options.device.value_or(0)).first->second;
     for (const CatalogEntry* entry : entries) {
       if (entry->on(backend) == nullptr) continue;
-      const Subject subject{*entry, backend, worker.traits(), options.full};
-      const Tally tally = check_variant(subject, execute);
-      ++checked;
-      if (!tally.failures.empty()) ++failed;
-      if (options.as_json) report.push_back(to_json(subject, tally));
-      else print_row(subject, tally);
+      subjects.push_back({*entry, backend, worker.traits(), options.full});
+      for (const Case& c : all_cases(subjects.back())) work += work_of(c);
     }
   }
-  if (checked == 0)
+  if (subjects.empty())
     throw UsageError("none of the variants asked for runs on the chosen backends in this build");
+  unsigned failed = 0;
+  double done = 0;
+  Json report = Json::array();
+  Progress progress(subjects.size());
+  for (std::size_t k = 0; k < subjects.size(); ++k) {
+    const Subject& subject = subjects[k];
+    const std::string what =
+        fmt::format("{} on {}", subject.entry.variant.id, name_of(subject.backend));
+    progress.pass(k, what, done / work);
+    const Execute execute = [&](const Point& point, const ExecuteOptions& how) {
+      // Nothing catches interrupts here, so no point is ever given up.
+      return workers.at(subject.backend).execute(point, how).value();
+    };
+    const Tally tally = check_variant(subject, execute, [&](const Case& c) {
+      done += work_of(c);
+      progress.pass(k, what, done / work);
+    });
+    if (!tally.failures.empty()) ++failed;
+    progress.clear();
+    if (options.as_json) report.push_back(to_json(subject, tally));
+    else print_row(subject, tally);
+  }
   if (options.as_json) fmt::print("{}\n", report.dump(2));
-  fmt::print(stderr, "{} variants verified, {} failed\n", checked - failed, failed);
+  fmt::print(stderr, "{} variants verified, {} failed\n", subjects.size() - failed, failed);
   return failed > 0 ? kExitWrongResult : kExitGood;
 }
 
@@ -102,11 +133,9 @@ void add_verify(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("verify", "Correctness only, on adversarial inputs");
   auto o = std::make_shared<VerifyOptions>();
   command->add_option("--filter", o->filter, "Globs of variant ids, such as 'harris/*'");
-  command
-      ->add_option("--backend", o->backend,
-                   "cuda, cpu or emu (default: cpu and, where there is a GPU, cuda, else emu)")
-      ->check(CLI::IsMember({"cuda", "cpu", "emu"}));
-  command->add_option("--device", o->device, "CUDA device number")->check(CLI::NonNegativeNumber);
+  command->add_option("--backend", o->backend,
+                      "cuda, cpu or emu (default: cpu and, where there is a GPU, cuda, else emu)");
+  add_device(*command, o->device);
   command->add_flag("--full", o->full,
                     "Every size class, distribution, parameter value and misalignment");
   command->add_flag("--json", o->as_json, "An array of objects instead of a table");

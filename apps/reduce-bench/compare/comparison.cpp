@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <set>
 #include <tuple>
 
@@ -16,10 +17,28 @@ constexpr double kConfidence = 0.95;
 constexpr double kNormal95 = 1.959964;
 constexpr double kFalseDiscoveryRate = 0.05;
 
+// How far the logarithms of identical code's times lie apart from process to process, at most
+// (docs/adr/0006-comparison.md): of kernels on a GPU, where the host waits for them, and on a CPU,
+// where a neighbour takes half of the time.
+constexpr double kDeviceProcesses = 0.10, kWaitingProcesses = 0.20;
+constexpr double kCpuProcesses = std::numbers::ln2;
+
+// Short times are those in which a launch counts: two processes differ more in them than in others.
+constexpr double kShortNs = 16e3;
+
+constexpr std::string_view kCpu = name_of(Backend::kCpu);
+
+// The spread of fewer rounds is too often small by chance.
+constexpr std::size_t kLeastRounds = 5;
+
+// Everything is slower where all points but so many are, and there are at least so many.
+constexpr double kExceptions = 0.05;
+constexpr std::size_t kLeastCommon = 5;
+
 /// One point in every round that has it, paired by round.
 struct PairedPoint {
   std::vector<std::pair<const MeasuredPoint*, const MeasuredPoint*>> rounds;
-  bool in_base = false, in_new = false;
+  bool in_base = false, timed_in_base = false;
 };
 
 std::map<PointIdentity, PairedPoint> pair_points(const Side& base, const Side& new_) {
@@ -29,10 +48,11 @@ std::map<PointIdentity, PairedPoint> pair_points(const Side& base, const Side& n
     for (const auto& [identity, point] : base.rounds[k].points) {
       PairedPoint& pair = paired[identity];
       pair.in_base = true;
+      pair.timed_in_base = pair.timed_in_base || point.ranked();
       if (const auto found = new_points.find(identity); found != new_points.end())
         pair.rounds.emplace_back(&point, &found->second);
     }
-    for (const auto& [identity, unused] : new_points) paired[identity].in_new = true;
+    for (const auto& [identity, unused] : new_points) paired.try_emplace(identity);
   }
   return paired;
 }
@@ -58,7 +78,7 @@ ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& b
   ComparedPoint compared{.identity = identity};
   if (new_.bad() && !base.bad()) compared.verdict = Verdict::kBroken;
   else if (base.bad() && new_.ranked()) compared.verdict = Verdict::kFixed;
-  else if (base.ranked()) compared.verdict = Verdict::kOnlyBase;
+  else if (base.ranked()) compared.verdict = Verdict::kLost;
   else if (new_.ranked()) compared.verdict = Verdict::kOnlyNew;
   compared.note = fmt::format("{} -> {}", status_text(base), status_text(new_));
   if (status_text(base) == status_text(new_)) compared.note = status_text(new_);
@@ -73,8 +93,7 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   if (rounds.size() > 1) change.evidence = Evidence::kRounds;
   else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
     change.evidence = Evidence::kSummary;
-  change.lone_sample =
-      rounds.size() == 1 && std::min(rounds[0].base.count, rounds[0].new_.count) < 2;
+  change.decides = rounds.size() > 1 || std::min(rounds[0].base.count, rounds[0].new_.count) > 1;
   double log_base = 0, log_new = 0, log_clocks = 0;
   for (const Round& round : rounds) {
     log_base += std::log(round.base.median_ns);
@@ -91,12 +110,28 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   return change;
 }
 
+/// 95 % of ratios with this noise differ from 1 by less.
+double floor_of(const Noise& noise) { return std::expm1(kNormal95 * std::sqrt(noise.variance)); }
+
 bool less_noise(const Noise& a, const Noise& b) { return a.variance < b.variance; }
 
+bool is_short(const TimeChange& change) {
+  return std::min(change.base_ns, change.new_ns) < kShortNs;
+}
+
+/// What two processes of the same code differ by.
+Noise processes_of(const ComparedPoint& point) {
+  return known_noise(point.identity.backend == kCpu ? kCpuProcesses
+                     : point.change->waits          ? kWaitingProcesses
+                                                    : kDeviceProcesses);
+}
+
+using Noises = std::map<const ComparedPoint*, Noise>;
+
 /// The noise of each point of a single round, from its neighbours in the order of either run.
-std::map<const ComparedPoint*, Noise> neighbour_noises(const std::vector<ComparedPoint*>& points,
-                                                       const Side& base, const Side& new_) {
-  std::map<const ComparedPoint*, Noise> noises;
+Noises neighbour_noises(const std::vector<ComparedPoint*>& points, const Side& base,
+                        const Side& new_) {
+  Noises noises;
   for (const Side* side : {&base, &new_}) {
     std::map<std::string, std::vector<std::pair<std::size_t, const ComparedPoint*>>> by_mode;
     for (const ComparedPoint* point : points)
@@ -115,37 +150,101 @@ std::map<const ComparedPoint*, Noise> neighbour_noises(const std::vector<Compare
   return noises;
 }
 
+/// Adds to the noise of each point how far all points lie apart, and short ones also how far short
+/// ones do: they may be too few to show in the spread of all.
+void add_spread(Noises& noises, const std::vector<ComparedPoint*>& points) {
+  std::vector<double> all, in_short;
+  for (const ComparedPoint* point : points) {
+    all.push_back(point->change->log_ratio.value);
+    if (is_short(*point->change)) in_short.push_back(all.back());
+  }
+  const bool short_tell = in_short.size() >= kLeastSweep;
+  const SweepNoise of_all(std::move(all)), of_short(std::move(in_short));
+  for (const ComparedPoint* point : points) {
+    const double value = point->change->log_ratio.value;
+    Noise& noise = noises[point];
+    noise = std::max(noise, of_all.as_seen_from(value), less_noise);
+    if (is_short(*point->change))
+      noise = std::max(noise, short_tell ? of_short.as_seen_from(value) : processes_of(*point),
+                       less_noise);
+  }
+}
+
 /// Adds the noise between identical runs to the points of one backend.
 void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, const Side& base,
                const Side& new_) {
-  std::vector<double> log_ratios;
-  std::map<const ComparedPoint*, Noise> neighbours;
+  const bool single = base.rounds.size() == 1, tells = points.size() >= kLeastSweep;
   // Several rounds show the noise by their own spread; a single one only by the whole sweep.
-  if (base.rounds.size() == 1 && points.size() >= kLeastSweep) {
-    for (const ComparedPoint* point : points) log_ratios.push_back(point->change->log_ratio.value);
-    neighbours = neighbour_noises(points, base, new_);
+  Noises sweep;
+  if (single && tells) {
+    sweep = neighbour_noises(points, base, new_);
+    add_spread(sweep, points);
   }
-  const SweepNoise sweep(std::move(log_ratios));
   for (ComparedPoint* point : points) {
     TimeChange& change = *point->change;
     // Only the rounds that have the point average its noise.
-    const Noise own{pairs.variance / static_cast<double>(change.rounds), pairs.degrees};
-    const Noise noise =
-        std::max({sweep.as_seen_from(change.log_ratio.value), own, neighbours[point]}, less_noise);
+    const auto rounds = static_cast<double>(change.rounds);
+    Noise noise{pairs.variance / rounds, pairs.degrees};
+    const Noise processes = processes_of(*point);
+    if (!single && change.rounds < kLeastRounds)
+      noise = std::max(noise, {processes.variance / rounds, processes.degrees}, less_noise);
+    if (single) {
+      const Noise most = most_noise(processes, pairs);
+      // What a sweep has in common beyond what runs can differ by is a change, and no noise.
+      noise = std::max(noise, tells ? std::min(sweep[point], most, less_noise) : most, less_noise);
+      if (change.waits) noise = std::max(noise, processes, less_noise);
+      change.most_threshold = change.threshold + floor_of(most);
+      // By how much a neighbour delays threads that wait for each other has no bound.
+      if (!tells && point->identity.backend == kCpu && change.decides) {
+        change.decides = false;
+        point->note = "few points in one round";
+      }
+    }
     change.log_ratio = with_noise(change.log_ratio, noise);
-    change.p_value = change.lone_sample ? 1 : change.log_ratio.p_value();
-    change.noise_floor = std::expm1(kNormal95 * std::sqrt(noise.variance));
+    change.p_value = change.decides ? change.log_ratio.p_value() : 1;
+    change.noise_floor = floor_of(noise);
     change.threshold += change.noise_floor;
   }
 }
 
 Verdict judge(const TimeChange& change, bool discovered) {
-  if (change.lone_sample) return Verdict::kInconclusive;
+  if (!change.decides) return Verdict::kInconclusive;
   const double most = 1 + change.threshold;
   if (discovered && change.ratio() > most) return Verdict::kSlower;
   if (discovered && change.ratio() < 1 / most) return Verdict::kFaster;
   if (change.ratio_low() >= 1 / most && change.ratio_high() <= most) return Verdict::kSame;
   return Verdict::kInconclusive;
+}
+
+/// Whether a point became slower, or faster, by more than any noise where no other verdict is.
+bool moved(const ComparedPoint& point, Verdict verdict) {
+  if (point.verdict == verdict) return true;
+  const double most = 1 + point.change->most_threshold;
+  return point.change->most_threshold > 0 &&
+         (verdict == Verdict::kSlower ? point.change->ratio() > most
+                                      : point.change->ratio() < 1 / most);
+}
+
+std::vector<CommonShift> common_shifts(const std::vector<ComparedPoint>& points) {
+  std::map<std::string, std::vector<const ComparedPoint*>> by_backend;
+  for (const ComparedPoint& point : points)
+    if (point.change) by_backend[point.identity.backend].push_back(&point);
+  std::vector<CommonShift> shifts;
+  for (const auto& [backend, compared] : by_backend)
+    for (const Verdict verdict : {Verdict::kSlower, Verdict::kFaster}) {
+      CommonShift shift{.backend = backend, .verdict = verdict, .of = compared.size()};
+      std::vector<double> ratios;
+      for (const ComparedPoint* point : compared)
+        if (moved(*point, verdict)) ratios.push_back(point->change->ratio());
+      shift.count = ratios.size();
+      const double all = static_cast<double>(shift.of);
+      if (shift.of < kLeastCommon || static_cast<double>(shift.count) < (1 - kExceptions) * all)
+        continue;
+      std::sort(ratios.begin(), ratios.end());
+      shift.ratio = ratios[ratios.size() / 2];
+      shifts.push_back(std::move(shift));
+    }
+  return shifts;
 }
 
 std::vector<GeometricMean> geometric_means(const std::vector<ComparedPoint>& points) {
@@ -182,7 +281,14 @@ std::size_t RunComparison::count(Verdict verdict) const {
       points.begin(), points.end(), [&](const auto& point) { return point.verdict == verdict; }));
 }
 
-RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds) {
+bool RunComparison::has_regression() const {
+  const auto of_verdict = [](const auto& item) { return is_regression(item.verdict); };
+  return std::any_of(points.begin(), points.end(), of_verdict) ||
+         std::any_of(shifts.begin(), shifts.end(), of_verdict);
+}
+
+RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds,
+                            Missing missing) {
   if (base.rounds.size() != new_.rounds.size())
     throw UsageError(fmt::format(
         "'{}' has {} rounds and '{}' has {}: a round of one side is compared with the same round "
@@ -190,12 +296,17 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
         base.name, base.rounds.size(), new_.name, new_.rounds.size()));
   RunComparison result;
   result.rounds = base.rounds.size();
+  result.identical =
+      std::equal(base.rounds.begin(), base.rounds.end(), new_.rounds.begin(),
+                 [](const MeasuredRun& a, const MeasuredRun& b) { return a.is_same_as(b); });
 
   bool any_common = false;
   for (const auto& [identity, pair] : pair_points(base, new_)) {
     if (pair.rounds.empty()) {
-      result.points.push_back(
-          {.identity = identity, .verdict = pair.in_base ? Verdict::kOnlyBase : Verdict::kOnlyNew});
+      result.points.push_back({.identity = identity,
+                               .verdict = pair.timed_in_base ? Verdict::kLost
+                                          : pair.in_base     ? Verdict::kOnlyBase
+                                                             : Verdict::kOnlyNew});
       continue;
     }
     any_common = true;
@@ -218,13 +329,14 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
       ComparedPoint point{.identity = identity,
                           .mode = mode,
                           .change = change_of(rounds, thresholds.of(identity.variant))};
+      point.change->waits = identity.backend != kCpu && (worst_base.waits || worst_new.waits);
       if (rounds.size() < result.rounds)
         point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);
-      else if (point.change->lone_sample) point.note = "a single sample";
+      else if (!point.change->decides) point.note = "a single sample";
       result.points.push_back(std::move(point));
     }
     for (const auto& [side_modes, verdict] :
-         {std::pair{&base_modes, Verdict::kOnlyBase}, {&new_modes, Verdict::kOnlyNew}})
+         {std::pair{&base_modes, Verdict::kLost}, {&new_modes, Verdict::kOnlyNew}})
       for (const std::string& mode : *side_modes)
         if (!modes.contains(mode))
           result.points.push_back({.identity = identity, .mode = mode, .verdict = verdict});
@@ -252,7 +364,11 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
   const std::vector<bool> discovered = discoveries(p_values, kFalseDiscoveryRate);
   std::size_t next = 0;
   for (ComparedPoint& point : result.points)
-    if (point.change) point.verdict = judge(*point.change, discovered[next++]);
+    if (point.change)
+      point.verdict = result.identical ? Verdict::kSame : judge(*point.change, discovered[next++]);
+  if (missing == Missing::kAllowed)
+    for (ComparedPoint& point : result.points)
+      if (point.verdict == Verdict::kLost) point.verdict = Verdict::kOnlyBase;
 
   std::stable_sort(result.points.begin(), result.points.end(),
                    [](const ComparedPoint& a, const ComparedPoint& b) {
@@ -262,6 +378,7 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
                      return std::tuple(a.verdict, size(a)) < std::tuple(b.verdict, size(b));
                    });
   result.means = geometric_means(result.points);
+  result.shifts = common_shifts(result.points);
   return result;
 }
 

@@ -15,23 +15,26 @@ namespace reduce_bench {
 /// In the order in which they are reported.
 enum class Verdict {
   kBroken,  ///< was not bad in base: now wrong, failed or timed out
+  kLost,    ///< has a verified time in base and none in new
   kSlower,
   kInconclusive,  ///< a change beyond the threshold can neither be shown nor excluded
   kFixed,         ///< was wrong, failed or timed out in base
   kFaster,
-  kOnlyBase,
+  kOnlyBase,  ///< lost with leave, or without a verified time in base too
   kOnlyNew,
   kNotCompared,  ///< no verified time on either side, or documented as wrong
   kSame
 };
 inline constexpr std::array kVerdictNames{
-    std::string_view{"broken"},       std::string_view{"slower"},
-    std::string_view{"inconclusive"}, std::string_view{"fixed"},
-    std::string_view{"faster"},       std::string_view{"only in base"},
-    std::string_view{"only in new"},  std::string_view{"not compared"},
-    std::string_view{"same"}};
+    std::string_view{"broken"},       std::string_view{"lost"},
+    std::string_view{"slower"},       std::string_view{"inconclusive"},
+    std::string_view{"fixed"},        std::string_view{"faster"},
+    std::string_view{"only in base"}, std::string_view{"only in new"},
+    std::string_view{"not compared"}, std::string_view{"same"}};
 constexpr std::string_view name_of(Verdict v) { return kVerdictNames[index_of(v)]; }
-constexpr bool is_regression(Verdict v) { return v == Verdict::kBroken || v == Verdict::kSlower; }
+constexpr bool is_regression(Verdict v) {
+  return v == Verdict::kBroken || v == Verdict::kLost || v == Verdict::kSlower;
+}
 
 /// Where a ratio's interval comes from.
 enum class Evidence { kRounds, kSamples, kSummary };
@@ -43,11 +46,15 @@ struct TimeChange {
   double base_ns = 0, new_ns = 0;  ///< medians; of several rounds, their geometric mean
   LogRatio log_ratio;              ///< new / base, with the noise between identical runs
   double p_value = 1;
-  double noise_floor = 0;  ///< 95 % of identical runs differ by less
-  double threshold = 0;    ///< change that counts, widened by noise and clocks; 0.03 is 3 %
+  bool waits = false;         ///< the time on the GPU includes that the host waits
+  double noise_floor = 0;     ///< 95 % of identical runs differ by less
+  double threshold = 0;       ///< change that counts, widened by noise and clocks; 0.03 is 3 %
+  double most_threshold = 0;  ///< of a single round, widened by the most noise that is possible
   Evidence evidence = Evidence::kSamples;
-  std::size_t rounds = 1;    ///< that have the point on both sides
-  bool lone_sample = false;  ///< a single round of which a side has one sample: no error is known
+  std::size_t rounds = 1;  ///< that have the point on both sides
+  /// False of a single round that has one sample of a side, or few points of a CPU: no error is
+  /// known.
+  bool decides = true;
 
   double ratio() const;
   double ratio_low() const;  ///< 95 % interval
@@ -68,16 +75,31 @@ struct GeometricMean {
   std::size_t count = 0;
 };
 
+/// All points of a backend, or all but one in twenty, became slower, or faster.
+struct CommonShift {
+  std::string backend;
+  Verdict verdict = Verdict::kSame;  ///< kSlower or kFaster
+  double ratio = 1;                  ///< median of new / base
+  std::size_t count = 0, of = 0;     ///< points that did, and all that were compared
+};
+
 struct RunComparison {
   std::vector<ComparedPoint> points;  ///< by verdict, the largest change first
   std::vector<GeometricMean> means;
+  std::vector<CommonShift> shifts;
   std::size_t rounds = 1;
+  bool identical = false;  ///< both sides are the same runs
 
   std::size_t count(Verdict verdict) const;
+  bool has_regression() const;
 };
+
+/// May new lack points that base has?
+enum class Missing { kFails, kAllowed };
 
 /// Pairs and judges. Throws UsageError where the sides have no point in common or differ in their
 /// number of rounds.
-RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds);
+RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds& thresholds,
+                            Missing missing = Missing::kFails);
 
 }  // namespace reduce_bench

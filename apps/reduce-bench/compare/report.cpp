@@ -1,6 +1,7 @@
 #include "compare/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,20 +24,50 @@ std::string provenance(const Side& side) {
                      first.interrupted ? ", interrupted" : "");
 }
 
-std::string headline(const RunComparison& comparison) {
-  std::string text;
-  for (std::size_t i = 0; i < kVerdictNames.size(); ++i) {
-    const std::size_t count = comparison.count(static_cast<Verdict>(i));
-    if (count > 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kVerdictNames[i]);
-  }
-  return text;
-}
-
 std::string mean_text(const GeometricMean& mean) {
   return fmt::format("{} on {}: new / base is {:.4f} in the geometric mean of {} point{}",
                      mean.operation, mean.backend, mean.ratio, mean.count,
                      mean.count == 1 ? "" : "s");
+}
+
+/// `everything`, or where other backends were compared too, `everything on cuda`.
+std::string everything_of(const CommonShift& shift, const RunComparison& comparison) {
+  const bool alone = std::all_of(comparison.points.begin(), comparison.points.end(),
+                                 [&](const ComparedPoint& point) {
+                                   return !point.change || point.identity.backend == shift.backend;
+                                 });
+  return alone ? "everything" : "everything on " + printable(shift.backend);
+}
+
+std::string shift_text(const CommonShift& shift, const RunComparison& comparison) {
+  const double times = shift.verdict == Verdict::kSlower ? shift.ratio : 1 / shift.ratio;
+  return fmt::format("{} is {}: {:.4g} x in {} of {} points; build, machine or clocks",
+                     everything_of(shift, comparison), name_of(shift.verdict), times, shift.count,
+                     shift.of);
+}
+
+std::string headline(const RunComparison& comparison) {
+  std::vector<std::string> parts;
+  if (comparison.identical) parts.emplace_back("identical");
+  for (const CommonShift& shift : comparison.shifts)
+    parts.push_back(fmt::format("{} {}", everything_of(shift, comparison), name_of(shift.verdict)));
+  for (std::size_t i = 0; i < kVerdictNames.size(); ++i)
+    if (const std::size_t count = comparison.count(static_cast<Verdict>(i)); count > 0)
+      parts.push_back(fmt::format("{} {}", count, kVerdictNames[i]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// What is said of the comparison as a whole.
+std::vector<std::string> findings(const RunComparison& comparison) {
+  std::vector<std::string> lines;
+  if (comparison.identical) lines.emplace_back("both sides are the same measurements");
+  for (const CommonShift& shift : comparison.shifts) lines.push_back(shift_text(shift, comparison));
+  if (const std::size_t lost = comparison.count(Verdict::kLost); lost > 0)
+    lines.push_back(fmt::format(
+        "{} point{} lost: measured in base, without a verified time in new; add --allow-missing "
+        "(make compare: ALLOW_MISSING=1) where that is meant",
+        lost, lost == 1 ? " is" : "s are"));
+  return lines;
 }
 
 std::string evidence_text(const RunComparison& comparison) {
@@ -61,7 +92,7 @@ std::string evidence_text(const RunComparison& comparison) {
                             100 * least_floor, 100 * largest_floor);
 }
 
-/// What makes a comparison of one round err more often than docs/adr/0006-comparison.md states.
+/// What makes a comparison of one round find less than docs/adr/0006-comparison.md states.
 std::string caution_text(const RunComparison& comparison) {
   std::map<std::string, std::size_t> counts;
   for (const ComparedPoint& point : comparison.points)
@@ -71,8 +102,8 @@ std::string caution_text(const RunComparison& comparison) {
   });
   if (comparison.rounds > 1 || !few) return {};
   return fmt::format(
-      "few points and one round: under {} points of a backend do not tell its noise, so more than "
-      "1 comparison in 20 may report a regression that is none; compare several rounds (ROUNDS)",
+      "few points and one round: under {} points of a backend do not tell its noise, so only a "
+      "change beyond all that identical runs may differ by counts; compare several rounds (ROUNDS)",
       kLeastSweep);
 }
 
@@ -141,6 +172,7 @@ std::string sentence(const ComparedPoint& point) {
     text += fmt::format(": {:.4f} times base, 95 % interval {:.4f} to {:.4f}, threshold {:.1f} %",
                         point.change->ratio(), point.change->ratio_low(),
                         point.change->ratio_high(), 100 * point.change->threshold);
+  if (point.verdict == Verdict::kLost) text += ": a verified time in base and none in new";
   if (!point.note.empty()) text += ": " + point.note;
   return text;
 }
@@ -183,11 +215,14 @@ std::string ComparisonReport::text() const {
   text += evidence_text(comparison) + '\n';
   if (const std::string caution = caution_text(comparison); !caution.empty())
     text += caution + '\n';
+  for (const std::string& finding : findings(comparison)) text += finding + '\n';
   return text + headline(comparison) + '\n';
 }
 
 std::string ComparisonReport::markdown() const {
   std::string text = fmt::format("### reduce-bench: {}\n\n", headline(comparison));
+  for (const std::string& finding : findings(comparison))
+    text += fmt::format("**{}**\n\n", finding);
   const Listing listing = list_points(comparison);
   if (listing.rows.size() > 1) {
     for (std::size_t i = 0; i < listing.rows.size(); ++i) {
@@ -213,7 +248,14 @@ std::string ComparisonReport::markdown() const {
 }
 
 Json ComparisonReport::json() const {
-  Json counts = Json::object(), means = Json::array(), points = Json::array();
+  Json counts = Json::object(), means = Json::array(), points = Json::array(),
+       shifts = Json::array();
+  for (const CommonShift& shift : comparison.shifts)
+    shifts.push_back({{"backend", shift.backend},
+                      {"verdict", name_of(shift.verdict)},
+                      {"ratio", shift.ratio},
+                      {"points", shift.count},
+                      {"of", shift.of}});
   for (std::size_t i = 0; i < kVerdictNames.size(); ++i)
     counts[std::string(kVerdictNames[i])] = comparison.count(static_cast<Verdict>(i));
   for (const GeometricMean& mean : comparison.means)
@@ -254,6 +296,8 @@ Json ComparisonReport::json() const {
           {"new", side_json(new_)},
           {"rounds", comparison.rounds},
           {"environment_differences", environment_differences},
+          {"identical", comparison.identical},
+          {"common_shifts", shifts},
           {"verdicts", counts},
           {"geometric_means", means},
           {"points", points}};
@@ -261,7 +305,19 @@ Json ComparisonReport::json() const {
 
 std::string ComparisonReport::junit() const {
   std::size_t failures = 0, skipped = 0;
-  std::string cases;
+  std::string cases, summary = headline(comparison);
+  for (const std::string& finding : findings(comparison)) summary += "; " + finding;
+  for (const CommonShift& shift : comparison.shifts) {
+    cases += fmt::format("  <testcase classname=\"everything.{}\" name=\"everything on {}\"",
+                         xml(shift.backend), xml(shift.backend));
+    if (is_regression(shift.verdict)) {
+      ++failures;
+      cases += fmt::format("><failure message=\"{}\"/></testcase>\n",
+                           xml(shift_text(shift, comparison)));
+    } else {
+      cases += "/>\n";
+    }
+  }
   for (const ComparedPoint& point : comparison.points) {
     const bool decided = point.verdict == Verdict::kSame || point.verdict == Verdict::kFaster ||
                          point.verdict == Verdict::kFixed;
@@ -281,8 +337,8 @@ std::string ComparisonReport::junit() const {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuite name=\"reduce-bench compare\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
-      "skipped=\"{}\">\n{}</testsuite>\n",
-      comparison.points.size(), failures, skipped, cases);
+      "skipped=\"{}\">\n{}  <system-out>{}</system-out>\n</testsuite>\n",
+      comparison.shifts.size() + comparison.points.size(), failures, skipped, cases, xml(summary));
 }
 
 }  // namespace reduce_bench

@@ -1,9 +1,11 @@
 #include "compare/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -101,6 +103,18 @@ Noise noise_of_pairs(std::span<const double> log_ratios) {
   for (const double x : log_ratios) squares += x * x;
   const auto count = static_cast<double>(log_ratios.size());
   return {squares / count, count};
+}
+
+Noise known_noise(double half_width) {
+  const double deviation = half_width / kNormal95;
+  return {deviation * deviation, std::numeric_limits<double>::infinity()};
+}
+
+Noise most_noise(Noise processes, Noise pairs) {
+  if (pairs.degrees == 0) return processes;
+  const boost::math::chi_squared squares(pairs.degrees);
+  processes.variance += pairs.variance * pairs.degrees / boost::math::quantile(squares, 0.05);
+  return processes;
 }
 
 SweepNoise::SweepNoise(std::vector<double> log_ratios) {

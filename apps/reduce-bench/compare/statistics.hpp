@@ -43,11 +43,18 @@ struct Noise {
 /// From the log ratios of A/A pairs, whose truth is 0.
 Noise noise_of_pairs(std::span<const double> log_ratios);
 
+/// Noise of which it is known that 95 % of it lies within `half_width`.
+Noise known_noise(double half_width);
+
+/// The most noise that two runs may have where their A/A pairs show `pairs`: what two processes
+/// differ by, and with it the end of the 95 % interval of what the pairs estimate.
+Noise most_noise(Noise processes, Noise pairs);
+
 /// The least points whose ratios show the noise of a single pair of runs: a twentieth of them, on
 /// either side, is two.
 inline constexpr std::size_t kLeastSweep = 40;
 
-/// How far the unchanged points of a single pair of runs lie apart, from the ratios of all points.
+/// How far the unchanged points of a single pair of runs lie apart, from the ratios of some of them.
 /// A point is judged by the spread on the other side of their median, so that slowdowns do not pass
 /// for the noise that hides them. Nothing is known from fewer than kLeastSweep points.
 class SweepNoise {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <cuda/version>
 #include <fstream>
 
 #include "common/error.hpp"
@@ -396,6 +397,9 @@ class CudaDevice final : public Device {
 
 CudaStatus cuda_status() {
   CudaStatus status;
+  status.cccl_version = std::to_string(CCCL_MAJOR_VERSION) + "." +
+                        std::to_string(CCCL_MINOR_VERSION) + "." +
+                        std::to_string(CCCL_PATCH_VERSION);
   int version = 0;
   if (cudaRuntimeGetVersion(&version) == cudaSuccess)
     status.runtime_version = version_text(version);

@@ -118,6 +118,7 @@ struct CudaStatus {
   std::vector<GpuInfo> devices;
   std::string unavailable;  ///< why no device can be used; empty where one can
   std::string runtime_version, driver_api_version, driver_version;
+  std::string cccl_version;  ///< of the CUB and Thrust that this build compiled
 };
 /// Looks for CUDA devices; never throws.
 CudaStatus cuda_status();

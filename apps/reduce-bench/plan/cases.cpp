@@ -12,6 +12,12 @@ namespace {
 /// Enough for several blocks of every size, and a multiple of nothing.
 constexpr std::size_t kSomeBlocks = 4099;
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 bool is_number(const std::string& value) {
   return value.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -178,9 +184,11 @@ class CaseList {
     if (plain_ && any_wins(defaults_))
       add({.n = large_, .buckets = large_, .labels = {.kind = Kind::kPermutation}});
     if (subject_.full) add({.n = large_, .buckets = 65537});
+    // What a setting changes it changes for all types and operators alike.
+    const std::size_t many_by_setting = few && !(main_type_ && main_op_) ? 257 : too_many;
     for (const Params& params : other_settings_) {
       add({.n = kSomeBlocks, .buckets = 1, .params = &params});
-      add({.n = kSomeBlocks, .buckets = too_many, .params = &params});
+      add({.n = kSomeBlocks, .buckets = many_by_setting, .params = &params});
       for (const Kind kind : {Kind::kDegenerate, Kind::kRuns})
         add({.n = kSomeBlocks, .labels = {.kind = kind}, .params = &params});
     }
@@ -245,10 +253,10 @@ class CaseList {
   }
 
   /// Buckets where the case is about something else: 256, as most histograms have, or as many as
-  /// the variant does not refuse.
+  /// the variant does not refuse; fewer under sanitizers.
   std::size_t many_buckets() const {
     Point point{.entry = &subject_.entry, .type = type_, .op = op_, .params = defaults_};
-    for (const std::size_t buckets : {256u, 64u}) {
+    for (const std::size_t buckets : {kSanitized ? 64u : 256u, kSanitized ? 256u : 64u}) {
       point.buckets = buckets;
       if (variant_.restriction == nullptr ||
           variant_.restriction(point.problem(subject_.traits)).empty())
@@ -275,12 +283,13 @@ class CaseList {
 }  // namespace
 
 std::size_t large_size(Backend backend) {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr std::size_t kEmulated = 30011;  // what the build without sanitizers does, in less time
-#else
-  constexpr std::size_t kEmulated = 100003;
-#endif
-  return backend == Backend::kEmu ? kEmulated : backend == Backend::kCuda ? 5533214 : 1299709;
+  // The build with sanitizers does what the one without does, in less time.
+  switch (backend) {
+    case Backend::kEmu: return kSanitized ? 30011 : 100003;
+    case Backend::kCuda: return 5533214;
+    case Backend::kCpu: break;
+  }
+  return kSanitized ? 132001 : 1299709;
 }
 
 std::vector<Case> cases_of(const Subject& subject, Type type, Op op) {

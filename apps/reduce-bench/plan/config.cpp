@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <system_error>
+#include <utility>
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/text.hpp"
 #include "kernels/api/variant.hpp"
 
 namespace reduce_bench {
@@ -71,7 +74,20 @@ Distribution read_distribution(const Node& node) {
 constexpr std::size_t kDefaultBuckets = 256;
 constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 32;
 
-LabelDistribution read_label_distribution(const Node& node) {
+/// Where an image's file is. A configuration means the same wherever it is read from, so a path in
+/// it begins at its own folder.
+void find_image(const Node& file, const std::filesystem::path& folder, LabelDistribution& out) {
+  out.file = file.string();
+  const auto path = (folder / out.file).lexically_normal();
+  out.path = path.string();
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown))
+    file.fail(fmt::format("there is no '{}': an image's path begins at the configuration's folder",
+                          out.path));
+  out.image = std::make_shared<const Image>(read_image(path));
+}
+
+LabelDistribution read_label_distribution(const Node& node, const std::filesystem::path& folder) {
   using Kind = LabelDistribution::Kind;
   LabelDistribution out;
   const Names names{LabelDistribution::kNames};
@@ -92,10 +108,7 @@ LabelDistribution read_label_distribution(const Node& node) {
     out.exponent = node.at("exponent").number(0, 10, true);
   if (out.kind == Kind::kRuns && node.has("length"))
     out.length = node.at("length").integer(1, kMostElements);
-  if (out.kind == Kind::kImage) {
-    out.file = node.at("file").string();
-    out.image = std::make_shared<const Image>(read_image(out.file));
-  }
+  if (out.kind == Kind::kImage) find_image(node.at("file"), folder, out);
   return out;
 }
 
@@ -141,7 +154,8 @@ void read_params(const Node& node, const Node* zip, Sweep& out) {
   }
 }
 
-Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
+Sweep read_sweep(const Node& node, const MeasurementSettings& defaults,
+                 const std::filesystem::path& folder) {
   static constexpr std::array kKeys{
       std::string_view{"variants"},     std::string_view{"operation"},
       std::string_view{"backends"},     std::string_view{"n"},
@@ -180,7 +194,9 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
     for (const Node& size : node.at("buckets").elements())
       read_size(size, 1, kMostBuckets, out.buckets);
   }
-  if (node.has("labels")) out.labels = node.at("labels").list(read_label_distribution);
+  if (node.has("labels"))
+    out.labels = node.at("labels").list(
+        [&](const Node& labels) { return read_label_distribution(labels, folder); });
   out.types = {default_type(out.operation)};
   out.ops = {default_op(out.operation)};
   if (node.has("type")) out.types = read_enums<Type>(node.at("type"), kTypeNames);
@@ -200,8 +216,10 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults) {
   return out;
 }
 
-/// `text` as JSON where it is JSON, else as a string.
+/// `text` as a number where it is one as the program writes it, as JSON where it is JSON, else as a
+/// string.
 Json value_of(const std::string& text) {
+  if (const auto number = whole_number(text)) return *number;
   const Json::parser_callback_t shallow = [&](int depth, Json::parse_event_t, Json&) {
     if (depth > kMostNesting)
       throw UsageError(fmt::format("--set: nests deeper than {} levels", kMostNesting));
@@ -212,6 +230,44 @@ Json value_of(const std::string& text) {
   } catch (const Json::exception&) {
     return text;
   }
+}
+
+/// The parts between commas that stand in no brackets and in no string.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts{{}};
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' && (i == 0 || text[i - 1] != '\\')) quoted = !quoted;
+    if (!quoted && std::string_view("([{").find(c) != std::string_view::npos) ++depth;
+    if (!quoted && std::string_view(")]}").find(c) != std::string_view::npos) --depth;
+    if (c == ',' && !quoted && depth == 0) parts.emplace_back();
+    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+  }
+  return parts;
+}
+
+/// The setting that a distribution of values or labels may have.
+std::string_view setting_of(std::string_view distribution) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSettings{
+      {{"cancelling", "condition"}, {"zipf", "exponent"}, {"runs", "length"}, {"image", "file"}}};
+  for (const auto& [name, setting] : kSettings)
+    if (name == distribution) return setting;
+  return "setting";  // reading the distribution reports it
+}
+
+/// A distribution as the program writes it, `zipf(1.2)`, `zipf exponent=1.2` or `uniform`, as a
+/// configuration has it.
+Json distribution_of(const std::string& text) {
+  const std::size_t end = text.find_first_of("( ");
+  const bool in_brackets = end != std::string::npos && text[end] == '(';
+  if (end == std::string::npos || (in_brackets && !text.ends_with(')'))) return text;
+  const std::string name = text.substr(0, end), setting(setting_of(name));
+  std::string value = text.substr(end + 1);
+  if (in_brackets) value.pop_back();
+  if (value.starts_with(setting + "=")) value.erase(0, setting.size() + 1);
+  return {{"name", name}, {setting, setting == "file" ? Json(value) : value_of(value)}};
 }
 
 void apply_override(Json& document, const std::string& setting) {
@@ -236,28 +292,21 @@ void apply_override(Json& document, const std::string& setting) {
                                     std::string_view{"buckets"},  std::string_view{"labels"}};
   const bool sectioned = section == "params" || section == "measurement";
   if (!find_name(kKeys, section) || sectioned != (dot != std::string::npos)) {
-    const std::string hint = suggestion(section, kKeys);
     throw UsageError(fmt::format(
-        "--set {}: unknown key '{}'{}", setting, key,
-        hint.empty() || sectioned ? "; allowed are n, buckets, type, op, distribution, "
-                                    "labels, variants, backends, params.NAME and measurement.NAME"
-                                  : hint));
+        "--set {}: unknown key '{}'{}, allowed are n, buckets, type, op, distribution, labels, "
+        "variants, backends, params.NAME and measurement.NAME",
+        setting, key, sectioned ? "" : suggestion(section, kKeys)));
   }
-  Json value;
+  Json value = value_of(text);
   if (section != "measurement" || key == "measurement.modes") {
-    value = value_of(text);
-    if (value.is_object()) {
-      value = Json::array({value});
-    } else if (!value.is_array()) {
+    if (value.is_object()) value = Json::array({value});
+    if (!value.is_array()) {
       value = Json::array();
-      for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        value.push_back(value_of(text.substr(start, comma - start)));
-        start = comma + 1;
-      }
+      for (const std::string& part : parts_of(text)) value.push_back(value_of(part));
     }
-  } else {
-    value = value_of(text);
+    if (section == "distribution" || section == "labels")
+      for (Json& element : value)
+        if (element.is_string()) element = distribution_of(element);
   }
   if (!document.is_object() || !document.contains("sweeps") || !document["sweeps"].is_array())
     return;  // reading the document reports this
@@ -272,7 +321,8 @@ void apply_override(Json& document, const std::string& setting) {
 
 namespace {
 
-Config read_root(const Json& document, const std::string& name) {
+Config read_root(const Json& document, const std::string& name,
+                 const std::filesystem::path& folder) {
   const Node root{document, "", name};
   static constexpr std::array kKeys{std::string_view{"$schema"}, std::string_view{"schema"},
                                     std::string_view{"description"},
@@ -285,19 +335,21 @@ Config read_root(const Json& document, const std::string& name) {
   MeasurementSettings defaults;
   if (root.has("measurement")) read_measurement(root.at("measurement"), defaults);
   for (const Node& sweep : root.at("sweeps").elements())
-    config.sweeps.push_back(read_sweep(sweep, defaults));
+    config.sweeps.push_back(read_sweep(sweep, defaults, folder));
   return config;
 }
 
 }  // namespace
 
 Config parse_config(Json document, const std::string& name,
-                    const std::vector<std::string>& overrides) {
-  Config config = read_root(document, name);
+                    const std::vector<std::string>& overrides,
+                    const std::filesystem::path& folder) {
+  Config config = read_root(document, name, folder);
   if (overrides.empty()) return config;
   // The file is good: what fails from here on is the command line's fault.
   for (const std::string& setting : overrides) apply_override(document, setting);
-  Config overridden = read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")));
+  Config overridden =
+      read_root(document, fmt::format("--set {}", fmt::join(overrides, " --set ")), folder);
   // Variants and parameters are checked later: they are the file's unless they were replaced.
   if (std::none_of(overrides.begin(), overrides.end(), [](const std::string& setting) {
         return setting.starts_with("variants=") || setting.starts_with("params.");
@@ -309,7 +361,7 @@ Config parse_config(Json document, const std::string& name,
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   return parse_config(read_document(file, "the configuration", "name a file with --config"),
-                      file.string(), overrides);
+                      file.string(), overrides, file.parent_path());
 }
 
 Json to_json(const Distribution& distribution) {

@@ -53,14 +53,15 @@ struct Config {
   std::vector<Sweep> sweeps;
 };
 
-/// Reads and checks a configuration. `overrides` are `key=value` settings of the command line,
+/// Reads and checks a configuration, in which paths begin at its folder. `overrides` are `key=value` settings of the command line,
 /// applied to every sweep before checking. Throws UsageError that names the file, the JSON pointer,
 /// what was found and what is allowed.
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
-/// The same from parsed JSON; `name` stands for the file in messages.
+/// The same from parsed JSON; `name` stands for the file in messages. Paths in it begin at `folder`.
 Config parse_config(Json document, const std::string& name,
-                    const std::vector<std::string>& overrides);
+                    const std::vector<std::string>& overrides,
+                    const std::filesystem::path& folder = {});
 
 /// The configuration with every default filled in, valid against the same schema.
 Json to_json(const Config& config);

@@ -64,48 +64,87 @@ std::vector<const CatalogEntry*> variants_of(const Sweep& sweep) {
 
 void check_params(const Sweep& sweep, const std::vector<const CatalogEntry*>& entries) {
   for (const auto& [name, values] : sweep.params) {
-    std::vector<std::string_view> known;
+    std::set<std::string_view> known;
     std::set<std::string> allowed;
     for (const CatalogEntry* entry : entries) {
       for (const ParamSpec& spec : entry->variant.params) {
-        known.push_back(spec.name);
+        known.insert(spec.name);
         if (spec.name == name) allowed.insert(spec.allowed.begin(), spec.allowed.end());
       }
     }
-    if (allowed.empty())
-      throw UsageError(fmt::format("{}/params/{}: no variant of {} has a parameter '{}'{}",
-                                   sweep.where, name, fmt::join(sweep.variants, ", "), name,
-                                   suggestion(name, known)));
+    if (allowed.empty()) {
+      const std::vector<std::string_view> names(known.begin(), known.end());
+      throw UsageError(
+          fmt::format("{}/params/{}: no variant of {} has a parameter '{}'{}{}", sweep.where, name,
+                      some_of(sweep.variants), name, suggestion(name, names),
+                      names.empty() ? ": leave it out" : ", allowed are " + one_of(names)));
+    }
     for (const std::string& value : values) {
       if (allowed.contains(value)) continue;
       throw UsageError(fmt::format(
           "{}/params/{}: parameter '{}' cannot be {} in any variant of {}: allowed are {}",
-          sweep.where, name, name, value, fmt::join(sweep.variants, ", "),
-          fmt::join(allowed, ", ")));
+          sweep.where, name, name, value, some_of(sweep.variants), fmt::join(allowed, ", ")));
     }
   }
 }
 
+bool runs_on_any(const CatalogEntry& entry, const std::vector<Backend>& backends) {
+  return std::any_of(backends.begin(), backends.end(),
+                     [&](Backend backend) { return entry.declared[index_of(backend)]; });
+}
+
 /// What a plan leaves out, and why.
-struct LeftOut {
-  std::set<std::pair<Op, Type>> undefined;
-  std::set<std::pair<std::string_view, Backend>> elsewhere;
+class LeftOut {
+ public:
+  void undefined(Op op, Type type, std::size_t points) { undefined_[{op, type}] += points; }
+  void elsewhere(std::string_view id, Backend backend, std::size_t points) {
+    Elsewhere& there = elsewhere_[backend];
+    there.variants.emplace(id);
+    there.points += points;
+  }
+  void sweep() { ++sweeps_; }
+
+  std::vector<std::string> clauses(std::size_t sweeps) const {
+    std::vector<std::string> clauses;
+    for (const auto& [backend, there] : elsewhere_)
+      clauses.push_back(fmt::format(
+          "{} points of {} variants that do not run on {}: {}", there.points, there.variants.size(),
+          name_of(backend), some_of(std::vector(there.variants.begin(), there.variants.end()))));
+    std::size_t points = 0;
+    std::vector<std::string> pairs;
+    for (const auto& [pair, count] : undefined_) {
+      points += count;
+      pairs.push_back(fmt::format("'{}' on {}", name_of(pair.first), name_of(pair.second)));
+    }
+    if (points > 0)
+      clauses.push_back(
+          fmt::format("{} points of operators that are not defined on their types: {}", points,
+                      some_of(pairs)));
+    if (sweeps_ > 0) clauses.push_back(fmt::format("{} of {} sweeps, whole", sweeps_, sweeps));
+    return clauses;
+  }
 
   /// Some of the reasons, for a plan that is empty.
   std::string text() const {
-    constexpr std::size_t kMost = 4;
     std::vector<std::string> reasons;
-    for (const auto& [id, backend] : elsewhere)
-      reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
-    for (const auto& [op, type] : undefined)
-      reasons.push_back(fmt::format("'{}' is not defined on {}", name_of(op), name_of(type)));
-    if (reasons.empty()) return "the filter keeps none of the configuration's variants";
-    if (reasons.size() > kMost) {
-      reasons.resize(kMost);
-      reasons.push_back("and so on");
-    }
-    return fmt::format("{}", fmt::join(reasons, ", "));
+    for (const auto& [backend, there] : elsewhere_)
+      for (const std::string& id : there.variants)
+        reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
+    for (const auto& [pair, unused] : undefined_)
+      reasons.push_back(
+          fmt::format("'{}' is not defined on {}", name_of(pair.first), name_of(pair.second)));
+    return reasons.empty() ? "the filter keeps none of the configuration's variants"
+                           : some_of(reasons);
   }
+
+ private:
+  struct Elsewhere {
+    std::set<std::string> variants;
+    std::size_t points = 0;
+  };
+  std::map<Backend, Elsewhere> elsewhere_;
+  std::map<std::pair<Op, Type>, std::size_t> undefined_;
+  std::size_t sweeps_ = 0;
 };
 
 }  // namespace
@@ -118,7 +157,7 @@ Params default_params(const Variant& variant) {
   return params;
 }
 
-std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
+Plan make_plan(const Config& config, const PlanOptions& options) {
   const std::vector<std::string> keep =
       options.filter.empty() ? std::vector<std::string>{"*"} : options.filter;
   select_variants(keep);  // complains about a filter that matches nothing at all
@@ -137,28 +176,36 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
       throw UsageError(
           fmt::format("no variant of {} computes '{}': name their operation with 'operation', as "
                       "'reduce-bench list' shows it",
-                      fmt::join(sweep.variants, ", "), name_of(sweep.operation)));
+                      some_of(sweep.variants), name_of(sweep.operation)));
     check_params(sweep, entries);
     std::erase_if(entries, [&](const CatalogEntry* entry) {
       return std::none_of(keep.begin(), keep.end(), [&](const std::string& glob) {
         return glob_matches(glob, entry->variant.id);
       });
     });
-    if (entries.empty()) continue;
     const std::vector<Backend>& backends =
         sweep.backends.empty() ? options.automatic : sweep.backends;
+    std::vector<std::vector<Params>> settings;  // of each entry
+    for (const CatalogEntry* entry : entries)
+      settings.push_back(param_combinations(entry->variant, sweep));
+    bool is_planned = false;
     const auto add_problem = [&](const Point& problem) {
-      if (!defined_on(sweep.operation, problem.op, problem.type)) {
-        left_out.undefined.emplace(problem.op, problem.type);
-        return;
-      }
-      ++group;
-      for (const CatalogEntry* entry : entries) {
+      const bool is_defined = defined_on(sweep.operation, problem.op, problem.type);
+      if (is_defined) ++group;
+      for (std::size_t i = 0; i < entries.size(); ++i) {
+        const CatalogEntry* const entry = entries[i];
         if (!entry->declared[index_of(problem.backend)]) {
-          left_out.elsewhere.emplace(entry->variant.id, problem.backend);
+          // What runs on another backend of the sweep is not left out.
+          if (!runs_on_any(*entry, backends))
+            left_out.elsewhere(entry->variant.id, problem.backend, settings[i].size());
           continue;
         }
-        for (Params& params : param_combinations(entry->variant, sweep)) {
+        if (!is_defined) {
+          left_out.undefined(problem.op, problem.type, settings[i].size());
+          continue;
+        }
+        is_planned = true;
+        for (const Params& params : settings[i]) {
           if (++asked_for > kMostPoints)
             throw UsageError(
                 fmt::format("{}: the plan is beyond {} points here: ask for fewer sizes, buckets, "
@@ -167,7 +214,7 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
           Point point = problem;
           point.index = points.size();
           point.entry = entry;
-          point.params = std::move(params);
+          point.params = params;
           point.seed = options.seed;
           point.measurement = sweep.measurement;
           point.group = group;
@@ -192,11 +239,12 @@ std::vector<Point> make_plan(const Config& config, const PlanOptions& options) {
                                .op = op,
                                .distribution = distribution,
                                .labels = labels});
+    if (!is_planned) left_out.sweep();
   }
   if (points.empty())
     throw UsageError(fmt::format("the plan is empty: {}; 'reduce-bench list' shows what runs where",
                                  left_out.text()));
-  return points;
+  return {std::move(points), left_out.clauses(config.sweeps.size())};
 }
 
 }  // namespace reduce_bench

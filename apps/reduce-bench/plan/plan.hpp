@@ -52,6 +52,7 @@ struct Point {
             .buckets = buckets,
             .type = type,
             .op = op,
+            .distribution = distribution.name(),
             .params = params,
             .device = device};
   }
@@ -73,9 +74,15 @@ struct PlanOptions {
   std::uint64_t seed = 1;
 };
 
+struct Plan {
+  std::vector<Point> points;
+  /// Why points that the configuration asks for are not among them: a clause for each reason.
+  std::vector<std::string> left_out;
+};
+
 /// Every point of the configuration, in an order that reuses inputs: variants innermost. Throws
 /// UsageError for a glob that matches nothing, for a parameter that no variant of its sweep has,
 /// for a value that none of them allows, and for a plan beyond any that could be measured.
-std::vector<Point> make_plan(const Config& config, const PlanOptions& options);
+Plan make_plan(const Config& config, const PlanOptions& options);
 
 }  // namespace reduce_bench

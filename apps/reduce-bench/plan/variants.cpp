@@ -50,9 +50,8 @@ std::vector<const CatalogEntry*> select_variants(std::span<const std::string> gl
       any = true;
     }
     if (!any) {
-      const std::string hint = suggestion(glob, all_ids());
-      throw UsageError(fmt::format("no variant matches '{}'{}", glob,
-                                   hint.empty() ? "; 'reduce-bench list' shows them all" : hint));
+      throw UsageError(fmt::format("no variant matches '{}'{}; 'reduce-bench list' shows them all",
+                                   glob, suggestion(glob, all_ids())));
     }
   }
   std::vector<const CatalogEntry*> entries;
@@ -64,9 +63,8 @@ std::vector<const CatalogEntry*> select_variants(std::span<const std::string> gl
 const CatalogEntry& find_variant(const std::string& id) {
   for (const CatalogEntry& entry : catalog())
     if (entry.variant.id == id) return entry;
-  const std::string hint = suggestion(id, all_ids());
-  throw UsageError(fmt::format("unknown variant '{}'{}", id,
-                               hint.empty() ? "; 'reduce-bench list' shows them all" : hint));
+  throw UsageError(fmt::format("unknown variant '{}'{}; 'reduce-bench list' shows them all", id,
+                               suggestion(id, all_ids())));
 }
 
 Json to_json(const CatalogEntry& entry) {

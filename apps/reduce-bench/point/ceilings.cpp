@@ -36,7 +36,8 @@ std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes) {
   return kept;
 }
 
-Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes) {
+Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes,
+                          const BeginSize& begin_size) {
   Ceilings ceilings;
   std::vector<std::size_t> fitting;
   for (const std::size_t size : sizes_bytes)  // the copy needs as much again
@@ -61,7 +62,9 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
   quick.relative_ci = 0.01;
   MeasurementSettings careful;
   careful.max_time_ms = 100;
-  for (const std::size_t size : sizes) {
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    begin_size(k);
+    const std::size_t size = sizes[k];
     Ceilings::Read best{.size_bytes = size};
     const auto shapes = device.read_shapes(data.data(), size);
     const StreamShape* fastest = nullptr;

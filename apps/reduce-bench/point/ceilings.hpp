@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,13 @@ FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns);
 /// spends little time on ceilings.
 std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes);
 
+/// Told as the read stream of a size (from 0) begins.
+using BeginSize = std::function<void(std::size_t)>;
+
 /// Measures read streams at the `ceiling_sizes` of the plan, a copy of the largest, and the empty
 /// launch.
-Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes);
+Ceilings measure_ceilings(
+    Device& device, const std::vector<std::size_t>& sizes_bytes,
+    const BeginSize& begin_size = [](std::size_t) {});
 
 }  // namespace reduce_bench

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace reduce_bench {
 namespace {
@@ -105,14 +106,24 @@ class Checker {
 
 }  // namespace
 
-Tally check_variant(const Subject& subject, const Execute& execute) {
-  Checker checker(subject, execute);
+std::vector<Case> all_cases(const Subject& subject) {
+  std::vector<Case> cases;
   const Variant& variant = *subject.entry.on(subject.backend);
   for (std::size_t t = 0; t < kTypeCount; ++t)
     for (std::size_t o = 0; o < kOpCount; ++o)
       if (variant.enqueue[t][o] != nullptr)
-        for (const Case& c : cases_of(subject, static_cast<Type>(t), static_cast<Op>(o)))
-          checker.check(c);
+        for (Case& c : cases_of(subject, static_cast<Type>(t), static_cast<Op>(o)))
+          cases.push_back(std::move(c));
+  return cases;
+}
+
+Tally check_variant(const Subject& subject, const Execute& execute,
+                    const std::function<void(const Case&)>& ended) {
+  Checker checker(subject, execute);
+  for (const Case& c : all_cases(subject)) {
+    checker.check(c);
+    ended(c);
+  }
   return checker.conclude();
 }
 

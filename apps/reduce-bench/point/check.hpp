@@ -23,6 +23,11 @@ struct Tally {
 /// Runs every case of the variant, full checks under several schedules where it is emulated. Besides
 /// wrong results, these are failures: a setting whose every case was skipped, and on the emulator,
 /// which can schedule any race into view, a documented defect that no case showed.
-Tally check_variant(const Subject& subject, const Execute& execute);
+/// `ended` is told of each case.
+Tally check_variant(
+    const Subject& subject, const Execute& execute,
+    const std::function<void(const Case&)>& ended = [](const Case&) {});
+/// All the cases of the variant, in the order in which they run.
+std::vector<Case> all_cases(const Subject& subject);
 
 }  // namespace reduce_bench

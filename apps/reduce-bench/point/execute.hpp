@@ -37,6 +37,8 @@ class Session {
   struct Input;
   struct Output;
   const Input& prepare_input(const Point& point, std::size_t lead, std::size_t overread);
+  /// Gives the input its twin (`generate_twin`).
+  void make_twin(const Point& point, std::size_t lead, std::size_t overread);
   void run(Record& record, const Variant& variant, const Problem& problem,
            const ExecuteOptions& options);
 

@@ -21,7 +21,8 @@ class Executor {
                                         int patience) = 0;
 
   /// Nothing where an interrupt came first. Throws DeviceLost where they cannot be measured.
-  virtual std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) = 0;
+  virtual std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                                   const BeginSize& begin_size) = 0;
 };
 
 }  // namespace reduce_bench

@@ -43,8 +43,9 @@ Reference reference(Type type, Op op, const std::byte* data, std::size_t n);
 /// The largest |result - expected| that an algorithm whose results pass through at most `depth`
 /// roundings may show: gamma_depth * sum|x| with gamma_d = d*u / (1 - d*u), plus one rounding of
 /// the reference itself (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2);
-/// zero where the result must be exact; nothing where d*u >= 1/2 leaves no usable bound.
-std::optional<double> error_bound(const Reference& reference, std::uint64_t depth);
+/// zero where the result must be exact. Where d*u > 1/2, gamma_d gives way to what it simplifies,
+/// (1 + u)^d - 1: each of d roundings multiplies a term by a factor of at most 1 + u.
+double error_bound(const Reference& reference, std::uint64_t depth);
 
 /// How a result compares to the reference.
 struct Comparison {
@@ -76,7 +77,7 @@ struct ExpectedArray {
   bool is_choice(std::size_t i, const Scalar& value) const;
   std::size_t held_bytes() const;  ///< of the host's memory
   Reference reference_at(std::size_t i) const;
-  std::optional<double> bound_at(std::size_t i, std::uint64_t depth) const;
+  double bound_at(std::size_t i, std::uint64_t depth) const;
 };
 
 /// All arrays that an operation writes. An output array longer than its expected one
@@ -85,11 +86,11 @@ struct Expected {
   ExpectedArray results, result_labels, result_count;
   std::optional<double> condition;  ///< of the one result of a reduce
 
-  std::size_t bytes() const;  ///< of the outputs
-  /// The sum of the error bounds of all results, nothing where one has none. A check with bounds as
-  /// large as the results, whose sum of magnitudes is the other, would verify nothing.
-  std::optional<double> total_bound(std::uint64_t depth) const;
-  double total_magnitude() const;
+  std::size_t bytes() const;       ///< of the outputs
+  std::size_t held_bytes() const;  ///< of the host's memory
+  /// Whether the bound of a result that combines up to n inputs could hide a fault: zero would pass
+  /// in its place, or the result without an input of average magnitude.
+  bool bounds_hide_faults(std::uint64_t depth, std::size_t n) const;
 };
 
 /// The byte that fills the elements which a scatter must leave alone.
@@ -107,6 +108,8 @@ struct OperationInput {
   const std::byte* labels = nullptr;
 };
 Expected expected_of(const OperationInput& input);
+/// Of values whose sums no order rounds (`generate_twin`): every result must be exact.
+Expected expected_of_twin(const OperationInput& input);
 
 /// Bytes of host memory for the expected arrays, for computing them, and for a copy of the outputs.
 std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::size_t buckets,

@@ -37,6 +37,9 @@ struct Verification {
   bool passed_before = false;
   std::optional<bool> passed_after;   ///< of the output that the last timed call left
   std::optional<bool> deterministic;  ///< two calls gave the same bits
+  /// Where the bounds could hide a fault: whether the same launch gave exact sums of other values
+  /// that no order rounds (`generate_twin`), and did so again after timing.
+  std::optional<bool> twin_passed_before, twin_passed_after;
 };
 
 /// What a point's arrays lie on, where its variant chooses.
@@ -54,6 +57,7 @@ struct Record {
   std::optional<std::uint64_t> input_checksum;
   std::optional<LaunchLog> launch;
   Traffic traffic;
+  std::optional<unsigned> count_bits;  ///< of the counts that the library called was given
   std::optional<Verification> verification;
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
   std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
@@ -74,13 +78,14 @@ struct Record {
 FIELDS(Scalar, type, bits);
 FIELDS(Comparison, passed, error_abs, error_relative, error_ulp);
 FIELDS(Verification, array, index, elements, mismatches, expected, actual, comparison, bound_abs,
-       condition, passed_before, passed_after, deterministic);
+       condition, passed_before, passed_after, deterministic, twin_passed_before,
+       twin_passed_after);
 FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
 FIELDS(Traffic, read_bytes, written_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, count, unavailable);
-FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, verification,
-       timing, pages, counters);
+FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, count_bits,
+       verification, timing, pages, counters);
 
 }  // namespace reduce_bench

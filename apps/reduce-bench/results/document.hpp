@@ -6,7 +6,7 @@
 #include "common/document.hpp"
 #include "plan/config.hpp"
 #include "plan/plan.hpp"
-#include "results/run.hpp"
+#include "results/run_plan.hpp"
 
 namespace reduce_bench {
 

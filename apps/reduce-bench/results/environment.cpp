@@ -16,6 +16,12 @@
 namespace reduce_bench {
 namespace {
 
+#ifdef __clang__
+constexpr const char* kCompiler = "clang++ " CXX_COMPILER_VERSION;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
+
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -80,8 +86,9 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
           {"cuda_driver", or_null(cuda.driver_api_version)},
           {"os", named ? fmt::format("{} {} {}", system.sysname, system.release, system.machine)
                        : "unknown"},
-          {"compiler", fmt::format("g++ {}", __VERSION__)},
+          {"compiler", kCompiler},
           {"cuda_compiler", or_null(cuda_compiler())},
+          {"cccl", or_null(cuda.cccl_version)},
           {"flags", BUILD_FLAGS},
           {"build_type", BUILD_TYPE},
           {"git", git_json()},

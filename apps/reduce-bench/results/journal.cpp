@@ -8,10 +8,10 @@
 
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "common/error.hpp"
+#include "common/json_fault.hpp"
 #include "common/names.hpp"
 #include "results/files.hpp"
 #include "results/results.hpp"
@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kJournalStart = "{\"journal\":";
 
-[[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& where) {
+[[noreturn]] void fail_damaged(const std::filesystem::path& journal, const std::string& fault) {
   throw UsageError(
-      fmt::format("the journal '{}' is damaged at {}: run without --resume to start anew",
-                  journal.string(), where));
+      fmt::format("the journal '{}' is damaged: {}: run without --resume to start anew",
+                  journal.string(), fault));
 }
 
 }  // namespace
@@ -75,18 +75,15 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
       // The last line that a kill cut off has no newline or does not parse: that point runs again.
       if (stream.eof()) break;
       ++number;
-      Json parsed;
-      try {
-        std::istringstream text(line);
-        parsed = parse_document(text, file_.string());
-      } catch (const UsageError&) {
+      if (const auto fault = json_fault(line, number)) {
         // Good lines after a damaged one must not be lost, so the journal is refused.
         if (std::getline(stream, line) && !stream.eof()) {
           ::close(descriptor_);
-          fail_damaged(file_, fmt::format("line {}: not valid JSON", number));
+          fail_damaged(file_, *fault);
         }
         break;
       }
+      Json parsed = Json::parse(line);
       good_bytes += line.size() + 1;
       if (number == 1) {
         if (parsed != header) {

@@ -14,6 +14,7 @@ namespace {
 constexpr double kMostMhz = 1e6;
 constexpr double kMostRatio = 1e9;
 constexpr std::string_view kKind = "reduce-bench-results";
+constexpr const char* kAltered = "the file was altered, so measure again";
 constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
 
 }  // namespace
@@ -24,12 +25,12 @@ Series read_series(const Node& node) {
                 .ci_high_ns = node.at("ci_high_ns").positive_ns(),
                 .count = node.at("samples").integer(1, kMostCount)};
   if (series.ci_low_ns > series.median_ns || series.median_ns > series.ci_high_ns)
-    node.fail("the median is outside its own interval");
+    node.fail(fmt::format("the median is outside its own interval: {}", kAltered));
   if (node.has("samples_ns")) {
     series.samples_ns = node.at("samples_ns").positive_ns_list();
     if (series.samples_ns.size() != series.count)
-      node.fail(fmt::format("'samples' is {}, but 'samples_ns' holds {}", series.count,
-                            series.samples_ns.size()));
+      node.fail(fmt::format("'samples' is {}, but 'samples_ns' holds {}: {}", series.count,
+                            series.samples_ns.size(), kAltered));
   }
   if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
     series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
@@ -40,6 +41,19 @@ MeasuredPoint read_point(const Node& node) {
   MeasuredPoint point{.status = static_cast<Status>(node.at("status").name(kStatusNames)),
                       .known_wrong = node.at("known_wrong").boolean()};
   if (const Node reason = node.at("reason"); !reason.is_null()) point.reason = reason.string();
+  if (node.has("operation") && node.at("operation").json() == name_of(Operation::kReduce))
+    for (const char* key : {"buckets", "labels"})
+      if (node.has(key) && !node.at(key).is_null())
+        node.at(key).fail(fmt::format("'{}' has no labels, so this must be null: {}",
+                                      name_of(Operation::kReduce), kAltered));
+  if (point.status == Status::kOk && node.has("verification"))
+    for (const char* key : {"passed_before", "passed_after"})
+      if (const Node verification = node.at("verification");
+          verification.has(key) && verification.at(key).json() != true)
+        verification.at(key).fail(
+            fmt::format("the status is 'ok', so this must be true: {}", kAltered));
+  const bool on_host = node.at("finish").string() == "host";
+  point.waits = node.at("synchronous").boolean() || on_host;
   for (const auto& [mode, summary] : node.at("timing").members())
     point.timing[mode] = read_series(summary);
   return point;
@@ -55,6 +69,11 @@ std::string MeasuredRun::revision() const {
   if (git.at("revision").is_null()) return "unknown";
   return printable(git.at("revision").get<std::string>()) +
          (git.at("dirty") == true ? " with changes" : "");
+}
+
+bool MeasuredRun::is_same_as(const MeasuredRun& other) const {
+  return environment == other.environment && aa_log_ratios == other.aa_log_ratios &&
+         points == other.points;
 }
 
 MeasuredRun parse_run(const Json& document, const std::string& name) {

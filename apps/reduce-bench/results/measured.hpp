@@ -21,6 +21,8 @@ struct Series {
   std::size_t count = 0;                 ///< samples behind the median
   std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
   std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
+
+  bool operator==(const Series&) const = default;
 };
 
 /// The summary of one mode, with the samples where it holds them.
@@ -31,12 +33,14 @@ struct MeasuredPoint {
   bool known_wrong = false;
   std::string reason;
   std::map<std::string, Series> timing;  ///< by mode
+  bool waits = false;                    ///< its time includes that the host waits for a device
   std::size_t position = 0;              ///< in the document, which has the order of the run
 
   /// A verified time of a variant that is right; nothing else is compared.
   bool ranked() const { return status == Status::kOk && !known_wrong && !timing.empty(); }
   /// Wrong, failed or timed out, and not documented to be.
   bool bad() const;
+  bool operator==(const MeasuredPoint&) const = default;
 };
 
 /// The status and the times of one entry of a document's `points`.
@@ -51,6 +55,8 @@ struct MeasuredRun {
   std::map<PointIdentity, MeasuredPoint> points;
 
   std::string revision() const;
+  /// The same run, read twice: two runs differ in their dates or in their times.
+  bool is_same_as(const MeasuredRun& other) const;
 };
 
 /// Reads a results document; `name` stands for the file in messages. Throws UsageError that names

@@ -1,13 +1,73 @@
 #include "results/outcome.hpp"
 
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "devices/counters.hpp"
 #include "plan/identity.hpp"
 #include "point/measure.hpp"
 #include "results/measured.hpp"
 #include "results/results.hpp"
 
 namespace reduce_bench {
+namespace {
+
+/// Entries of the point that show between them what its members may be: with all that a run can
+/// find out, with as little as can stand in each part, and of a run that did not come to it.
+std::vector<Json> possible_entries(const Point& point) {
+  Record full{.point = point, .reason = "why", .input_checksum = 1, .launch = LaunchLog{}};
+  full.verification = Verification{.condition = 1, .passed_after = true, .deterministic = true};
+  full.verification->comparison = {.error_relative = 1, .error_ulp = 1};
+  full.pages = GrantedPages{.huge_bytes = 1};
+  full.counters.assign(kCounterNames.size(), {.count = 1, .unavailable = "why"});
+  Record bare{.point = point, .launch = LaunchLog{}};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  bare.verification = Verification{.bound_abs = nan};
+  bare.verification->comparison.error_abs = nan;
+  bare.pages = GrantedPages{};
+  bare.counters.resize(kCounterNames.size());
+  for (const Mode mode : point.measurement.modes) {
+    full.timing[mode] = {.samples_ns = {1}, .sm_clocks_mhz = {1}};
+    bare.timing[mode] = {.samples_ns = {1}};
+  }
+  return {to_json(full, {1, 1, 1, 1, 1}, true), to_json(bare, {}, false),
+          to_json(Record{.point = point}, {}, false)};
+}
+
+/// Refuses what is not of the kind of the first, or of null where any is.
+void check_like(const Node& node, std::span<const Json> possible) {
+  const Json &found = node.json(), &first = possible.front();
+  const auto is_null = [](const Json& json) { return json.is_null(); };
+  if (found.is_null() && std::any_of(possible.begin(), possible.end(), is_null)) return;
+  if (first.is_string()) node.string();
+  else if (first.is_boolean()) node.boolean();
+  else if (first.is_number_integer()) node.integer(0, std::numeric_limits<std::uint64_t>::max());
+  else if (first.is_number()) node.number(0, std::numeric_limits<double>::max(), false);
+  else if (first.is_array()) node.elements(0);
+  else {
+    for (const auto& [name, member] : node.members()) {
+      if (!first.contains(name)) node.fail(fmt::format("'{}' does not belong here", name));
+      std::vector<Json> members;
+      for (const Json& each : possible)
+        if (each.is_object() && each.contains(name)) members.push_back(each.at(name));
+      check_like(member, members);
+    }
+    for (const auto& [name, unused] : first.items())
+      if (std::all_of(possible.begin(), possible.end(), [&, &key = name](const Json& each) {
+            return !each.is_object() || each.contains(key);
+          }))
+        node.at(name);
+  }
+}
+
+}  // namespace
 
 FinishedPoint finish(const Point& point, const Record& record, const Ceilings& ceilings,
                      std::optional<double> peak_gb_per_s, bool keep_samples) {
@@ -28,13 +88,16 @@ FinishedPoint finish(const Point& point, const Record& record, const Ceilings& c
 
 FinishedPoint read_finished(const Point& point, Json entry, const std::string& where) {
   const Node node{entry, "", where};
-  const bool is_the_point =
-      read_identity(node) == identity_of(point) && node.at("seed").json() == point.seed &&
-      node.at("primary_mode").json() == name_of(point.measurement.modes.front());
+  const std::vector<Json> possible = possible_entries(point);
+  bool is_the_point = read_identity(node) == identity_of(point);
+  for (const char* key :
+       {"index", "title", "paper", "fidelity", "seed", "finish", "synchronous", "primary_mode"})
+    is_the_point = is_the_point && node.at(key).json() == possible.back().at(key);
   if (!is_the_point) node.fail("it is not of this plan");
-  // The document is made of entries as they are, so none may lack a field.
-  const Json complete = to_json(Record{.point = point}, {}, false);
-  for (const auto& [key, unused] : complete.items()) node.at(key);
+  // The document is made of entries as they are.
+  check_like(node, possible);
+  for (const auto& [mode, summary] : node.at("timing").members())
+    summary.at("stopped_by").name(kStoppedByNames);
   const MeasuredPoint measured = read_point(node);
   if (measured.status == Status::kOk && measured.timing.empty()) node.fail("'ok' without a time");
   const auto rate = [&](const char* key) {

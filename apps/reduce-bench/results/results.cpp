@@ -158,6 +158,7 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
        {"input_checksum",
         record.input_checksum ? Json(fmt::format("{:016x}", *record.input_checksum)) : Json()},
        {"launch", record.launch ? members_json(*record.launch) : Json()},
+       {"count_bits", record.count_bits ? Json(*record.count_bits) : Json()},
        {"finish", variant.finish == Finish::kHost ? "host" : "device"},
        {"synchronous", variant.synchronous},
        {"primary_mode", name_of(point.measurement.modes.front())},

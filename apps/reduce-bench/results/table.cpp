@@ -23,6 +23,11 @@ std::string row_name(const Point& point) {
   return name;
 }
 
+/// Noise does not make a variant faster than merely reading its input by more than this.
+constexpr double kHighestShare = 1.05;
+
+bool exceeds(const Outcome& outcome) { return outcome.ceiling_share.value_or(0) > kHighestShare; }
+
 std::string cell(const FinishedPoint& finished) {
   const Outcome& outcome = finished.outcome;
   if (outcome.known_wrong) return "wrong (known)";
@@ -30,7 +35,8 @@ std::string cell(const FinishedPoint& finished) {
   if (!outcome.gb_per_s)
     return fmt::format("not {}", name_of(finished.point->measurement.modes.front()));
   std::string text = fmt::format("{:.4g}", *outcome.gb_per_s);
-  if (outcome.ceiling_share) text += fmt::format(" ({:.0f}%)", 100 * *outcome.ceiling_share);
+  if (outcome.ceiling_share)
+    text += fmt::format(" ({:.0f}%{})", 100 * *outcome.ceiling_share, exceeds(outcome) ? "!" : "");
   return text;
 }
 
@@ -147,6 +153,13 @@ std::string results_table(const std::vector<std::optional<FinishedPoint>>& point
       text += '\n';
     }
   }
+  const auto exceeding = std::count_if(points.begin(), points.end(), [](const auto& finished) {
+    return finished && exceeds(finished->outcome);
+  });
+  if (exceeding > 0)
+    text += fmt::format(
+        "\n! of {} point{} the share is above 105 %: the read ceiling was measured too low\n",
+        exceeding, exceeding == 1 ? "" : "s");
   return text;
 }
 

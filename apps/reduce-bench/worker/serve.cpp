@@ -76,7 +76,10 @@ int serve_as_worker(Backend backend, int ordinal, int parent) {
     Json answer;
     if (request->contains("ceilings")) {
       try {
-        answer["ceilings"] = to_wire(measure_ceilings(session->device(), request->at("ceilings")));
+        // A driver that is gone is noticed at the answer.
+        answer["ceilings"] =
+            to_wire(measure_ceilings(session->device(), request->at("ceilings"),
+                                     [&](std::size_t k) { (void)driver.send({{"begins", k}}); }));
       } catch (const std::exception& error) {
         answer["failed"] = error.what();
       }

@@ -19,7 +19,7 @@ namespace reduce_bench {
 FIELDS(MeasurementSettings, modes, min_samples, max_samples, max_time_ms, relative_ci, interleave,
        clock_floor, point_timeout_s);
 FIELDS(Distribution, kind, condition);
-FIELDS(LabelDistribution, kind, exponent, length, file, image);
+FIELDS(LabelDistribution, kind, exponent, length, file, path, image);
 FIELDS(DeviceTraits, sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,
        max_blocks_per_cluster);
 
@@ -40,10 +40,10 @@ template <class T>
 inline constexpr bool kIsList<std::vector<T>> = !std::is_arithmetic_v<T>;
 
 /// The receiver reads an image once, however many points have their labels from it.
-std::shared_ptr<const Image> image_of(const std::string& file) {
+std::shared_ptr<const Image> image_of(const std::string& path) {
   static std::map<std::string, std::shared_ptr<const Image>> images;
-  auto& image = images[file];
-  if (!image) image = std::make_shared<const Image>(read_image(file));
+  auto& image = images[path];
+  if (!image) image = std::make_shared<const Image>(read_image(path));
   return image;
 }
 
@@ -119,7 +119,7 @@ T decoded(const Json& json) {
 Json to_wire(const Point& point) { return encode(point); }
 Point point_from_wire(const Json& json) {
   auto point = decoded<Point>(json);
-  if (!point.labels.file.empty()) point.labels.image = image_of(point.labels.file);
+  if (!point.labels.path.empty()) point.labels.image = image_of(point.labels.path);
   return point;
 }
 

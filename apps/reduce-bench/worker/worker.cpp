@@ -203,6 +203,13 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
   process_->last_words.clear();
   const auto start = Clock::now();
   for (;;) {
+    // One may have come together with the one before.
+    if (auto message = process_->channel.next()) {
+      process_->drain_output();
+      if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
+      answer = std::move(*message);
+      return Wait::kAnswered;
+    }
     if (interrupts() >= patience) return Wait::kAbandoned;
     const double left_s = limit_s - std::chrono::duration<double>(Clock::now() - start).count();
     if (left_s <= 0) return Wait::kTimedOut;
@@ -219,12 +226,6 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
     if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
     if (watched[0].revents == 0) continue;
     if (!process_->channel.receive_some()) return Wait::kDied;
-    if (auto message = process_->channel.next()) {
-      process_->drain_output();
-      if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
-      answer = std::move(*message);
-      return Wait::kAnswered;
-    }
   }
 }
 
@@ -290,7 +291,8 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
   return record;
 }
 
-std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>& sizes_bytes) {
+std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                                 const BeginSize& begin_size) {
   double limit_s = 60;
   for (const std::size_t size : sizes_bytes) limit_s += 30 + 30e-9 * static_cast<double>(size);
   std::string how;
@@ -298,7 +300,11 @@ std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>&
     need_process();
     Json answer;
     const bool sent = process_->channel.send({{"ceilings", sizes_bytes}});
-    const Wait wait = sent ? wait_for_answer(answer, limit_s, 1) : Wait::kDied;
+    Wait wait = sent ? wait_for_answer(answer, limit_s, 1) : Wait::kDied;
+    while (wait == Wait::kAnswered && answer.contains("begins")) {
+      begin_size(answer["begins"].get<std::size_t>());
+      wait = wait_for_answer(answer, limit_s, 1);
+    }
     if (wait == Wait::kAnswered && answer.contains("ceilings"))
       return ceilings_from_wire(answer["ceilings"]);
     if (wait == Wait::kAnswered) {

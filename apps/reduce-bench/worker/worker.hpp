@@ -37,7 +37,8 @@ class Worker final : public Executor {
                                 int patience = 2) override;
 
   /// Nothing where an interrupt came first. Throws DeviceLost where two processes died of it.
-  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) override;
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           const BeginSize& begin_size) override;
 
   /// The process id, for tests; 0 while none runs.
   int process_id() const;

@@ -1,7 +1,7 @@
 // cub/histogram: CUB's histogram of even bins
 //
 // Source: no publication; what a CUDA programmer would call: cub::DeviceHistogram::HistogramEven of
-//   the CUDA Toolkit.
+//   CCCL.
 // Idea: privatised histograms in shared memory, one per block, added to the global one at the end;
 //   beyond 256 bins, atomics on the global one directly.
 // Fixes: nothing: it is the library that the other variants are measured against.
@@ -10,6 +10,10 @@
 // Preconditions: none.
 // Deviations: bins of width 1 from 0 to m. The temporary storage is allocated beforehand. For an
 //   empty input the counts are filled with zeros, which the library would not do.
+// Choice: counts have 32 bits where n allows, and the levels are an int each, as a user passes
+//   them. On one H200, 2^26 u32 labels (m = 256): 154 us, with 64-bit levels 162; the width of the
+//   count makes no difference, and u8 labels take 38 us in every form. HistogramRange would search
+//   for each label's bin.
 
 #include "kernels/shared/library.hpp"
 
@@ -23,11 +27,12 @@ namespace reduce_bench::BACKEND::cub_histogram {
 template <class L>
 void histogram(void* temporary, std::size_t& temporary_bytes, const L* labels, Count* counts,
                const Problem& p, cudaStream_t stream) {
-  const auto buckets = static_cast<std::int64_t>(p.buckets);
-  check(cub::DeviceHistogram::HistogramEven(temporary, temporary_bytes, labels, counts,
-                                            static_cast<int>(buckets + 1), std::int64_t{0}, buckets,
-                                            static_cast<std::int64_t>(p.n), stream),
-        "cub::DeviceHistogram::HistogramEven");
+  const int buckets = static_cast<int>(p.buckets);
+  with_library_count(p.n, [&](auto count) {
+    check(cub::DeviceHistogram::HistogramEven(temporary, temporary_bytes, labels, counts,
+                                              buckets + 1, 0, buckets, count, stream),
+          "cub::DeviceHistogram::HistogramEven");
+  });
 }
 
 std::size_t temporary_bytes_of(const Problem& p) {
@@ -56,7 +61,7 @@ Variant variant() {
   return {
       .id = "cub/histogram",
       .title = "CUB HistogramEven",
-      .source = "CUDA Toolkit, CUB",
+      .source = "CCCL, CUB",
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kBaseline,
       .restriction = [](const Problem& p) -> std::string {
@@ -65,6 +70,7 @@ Variant variant() {
         return std::to_string(p.buckets) + " buckets: the library counts bins in 32 bits";
       },
       .workspace = workspace_of<CubHistogram>(),
+      .count_bits = library_count_bits,
       .enqueue = instantiate_histogram<CubHistogram>(),
   };
 }

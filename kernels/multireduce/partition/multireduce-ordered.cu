@@ -29,6 +29,8 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce_ordered {
 
+using namespace stable_tiles;
+
 /// Chosen for an H200, beside StableTilesPolicy and TilePolicy.
 struct Policy {
   /// Stretches of a partition for every SM, at most: blocks to balance against tables to combine.

@@ -28,6 +28,8 @@
 
 namespace reduce_bench::BACKEND::partition_multiscan {
 
+using namespace stable_tiles;
+
 /// A block for every chunk scans it in place.
 template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)

@@ -1,7 +1,7 @@
 // cub/reduce-by-key: CUB's reduction by key
 //
-// Source: no publication; what a CUDA programmer would call: cub::DeviceReduce::ReduceByKey of the
-//   CUDA Toolkit.
+// Source: no publication; what a CUDA programmer would call: cub::DeviceReduce::ReduceByKey of
+//   CCCL.
 // Idea: one pass over tiles; by look-back over the tiles before it a tile obtains how many segments
 //   end before it and the total of the one that is open.
 // Fixes: nothing: it is the library that the other variants are measured against.
@@ -12,34 +12,16 @@
 // Deviations: the library's own operator objects are used, but for the order-sensitive operators.
 //   The temporary storage is allocated beforehand. How the library groups float sums depends on the
 //   order in which its blocks finish, so they differ from run to run.
+// Choice: counts have 32 bits where n allows. On one H200, 2^26 inputs, it takes 207 us on sorted
+//   labels, 218 on runs of 16 and 360 on uniform ones; with a 64-bit count 285, 297 and 402.
 
-#include "kernels/shared/library.hpp"
-
-#ifdef __CUDACC__
-#include <cub/device/device_reduce.cuh>
-#endif
+#include "kernels/shared/cub_reduce_by_key.hpp"
 
 namespace reduce_bench::BACKEND::cub_reduce_by_key {
 
 #ifdef __CUDACC__
-template <class T, class Operator>
-void reduce_by_key(void* temporary, std::size_t& temporary_bytes, const Label* labels,
-                   const T* values, Label* result_labels, T* results, Count* count, Operator op,
-                   std::size_t n, cudaStream_t stream) {
-  check(cub::DeviceReduce::ReduceByKey(temporary, temporary_bytes, labels, result_labels, values,
-                                       results, count, op, static_cast<std::int64_t>(n), stream),
-        "cub::DeviceReduce::ReduceByKey");
-}
-
 std::size_t temporary_bytes_of(const Problem& p) {
-  return with_value_type(p.type, [&]<class T>() {
-    return most_library_bytes<T>([&](auto op) {
-      std::size_t bytes = 0;
-      reduce_by_key<T>(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, nullptr, op, p.n,
-                       nullptr);
-      return bytes;
-    });
-  });
+  return with_value_type(p.type, [&]<class T>() { return cub_reduce_by_key_bytes<T>(p.n); });
 }
 
 struct CubReduceByKey {
@@ -49,9 +31,9 @@ struct CubReduceByKey {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return enqueue_fill(call.stream, call.result_count(), 1, 0);
     std::size_t bytes = temporary_bytes_of(call.problem);
-    reduce_by_key<T>(call.workspace, bytes, call.labels(), call.values(), call.result_labels(),
-                     call.results(), call.result_count(), library_operator<Op>(), call.n(),
-                     native(call.stream));
+    run_cub_reduce_by_key(call.workspace, bytes, call.labels(), call.result_labels(), call.values(),
+                          call.results(), call.result_count(), library_operator<Op>(), call.n(),
+                          native(call.stream));
   }
 };
 #else
@@ -62,12 +44,13 @@ Variant variant() {
   return {
       .id = "cub/reduce-by-key",
       .title = "CUB ReduceByKey",
-      .source = "CUDA Toolkit, CUB",
+      .source = "CCCL, CUB",
       .operation = Operation::kReduceByKey,
       .fidelity = Fidelity::kBaseline,
       // Partial results of tiles are joined along a chain of tiles.
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .workspace = workspace_of<CubReduceByKey>(),
+      .count_bits = library_count_bits,
       .enqueue = instantiate<CubReduceByKey, BasicAndOrderedOps>(),
   };
 }

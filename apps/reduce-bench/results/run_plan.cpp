@@ -1,4 +1,4 @@
-#include "results/run.hpp"
+#include "results/run_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,8 @@ class Run {
       const auto chosen = ceiling_sizes({bytes.begin(), bytes.end()});
       surroundings_.begin_ceilings(backend, chosen.size());
       try {
-        const auto measured = executor(backend).measure_ceilings(chosen);
+        const auto measured = executor(backend).measure_ceilings(
+            chosen, [&](std::size_t k) { surroundings_.begin_ceiling(k); });
         if (!measured) return;
         results_.ceilings[backend] = *measured;
       } catch (const DeviceLost& error) {

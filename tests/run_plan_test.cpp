@@ -1,5 +1,5 @@
 // A whole run on backends that the test makes up: which point runs when, and what becomes of it.
-#include "results/run.hpp"
+#include "results/run_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "expect_error.hpp"
 #include "plan/identity.hpp"
 #include "results/document.hpp"
+#include "results/older.hpp"
 #include "results/table.hpp"
 
 namespace reduce_bench {
@@ -25,7 +26,7 @@ Config config(unsigned interleave = 1) {
   return parse_config(document, "config", {});
 }
 std::vector<Point> plan_of(const Config& config) {
-  return make_plan(config, {.automatic = {Backend::kCpu}});
+  return make_plan(config, {.automatic = {Backend::kCpu}}).points;
 }
 
 /// Everything around a run, as a test wants it: one executor for every backend.
@@ -43,12 +44,13 @@ class MadeUp final : public RunSurroundings, public Executor {
   std::vector<std::size_t> executed;  ///< indices of points, in the order of their turns
   std::vector<double> shares;
   std::vector<int> patience;
-  std::vector<std::size_t> begun, ended;
+  std::vector<std::size_t> begun, ended, ceilings_begun;
   std::vector<std::vector<std::size_t>> ceilings_asked;
 
   Executor& executor(Backend) override { return *this; }
   int interrupts() override { return interrupts_so_far; }
   void begin_ceilings(Backend, std::size_t) override {}
+  void begin_ceiling(std::size_t k) override { ceilings_begun.push_back(k); }
   void begin_point(const Point& point) override { begun.push_back(point.index); }
   void end_point(const Point& point, const Record&, const Outcome&) override {
     ended.push_back(point.index);
@@ -59,6 +61,7 @@ class MadeUp final : public RunSurroundings, public Executor {
     Record good{.point = point, .status = Status::kOk};
     good.traffic.read_bytes = 4 * point.n;
     good.verification.emplace().passed_before = true;
+    good.verification->passed_after = true;
     good.timing[Mode::kCold].samples_ns = {1000, 1000, 1000};
     const std::size_t k = executed.size();
     executed.push_back(point.index);
@@ -66,8 +69,10 @@ class MadeUp final : public RunSurroundings, public Executor {
     patience.push_back(its_patience);
     return script(k, std::move(good));
   }
-  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes) override {
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           const BeginSize& begin_size) override {
     ceilings_asked.push_back(sizes_bytes);
+    for (std::size_t k = 0; k < sizes_bytes.size(); ++k) begin_size(k);
     return ceilings();
   }
 };
@@ -96,6 +101,7 @@ TEST_F(RunPlan, MeasuresEveryPointOnceThenTheNoise) {
   EXPECT_EQ(made_up.ended, made_up.begun);
   EXPECT_EQ(made_up.patience, (std::vector<int>{2, 2, 2, 2, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(made_up.ceilings_asked, (std::vector<std::vector<std::size_t>>{{4000, 8000}}));
+  EXPECT_EQ(made_up.ceilings_begun, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(results.done(), 4u);
   EXPECT_EQ(results.noise.size(), 3u);
   EXPECT_EQ(results.noise_floor(), 0.0);
@@ -201,7 +207,8 @@ TEST_F(RunPlan, AnInterruptLetsThePointInFlightEnd) {
   ASSERT_EQ(planned.at("missing").size(), 2u);
   const Json& missing = planned.at("missing").at(1);
   EXPECT_EQ(missing.at("index"), 3);
-  EXPECT_EQ(read_identity(Node{missing, "", "missing"}), identity_of(plan[3]));
+  const std::string name = "missing";
+  EXPECT_EQ(read_identity(Node{missing, "", name}), identity_of(plan[3]));
 }
 
 TEST_F(RunPlan, APointThatIsGivenUpIsNotDone) {
@@ -249,7 +256,7 @@ TEST_F(RunPlan, TheExitCodeNamesTheWorst) {
 }
 
 TEST_F(RunPlan, WhatWasLostIsNotInTheJournal) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "run_test.journal";
+  const auto file = std::filesystem::path(testing::TempDir()) / "run_plan_test.journal";
   std::filesystem::remove(file);
   const Json header{{"journal", 1}};
   made_up.script = [](std::size_t k, Record good) -> std::optional<Record> {
@@ -269,6 +276,74 @@ TEST_F(RunPlan, WhatWasLostIsNotInTheJournal) {
   journal.remove();
 }
 
+/// A results file that an earlier run wrote.
+struct OlderFile : RunPlan {
+  OlderFile() { std::filesystem::remove(file); }
+  ~OlderFile() override { std::filesystem::remove(file); }
+  Json document(RunResults results) { return take_document(results, plan, asked, Json::object()); }
+  void save(const std::string& text) { std::ofstream(file) << text; }
+  std::optional<OlderResult> older() { return older_result(file, asked, plan); }
+
+  std::filesystem::path file = testing::TempDir() + "run_plan_test.json";
+};
+
+TEST_F(OlderFile, ThatIsNotThereOrEmptyIsNothing) {
+  const Json whole = document(run());
+  EXPECT_FALSE(older());
+  EXPECT_TRUE(holds_all_of(whole, file));
+  save("");
+  EXPECT_FALSE(older());
+  EXPECT_TRUE(holds_all_of(whole, file));
+}
+
+TEST_F(OlderFile, OfAnotherConfigurationIsTold) {
+  save(document(run()).dump());
+  ASSERT_TRUE(older());
+  EXPECT_EQ(older()->points, 4u);
+  EXPECT_TRUE(older()->of_this_plan);
+  const Config same = asked;
+  asked = config(2);  // the same points, measured otherwise
+  EXPECT_FALSE(older()->of_this_plan);
+  asked = same;
+  plan.pop_back();  // as a filter does
+  EXPECT_FALSE(older()->of_this_plan);
+}
+
+TEST_F(OlderFile, ThatIsDamagedBelongsToNoPlan) {
+  for (const char* text : {R"({"kind": "reduce-bench-results")", "[]", R"({"points": [1]})"}) {
+    save(text);
+    ASSERT_TRUE(older());
+    EXPECT_FALSE(older()->of_this_plan) << text;
+    EXPECT_FALSE(holds_all_of(document(run()), file)) << text;
+  }
+}
+
+TEST_F(OlderFile, IsHeldByARunThatGoesOnWithIt) {
+  made_up.script = [&](std::size_t k, Record good) {
+    if (k == 1) made_up.interrupts_so_far = 1;
+    return good;
+  };
+  RunResults interrupted = run();
+  restored.points = interrupted.points;
+  const Json partial = document(std::move(interrupted));
+  ASSERT_EQ(partial.at("points").size(), 2u);
+  save(partial.dump());
+  made_up.interrupts_so_far = 0;
+  made_up.script = [](std::size_t, Record good) { return good; };
+  const Json whole = document(run());
+  ASSERT_EQ(whole.at("points").size(), 4u);
+  EXPECT_TRUE(holds_all_of(whole, file));
+  save(whole.dump());
+  EXPECT_FALSE(holds_all_of(partial, file));
+  // The same points with other times are another measurement.
+  restored = {};
+  made_up.script = [](std::size_t, Record good) {
+    good.timing[Mode::kCold].samples_ns = {2000, 2000};
+    return good;
+  };
+  EXPECT_FALSE(holds_all_of(document(run()), file));
+}
+
 TEST_F(RunPlan, TheTableShowsARowForEachVariant) {
   made_up.script = [](std::size_t k, Record record) {
     if (k == 3) {
@@ -284,6 +359,18 @@ TEST_F(RunPlan, TheTableShowsARowForEachVariant) {
   EXPECT_CONTAINS(table, "4 (50%)");
   EXPECT_CONTAINS(table, "timeout");
   EXPECT_CONTAINS(problems_text(results.points), "timeout (1 point): cpu/");
+  EXPECT_EQ(table.find('!'), std::string::npos);
+}
+
+TEST_F(RunPlan, TheTableMarksSharesAboveTheCeiling) {
+  made_up.script = [](std::size_t k, Record record) {
+    if (k == 1) record.timing[Mode::kCold].samples_ns = {100, 100};
+    return record;
+  };
+  const std::string table = results_table(run().points);
+  EXPECT_CONTAINS(table, "%!)");
+  EXPECT_CONTAINS(table,
+                  "\n! of 1 point the share is above 105 %: the read ceiling was measured too");
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ class RunSurroundings {
   virtual int interrupts() = 0;
 
   virtual void begin_ceilings(Backend backend, std::size_t sizes) = 0;
+  /// That of one of the sizes, from 0.
+  virtual void begin_ceiling(std::size_t k) = 0;
   /// A point begins, in each of its turns.
   virtual void begin_point(const Point& point) = 0;
   /// A point ended, after its last turn.
