@@ -4,14 +4,23 @@ An installed copy has the same as `reduce-bench-report`, but for `readme`, which
 """
 
 import argparse
+import contextlib
 import dataclasses
 import difflib
+import errno
 import json
+import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
 
 try:
     from reduce_bench_report import (
@@ -31,10 +40,13 @@ try:
         Results,
         committed_results,
         default_results,
+        from_here,
         load_runs,
     )
     from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
+except KeyboardInterrupt:  # importing takes the first second
+    sys.exit(EXIT_INTERRUPTED)
 except ModuleNotFoundError as error:  # a traceback would not say how to install the packages
     print(
         f"reduce_bench_report: needs the Python packages of requirements.txt ({error}): make "
@@ -43,24 +55,67 @@ except ModuleNotFoundError as error:  # a traceback would not say how to install
     )
     sys.exit(EXIT_BAD_INPUT)
 
+FIGURES = from_here(ROOT / "results" / "local" / "figures")
+HOW_LISTED = "--missing lists them" if IS_INSTALLED else "--missing (make: MISSING=1) lists them"
 DEFAULT_RESULTS = "default: the newest in results/local, else the committed ones"
 ALL_FORMATS = list(figures.FORMATS)
 EXIT_STALE = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        try:
+            options = _parser().parse_args(arguments)
+            code = int(options.run(options))
+        except SystemExit as ended:  # of argparse: help, or bad usage
+            code = int(ended.code or 0)
+        _flush_output()
+        return code
     except InputError as error:
-        print(f"reduce_bench_report: {error}.", file=sys.stderr)
-        return EXIT_BAD_INPUT
+        _complain(f"{error}.")
+    except KeyboardInterrupt:
+        _complain("interrupted.")
+        return EXIT_INTERRUPTED
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _complain(f"cannot write to standard output: {error.strerror}; check where it goes.")
+        _discard(sys.stdout)
+    return EXIT_BAD_INPUT
+
+
+def _flush_output() -> None:
+    if sys.stdout is None:  # it was closed before the start
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    sys.stdout.flush()
+
+
+def _complain(sentence: str) -> None:
+    try:
+        _say(f"reduce_bench_report: {sentence}")
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO | None) -> None:
+    """Lets what a stream still holds go nowhere: the interpreter would fail to write it at its end,
+    with a traceback and an exit code of its own."""
+    if stream is None:
+        return
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+class _Parser(argparse.ArgumentParser):
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """As of any parser, but what cannot be written is an error."""
+        print(self.format_help(), end="", file=file)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=" ".join(COMMAND), description=sys.modules[__package__].__doc__
-    )
+    parser = _Parser(prog=" ".join(COMMAND), description=sys.modules[__package__].__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     command = commands.add_parser(
@@ -90,7 +145,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE[,VALUE]",
         help=f"keep the points that match; KEY is one of {', '.join(FILTER_KEYS)}; repeatable",
     )
-    command.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR")
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=FIGURES,
+        metavar="DIR",
+        help="(default: results/local/figures)",
+    )
     command.add_argument(
         "--format",
         type=_formats,
@@ -98,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FORMAT[,FORMAT]",
         help=f"any of {', '.join(figures.FORMATS)} (default: all)",
     )
+    _add_missing(command, "tables and figures")
     command.set_defaults(run=_figures)
 
     command = commands.add_parser("report", help="write one HTML page that opens offline")
@@ -115,6 +178,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="output of `reduce-bench list --json` (default: of the driver in build/bin)",
     )
+    _add_missing(command, "tables, figures and claims")
     command.set_defaults(run=_report)
 
     command = commands.add_parser("claims", help="test the published claims against results")
@@ -128,6 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
     )
+    _add_missing(command, "claims")
     command.set_defaults(run=_claims)
 
     if not IS_INSTALLED:  # only a checkout has the README and the committed results
@@ -144,6 +209,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_missing(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument(
+        "--missing", action="store_true", help=f"list the {what} that lack points, and what to run"
+    )
+
+
 def _formats(text: str) -> list[str]:
     formats = text.split(",")
     if not set(formats) <= set(figures.FORMATS):
@@ -152,18 +223,26 @@ def _formats(text: str) -> list[str]:
 
 
 def _ids(text: str) -> list[str]:
-    ids = text.split(",")
+    ids = [each.strip() for each in text.split(",")]
     for each in ids:
         if each not in EXPERIMENTS:
+            _say(textwrap.fill(", ".join(EXPERIMENTS), 100, break_on_hyphens=False))
             near = difflib.get_close_matches(each, EXPERIMENTS, 1)
             hint = f"; the nearest is '{near[0]}'" if near else ""
-            raise argparse.ArgumentTypeError(f"there is no figure or table '{each}'{hint}")
+            raise argparse.ArgumentTypeError(
+                f"there is no figure or table '{each}'{hint}; all ids stand above"
+            )
     return ids
 
 
 def _runs(options: argparse.Namespace) -> list[Results]:
     """The runs named, or the default ones; says of each whether it was interrupted."""
-    runs = load_runs(options.results or default_results())
+    paths = options.results
+    if not paths:
+        paths = default_results()
+        many = f"the {len(paths)} files of {os.path.commonpath(paths)}"
+        _say(f"No results are named; taking {paths[0] if len(paths) == 1 else many}.")
+    runs = load_runs(paths)
     _require_points(runs)
     for run in runs:
         if run.shortfall:
@@ -185,15 +264,13 @@ def _figures(options: argparse.Namespace) -> int:
         for run, points in zip(runs, kept, strict=True)
     ]
     evaluations, absences = regenerate.evaluate_all(filtered, options.only or EXPERIMENTS)
-    shown: list[Evaluation | Absence] = [*evaluations, *absences]
-    for each in shown:
-        line = regenerate.missing_line(each)
-        if line:
-            _say(line)
+    # of what is named, all is asked for
+    listed = options.missing or bool(options.only)
+    _say_missing_figures(evaluations, absences, listed=listed)
     if not evaluations:
-        raise InputError("nothing was drawn, for the reasons above")
+        raise InputError("nothing was drawn, for want of points")
     given = [word for condition in options.where for word in ("--where", condition)]
-    given += ["--output", str(options.output)] if options.output != Path() else []
+    given += ["--output", str(options.output)] if options.output != FIGURES else []
     given += ["--format", ",".join(options.format)] if options.format != ALL_FORMATS else []
     written = regenerate.save_all(evaluations, options.output, options.format, given)
     for path in written:
@@ -201,8 +278,34 @@ def _figures(options: argparse.Namespace) -> int:
     return 0
 
 
+def _say_missing_figures(
+    evaluations: Sequence[Evaluation], absences: Sequence[Absence], *, listed: bool
+) -> None:
+    _say_missing(
+        regenerate.missing_lines([*evaluations, *absences]),
+        len(evaluations) + len(absences),
+        f"tables and figures, {len(absences)} of which are not drawn",
+        listed=listed,
+    )
+
+
+def _say_missing_claims(judgements: Sequence[claims.Judgement], *, listed: bool) -> None:
+    _say_missing(scorecard.missing_lines(judgements), len(judgements), "claims", listed=listed)
+
+
+def _say_missing(lines: Sequence[str], total: int, what: str, *, listed: bool) -> None:
+    """The lines, or how many of `total` they are and how to see them."""
+    if listed:
+        for line in lines:
+            _say(line)
+    elif lines:
+        _say(f"Points are missing of {len(lines)} of {total} {what}; {HOW_LISTED}.")
+
+
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+    """On standard error; nowhere where that was closed before the start."""
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -222,16 +325,19 @@ def _report(options: argparse.Namespace) -> int:
         if options.variants:
             raise
         no_variants = str(error)
-    drawn, absent = report.regenerated(runs)
+    evaluations, absences = regenerate.evaluate_all(runs)
+    drawn = report.regenerated(evaluations)
     registry = load_registry()
-    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
+    judgements = claims.judge_all(runs, registry)
+    _say_missing_figures(evaluations, absences, listed=options.missing)
+    _say_missing_claims(judgements, listed=options.missing)
     text = report.page(
         runs,
         known,
         drawn,
-        absent=absent,
+        absent=regenerate.missing_lines(absences),
         no_variants=no_variants,
-        scorecard=scorecard.document(judgements, runs),
+        scorecard=scorecard.document(judgements, runs, registry),
     )
     _write(options.output, text)
     print(options.output)
@@ -241,8 +347,9 @@ def _report(options: argparse.Namespace) -> int:
 def _claims(options: argparse.Namespace) -> int:
     runs = _runs(options)
     registry = load_registry()
-    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
-    print(scorecard.text(judgements), end="")
+    judgements = claims.judge_all(runs, registry)
+    _say_missing_claims(judgements, listed=options.missing)
+    print(scorecard.text(judgements, registry), end="")
     if options.output is not None:
         try:
             options.output.mkdir(parents=True, exist_ok=True)
@@ -251,7 +358,7 @@ def _claims(options: argparse.Namespace) -> int:
                 f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
                 "written with -o"
             ) from error
-        document = scorecard.document(judgements, runs)
+        document = scorecard.document(judgements, runs, registry)
         _write(options.output / "claims.md", scorecard.markdown(judgements, runs, registry))
         _write(
             options.output / "claims.json",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from reduce_bench_report import styles
-from reduce_bench_report.families import contender, fastest_at_the_largest
+from reduce_bench_report.families import contender
 from reduce_bench_report.identity import natural
 from reduce_bench_report.loader import Point
 from reduce_bench_report.points import PARAM
@@ -83,11 +83,24 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Best:
+    """A family's fastest right points by ascending x.
+
+    `line` is the first of those that they lie on; `label` names it where it is the only one.
+    """
+
+    line: int  # place in the chart's lines
+    style: styles.Style
+    label: str
+    points: Sequence[int]
+
+
+@dataclass(frozen=True)
 class Chart:
     """`n` or `buckets` is None where it is the axis x or the operation has no such thing.
 
-    `best` has for each mode the lines that stand for their families, by place in `lines`, each
-    with its style among the others; `ceiling` has each measure of the read ceiling by x.
+    `best` has for each mode the best of each family; `ceiling` has each measure of the read
+    ceiling by x.
     """
 
     dimensions: Mapping[str, str | None]
@@ -95,7 +108,7 @@ class Chart:
     n: int | None
     buckets: int | None
     lines: Sequence[Line]
-    best: Mapping[str, Sequence[tuple[int, styles.Style]]]
+    best: Mapping[str, Sequence[Best]]
     ceiling: Mapping[str, Sequence[Number | None]]
 
     def document(self) -> dict[str, Any]:
@@ -117,7 +130,14 @@ class Chart:
                 for line in self.lines
             ],
             "best": {
-                mode: [(place, _places(style)) for place, style in shown]
+                mode: [
+                    (
+                        best.line,
+                        _places(best.style),
+                        {"label": best.label, "points": best.points},
+                    )
+                    for best in shown
+                ]
                 for mode, shown in self.best.items()
             },
             "ceiling": self.ceiling,
@@ -205,7 +225,7 @@ def _chart(
         assert at is not None
         by_line[point.variant, others].setdefault(at, place)  # the newest run comes first
     keys = sorted(by_line, key=lambda key: natural(" ".join([key[0], *key[1]])))
-    line_styles = styles.of_families(families, [_family(variant) for variant, _ in keys])
+    line_styles = styles.of_lines([_family(variant) for variant, _ in keys])
     lines = [
         Line(
             " ".join([variant, *others]),
@@ -227,7 +247,7 @@ def _chart(
         x,
         *sizes,
         lines,
-        {mode: _best(lines, points, x, mode, families) for mode in MODES},
+        {mode: _best(lines, points, x, mode) for mode in MODES},
         _ceiling(points.values(), x),
     )
 
@@ -249,26 +269,46 @@ def _label(
     return " ".join([variant, *telling, *host])
 
 
-def _best(
-    lines: Sequence[Line], points: Places, x: str, mode: str, families: Sequence[str]
-) -> list[tuple[int, styles.Style]]:
-    """The lines that stand for their families in this mode."""
-    timed: dict[str, list[tuple[int, Point]]] = defaultdict(list)  # with the place of its line
+def _best(lines: Sequence[Line], points: Places, x: str, mode: str) -> list[Best]:
+    """For each family that has a right result in this mode, the fastest right point at every x.
+
+    Where none is right, the first of its points marks why.
+    """
+    at: dict[str, dict[Number, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
     for number, line in enumerate(lines):
-        for point in (points[place] for place in line.points):
-            if point.is_right and mode in point.timing:
-                timed[contender(point)].append((number, point))
-    best = [
-        fastest_at_the_largest(
-            of_family,
-            x=lambda each: _x(each[1], x) or 0,
-            time_ns=lambda each: float(each[1].timing[mode]["median_ns"]),
+        # one without a time does not say where it would have finished
+        name = contender(points[min(line.points, key=lambda place: not points[place].timing)])
+        for place in line.points:
+            where = _x(points[place], x)
+            assert where is not None
+            at[name][where].append((number, place))
+
+    def time_ns(place: int) -> float:
+        point = points[place]
+        right = point.is_right and mode in point.timing
+        return float(point.timing[mode]["median_ns"]) if right else math.inf
+
+    chosen = {
+        name: [min(at_x[where], key=lambda each: time_ns(each[1])) for where in sorted(at_x)]
+        for name, at_x in at.items()
+    }
+    timed = {
+        name: sorted({number for number, place in own if time_ns(place) < math.inf})
+        for name, own in chosen.items()
+    }
+    shown = [name for name in sorted(timed, key=lambda name: timed[name]) if timed[name]]
+    looks = styles.of_lines([lines[timed[name][0]].family for name in shown])
+    return [
+        Best(
+            timed[name][0],
+            look,
+            lines[timed[name][0]].label
+            if len(timed[name]) == 1
+            else f"{name} (best of {len(timed[name])})",
+            [place for _, place in chosen[name]],
         )
-        for of_family in timed.values()
+        for name, look in zip(shown, looks, strict=True)
     ]
-    shown = sorted({number for number, _ in best})
-    own = styles.of_families(families, [lines[number].family for number in shown])
-    return list(zip(shown, own, strict=True))
 
 
 def _ceiling(points: Iterable[Point], x: str) -> dict[str, list[Number | None]]:

@@ -65,6 +65,8 @@ class Limits:
 @dataclass(frozen=True)
 class Registry:
     tolerances: dict[str, Json]
+    regimes: dict[str, Json]
+    causes: dict[str, Json]
     claims: tuple[Json, ...]
     tables: dict[str, Table]
 
@@ -102,7 +104,7 @@ class Registry:
             # a tolerance is a factor from 1 upwards; as a lower limit it is the same downwards
             if check["at_least"] in ("same", "flat"):
                 low = 1 / low
-            elif low > 1 and check["kind"] == "ratio":
+            elif low > 1 and check["kind"] == "ratio" and "at_most" not in check:
                 part = (1 + (low - 1) / 2, math.inf)
         high = self.number(check["at_most"]) if "at_most" in check else math.inf
         return Limits(low, high, part)
@@ -121,7 +123,13 @@ class Registry:
 @functools.cache
 def load_registry(path: Path = CLAIMS) -> Registry:
     document = checked_json(path, CLAIMS_SCHEMA, "registry of claims")
-    return Registry(document["tolerances"], tuple(document["claims"]), load_all())
+    return Registry(
+        document["tolerances"],
+        document["regimes"],
+        document["causes"],
+        tuple(document["claims"]),
+        load_all(),
+    )
 
 
 # Arithmetic on published numbers

@@ -3,7 +3,7 @@
 A claim has checks; a check yields cases, each a number with an interval and the limits that it must
 keep. Ratios are of medians. Their interval spans the 95 % intervals of both medians, widened by the
 A/A noise floor of the run and backend; a case in several runs spans them all. Only verified times
-of variants that are right count.
+of variants that are right count. Each claim is read twice: as printed, and in its source's regime.
 
 * A case holds if its whole interval is inside the limits, fails if it is outside, and is open if it
   straddles one. A gain of half to twice the published one holds in part.
@@ -31,6 +31,7 @@ from reduce_bench_report.claim_registry import (
     Value,
     calculate,
 )
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import Results
 from reduce_bench_report.points import (
     MODE,
@@ -52,6 +53,7 @@ from reduce_bench_report.predicates import (
     key_of,
     simulated_times,
 )
+from reduce_bench_report.regimes import departures, meaning, tables_of, translated
 
 
 class Verdict(Enum):
@@ -77,7 +79,7 @@ class Case:
 @dataclass(frozen=True)
 class CheckResult:
     what: str
-    role: str  # measures, refutes or shows; what only shows does not count for the verdict
+    role: str  # measures, refutes, explains or shows; only the first two count for the verdict
     outcome: Outcome
     cases: tuple[Case, ...]
     missing: tuple[str, ...]
@@ -91,17 +93,16 @@ class PublishedValue:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    claim: Json
+class Reading:
+    """A claim with its verdict under one reading of the source's conditions."""
+
     verdict: Verdict
     checks: tuple[CheckResult, ...]
-    published: tuple[PublishedValue, ...]
-    published_conditions: str
     interrupted: tuple[str, ...]  # names of results files that lack points
 
     @property
     def missing(self) -> list[str]:
-        deciding = [check for check in self.checks if check.role != "shows"]
+        deciding = [check for check in self.checks if check.role in DECIDING]
         clauses = list(dict.fromkeys(text for check in deciding for text in check.missing))
         return clauses + [f"what {name} lacks, interrupted" for name in self.interrupted if clauses]
 
@@ -110,19 +111,121 @@ class Judgement:
         return [m for check in self.checks for case in check.cases for m in case.points]
 
 
+@dataclass(frozen=True)
+class Cause:
+    """Why a claim is not reproduced, by a name in claims.json, and the data that support it."""
+
+    name: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Judgement(Reading):
+    """The reading as printed, and beside it the one in the source's regime."""
+
+    claim: Json
+    regime: Reading
+    regime_meaning: str
+    cause: Cause | None
+    published: tuple[PublishedValue, ...]
+    published_conditions: str
+
+    @property
+    def group(self) -> str:
+        """What the scorecard puts it under: a cause, else the verdict."""
+        if self.cause:
+            return self.cause.name
+        # what the printed condition leaves unsaid, the source's regime may say
+        tested = self.verdict is not Verdict.NOT_TESTABLE
+        return (self if tested else self.regime).verdict.value
+
+
+DECIDING = ("measures", "refutes")
 SUPPORT = {Outcome.HOLDS, Outcome.PART}
 
 
+def judge_all(runs: Sequence[Results], registry: Registry) -> list[Judgement]:
+    pools = _with_repeats(runs)
+    return [_judge(claim, runs, pools, registry) for claim in registry.claims]
+
+
 def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement:
-    checks = tuple(_evaluate(Context(registry, claim, check), runs) for check in claim["checks"])
+    return _judge(claim, runs, _with_repeats(runs), registry)
+
+
+def _judge(
+    claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
+) -> Judgement:
+    printed = _read(claim, runs, pools, registry)
+    moved = translated(claim, registry)
+    if moved is None:
+        regime = Reading(Verdict.NOT_TESTABLE, (), ())
+    elif moved is claim:
+        regime = printed
+    else:
+        regime = _read(moved, runs, pools, registry)
     return Judgement(
+        printed.verdict,
+        printed.checks,
+        printed.interrupted,
         claim,
-        _verdict(checks),
-        checks,
+        regime,
+        meaning(claim, runs, registry),
+        _cause(claim, moved, printed, regime),
         tuple(_published(value, registry) for value in claim["published"]),
         _published_conditions(claim, registry),
-        tuple(run.path.name for run in runs if run.document["interrupted"]),
     )
+
+
+def _read(
+    claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
+) -> Reading:
+    checks = tuple(_evaluate(Context(registry, claim, check), pools) for check in claim["checks"])
+    interrupted = tuple(run.path.name for run in runs if run.document["interrupted"])
+    return Reading(_verdict(checks), checks, interrupted)
+
+
+def _with_repeats(runs: Sequence[Results]) -> list[list[Measured]]:
+    """The points of each run, each with the same point of the other runs."""
+    same: dict[PointIdentity, list[Measured]] = {}
+    for run in runs:
+        for point in run.points:
+            measured = Measured(point, run)
+            if measured.counts:
+                same.setdefault(point.identity, []).append(measured)
+    return [
+        [
+            Measured(point, run, tuple(m for m in same.get(point.identity, ()) if m.run is not run))
+            for point in run.points
+        ]
+        for run in runs
+    ]
+
+
+def _cause(claim: Json, moved: Json | None, printed: Reading, regime: Reading) -> Cause | None:
+    """Why a claim is not reproduced, by either reading; None where it is or where none tests it."""
+    failed = [each for each in (printed, regime) if each.verdict is Verdict.NOT_REPRODUCED]
+    refuting = [check.what for check in printed.checks if check.role == "refutes"]
+    if printed.verdict is Verdict.REFUTED:
+        return Cause("contradiction", f"outside of its limit: {refuting[0]}")
+    if not failed:
+        return None
+    for raw, check in zip(claim["checks"], printed.checks, strict=True):
+        if check.role == "explains" and check.outcome is Outcome.HOLDS:
+            return Cause(raw["cause"], check.what)
+    if moved is None:
+        return Cause("unexplained", "nothing measured supports a cause")
+    if regime.verdict is Verdict.NOT_REPRODUCED:
+        return Cause(
+            "hardware",
+            "by elimination: it fails in the source's regime, and no other cause is supported",
+        )
+    found = "not measured" if regime.verdict is Verdict.NOT_TESTABLE else regime.verdict.value
+    outside = departures(moved, printed.points)
+    # A condition that is gone explains a failure only if the claim was seen to hold under it.
+    seen = regime.verdict in (Verdict.REPRODUCED, Verdict.IN_PART)
+    evidence = "; ".join([f"{found} in the source's regime", *outside])
+    return Cause("regime" if seen else "unexplained", evidence)
 
 
 def _verdict(checks: Sequence[CheckResult]) -> Verdict:
@@ -138,7 +241,7 @@ def _verdict(checks: Sequence[CheckResult]) -> Verdict:
     return Verdict.IN_PART if outcomes & SUPPORT else Verdict.UNDECIDED
 
 
-def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
+def _evaluate(context: Context, runs: Sequence[Sequence[Measured]]) -> CheckResult:
     kind = context.check["kind"]
     if kind == "arithmetic":
         return _arithmetic(context)
@@ -147,9 +250,7 @@ def _evaluate(context: Context, runs: Sequence[Results]) -> CheckResult:
         return CheckResult(needs, "measures", Outcome.MISSING, (), (f"needs {needs}",))
     # without this filter, most of the time would go to points of other variants
     variants = context.variants
-    pools = [
-        [Measured(point, run) for point in run.points if point.variant in variants] for run in runs
-    ]
+    pools = [[m for m in run if m.point.variant in variants] for run in runs]
     if kind == "verification":
         return _verification(context, [measured for pool in pools for measured in pool])
     complete = [pool for pool in pools if not _missing(context, pool)]
@@ -333,8 +434,9 @@ def _verification(context: Context, pool: Sequence[Measured]) -> CheckResult:
     # one wrong result is enough to refute the claim
     outcomes = [case.outcome for case in cases]
     outcome = Outcome.FAILS if Outcome.FAILS in outcomes else _outcome(outcomes, missing)
+    role = context.check.get("role", "measures")
     return CheckResult(
-        _what(context), "measures", outcome, tuple(cases), tuple(missing), right_or_wrong=True
+        _what(context), role, outcome, tuple(cases), tuple(missing), right_or_wrong=True
     )
 
 
@@ -368,6 +470,8 @@ def _what(context: Context) -> str:
         return f"slowest over fastest of {short[0]} along {axis_name(check['along'])}"
     if kind == "value":
         return f"{check['quantity']} of {short[0]}"
+    if kind == "difference":
+        return f"scaled ns per input of {short[0]} less those of {short[1]}"
     if kind == "choice":
         chosen = axis_name(check["along"])
         return f"time with the {chosen} that the simulator chooses, over the fastest other"
@@ -381,8 +485,8 @@ def _parts(check: Json) -> list[Json]:
 def _short(context: Context, part: Json) -> str:
     """What tells this selection from the others of its claim."""
     variant = context.selection(part)["variant"]
-    rest = {name: wanted for name, wanted in part.items() if name != "variant"}
-    return wanted_text(variant) + (f" ({describe(rest)})" if rest else "")
+    rest = describe({name: wanted for name, wanted in part.items() if name != "variant"})
+    return wanted_text(variant) + (f" ({rest})" if rest else "")
 
 
 def _published(raw: Any, registry: Registry) -> PublishedValue:
@@ -418,21 +522,14 @@ def _published_cell(raw: Sequence[Value], registry: Registry) -> PublishedValue:
 
 
 def _published_conditions(claim: Json, registry: Registry) -> str:
-    ids = [table_id for raw in claim["published"] for table_id in _tables_of(raw)]
+    ids = [table_id for raw in claim["published"] for table_id in tables_of(raw)]
     texts = []
     for table in (registry.tables[table_id] for table_id in ids):
         peak = f", {table.peak_gb_per_s:g} GB/s" if table.peak_gb_per_s else ""
         conditions = ", ".join(f"{name} {wanted_text(v)}" for name, v in table.conditions.items())
-        texts.append("; ".join(filter(None, [(table.hardware or "") + peak, conditions])))
+        hardware = f"{table.hardware}{peak}" if table.hardware else ""
+        texts.append("; ".join(filter(None, [hardware, conditions])))
     return " / ".join(dict.fromkeys(filter(None, texts)))
-
-
-def _tables_of(raw: Any) -> list[str]:
-    if isinstance(raw, list):
-        return [str(raw[0])]
-    if "ratio" in raw:
-        return [str(number[0]) for number in raw["ratio"] if isinstance(number, list)]
-    return [raw["table"]] if "table" in raw else []
 
 
 def conditions(points: Sequence[Measured]) -> str:

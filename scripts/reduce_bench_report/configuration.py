@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from reduce_bench_report.identity import Distribution, PointIdentity
 from reduce_bench_report.loader import (
+    InputError,
     Point,
     Results,
     checked_json,
@@ -262,11 +263,22 @@ def asked_of(run: Results) -> Asked:
     if planned is None:
         return of_run(run)
     seed, sweeps = run.environment["seed"], of_run(run).sweeps
+    if len(planned["sweeps"]) != len(sweeps):
+        raise InputError(
+            f"'{run.path}' does not say which points it was asked for: the number of sweeps is "
+            f"{len(sweeps)} in 'config', but {len(planned['sweeps'])} in 'planned'; run it again"
+        )
     modes = {
         index: sweep.mode
         for sweep, indices in zip(sweeps, planned["sweeps"], strict=True)
         for index in indices
     }
+    for raw in planned["missing"]:
+        if raw["index"] not in modes:
+            raise InputError(
+                f"'{run.path}' does not say which points it was asked for: the missing point "
+                f"{raw['index']} of 'planned' is in no sweep; run it again"
+            )
     lacking = [
         PointIdentity.of(raw | {"seed": seed, "primary_mode": modes[raw["index"]]})
         for raw in planned["missing"]

@@ -12,7 +12,7 @@ from typing import Any
 from reduce_bench_report import configuration, simulation
 from reduce_bench_report.configuration import Asked
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
-from reduce_bench_report.families import finish
+from reduce_bench_report.families import contender, finish, own_name
 from reduce_bench_report.identity import PointIdentity, fact_text
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
@@ -92,6 +92,12 @@ class Panel:
     @property
     def title(self) -> str:
         return ", ".join(fact_text(key, value) for key, value in self.facts.items())
+
+    @property
+    def is_mostly_missing(self) -> bool:
+        """Whether more than two thirds of what was asked for is in no run."""
+        gaps = sum(len(series.gaps) for series in self.series)
+        return gaps > 2 * sum(len(series.points) for series in self.series)
 
     def value(self, series: Series, x: str, measure: str) -> Quartiles | None:
         """The measure in its unit; None where the point or what it is compared with has no time."""
@@ -289,11 +295,16 @@ def evaluate(
     varying = [
         axis for axis in ("variant", *OF_ONE_FORM) if len({p.axis_text(axis) for p in points}) > 1
     ]
+    panels = _Panels(experiment, asked, points, examples, varying, predicted).with_published(
+        published
+    )
+    if experiment.kind == "figure" and missing:
+        panels = [panel for panel in panels if not panel.is_mostly_missing]
+        if not panels:
+            return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
     return Evaluation(
         experiment=experiment,
-        panels=_Panels(experiment, asked, points, examples, varying, predicted).with_published(
-            published
-        ),
+        panels=panels,
         runs=[Run(run.path, run.provenance) for run in used],
         constants={
             axis: points[0].axis_text(axis)
@@ -382,7 +393,7 @@ class _Panels:
             return facts
         if self.experiment.best == "family":
             facts.pop("variant", None)
-            return {"family": point.family, "finish": point.finish} | facts
+            return {"family": own_name(point), "finish": point.finish} | facts
         params = {} if self.experiment.best == "params" else params_of(self.experiment, point)
         return {"variant": point.variant} | facts | params
 
@@ -437,8 +448,9 @@ class _Panels:
         }
 
     def _same_series(self, one: Point, other: Point) -> bool:
-        keys = ("family", "finish", *self.experiment.panels)
-        return all(one.axis_text(key) == other.axis_text(key) for key in keys)
+        if contender(one) != contender(other):
+            return False
+        return all(one.axis_text(key) == other.axis_text(key) for key in self.experiment.panels)
 
 
 def _places(all_facts: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], int]:

@@ -80,6 +80,7 @@ class Experiment:
     worst: Sequence[str] = ()
     simulated: bool = False
     log: Literal["", "x", "y", "xy"] = ""
+    log_too: bool = False  # a second subplot of each has a logarithmic y axis
     published: Published | None = None
     ranges: PublishedRanges | None = None
     lacks: str | None = None  # why no results file can have it
@@ -140,6 +141,7 @@ def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experi
         least_x=3,
         best="form",
         log=log,
+        log_too="y" not in log,
     )
 
 
@@ -166,7 +168,7 @@ def _i32(operation: str, op: str) -> dict[str, Sequence[str]]:
 def _keyed(
     id: str, what: str, where: Mapping[str, Sequence[str]], panels: Sequence[str] = ()
 ) -> Experiment:
-    """Times by the number of buckets, of this project's variants and the libraries'."""
+    """Times of 2^26 inputs by the number of buckets: this project's variants and libraries."""
     return Experiment(
         id,
         f"{what} on its slowest labels",
@@ -175,7 +177,7 @@ def _keyed(
         kind="table",
         x="buckets",
         y=("us",),
-        where=where,
+        where={"n": ["67108864"], **where},
         panels=panels,
         best="params",
         worst=("labels",),

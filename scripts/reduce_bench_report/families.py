@@ -13,9 +13,14 @@ def finish(points: Iterable[Point]) -> list[str]:
     return ["(host)"] if any(point.finish == "host" for point in points) else []
 
 
+def own_name(point: Point) -> str:
+    """The family; of the CPU, whose variants are the baselines of others, the variant."""
+    return point.variant if point.family == "cpu" else point.family
+
+
 def contender(point: Point) -> str:
-    """The family; one that finishes on the host is no rival of one that does not."""
-    return " ".join([point.family, *finish([point])])
+    """What has a line of its own: one that finishes on the host is no rival of another."""
+    return " ".join([own_name(point), *finish([point])])
 
 
 def fastest_at_the_largest(

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -49,6 +50,16 @@ def in_parallel(
     """The results of the calls, in order, on all cores: drawing takes a second a figure."""
     if len(arguments) < 2:
         return [draw_one(*each) for each in arguments]
-    with ProcessPoolExecutor(min(len(arguments), os.cpu_count() or 1)) as pool:
+    workers = min(len(arguments), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, initializer=_ignore_interrupts) as pool:
         running = [pool.submit(draw_one, *each) for each in arguments]
-        return [each.result() for each in running]
+        try:
+            return [each.result() for each in running]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # or it would draw all of them first
+            raise
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal, and the one that waits ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -18,9 +18,10 @@ from reduce_bench_report.evaluate import (
 )
 from reduce_bench_report.identity import fact_text, x_text
 from reduce_bench_report.loader import Point
-from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, heading
+from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.published import Table
 from reduce_bench_report.simulation import MODELS
+from reduce_bench_report.texts import number_text, time_text
 
 MOST_MEASURES = 2  # with more, each series has its own table
 MOST_COLUMNS = 9  # besides x; a page is not wider
@@ -208,8 +209,16 @@ def _published_heading(evaluation: Evaluation, measure: str) -> str:
 
 
 def number(value: float, measure: str) -> str:
-    """Four digits, or a percentage of a share."""
-    return f"{value:.1%}" if measure.endswith("_share") else f"{value:.4g}"
+    """Four digits without an exponent, or a percentage of a share. A time for which its column's
+    unit is too small or too large has its own: `49.35 ms` among µs."""
+    if measure.endswith("_share"):
+        return f"{value:.1%}"
+    text = f"{value:.4g}"
+    if "e" not in text:
+        return text
+    if measure in TIME_NS:
+        return time_text(value * TIME_NS[measure])
+    return f"{value:,.0f}" if value > 1 else text
 
 
 def constants(evaluation: Evaluation) -> str:
@@ -373,7 +382,10 @@ def _statement(evaluation: Evaluation) -> Grid | None:
         return None
     headings = [f"{c.name}, {c.unit}" if c.unit else c.name for c in table.columns]
     cells = [
-        ["-" if cell is None else cell if isinstance(cell, str) else f"{cell:.4g}" for cell in row]
+        [
+            "-" if cell is None else cell if isinstance(cell, str) else number_text(cell)
+            for cell in row
+        ]
         for row in table.rows
     ]
     return Grid("", headings, cells, 1)

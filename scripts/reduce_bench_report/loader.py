@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,11 +13,14 @@ import jsonschema
 from jsonschema.exceptions import best_match
 
 from reduce_bench_report.identity import PointIdentity
+from reduce_bench_report.json_fault import parse
 from reduce_bench_report.paths import ROOT, SCHEMAS
 
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
+ADVICE = "name a file that 'reduce-bench run' wrote"
+ALTERED = "the file was altered, so measure again"  # what contradictions mean
 CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
 
@@ -149,6 +151,8 @@ class Results:
         """A sentence on what an interrupt left out; None where the run is whole."""
         if not self.document["interrupted"]:
             return None
+        if self.document.get("planned", {}).get("points") == len(self.points):
+            return f"{self.path.name} was interrupted after its last point: it has no noise floor"
         return (
             f"{self.path.name} was interrupted and holds only {len(self.points)} of its points; "
             "run the same command with --resume to measure the rest"
@@ -178,17 +182,8 @@ def load(path: Path) -> Results:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(
-            f"cannot read results file '{path}': {error.strerror}; give a file that "
-            "`reduce-bench run` wrote"
-        ) from error
-    try:
-        document = _parsed(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"results file '{path}' is not valid JSON ({error}), perhaps cut short; run again or "
-            "use `reduce-bench run --resume`"
-        ) from error
+        raise InputError(f"cannot read the results '{path}': {error.strerror}; {ADVICE}") from error
+    document = _parsed(content, path)
     _check(document, path)
     points = tuple(_point(raw) for raw in document["points"])
     timed = (p for p in points if p.timing)  # skipped ones need no GPU
@@ -230,7 +225,7 @@ def default_results(root: Path = ROOT) -> list[Path]:
     local = max(
         (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
     )
-    return committed_results(root) if local is None else [_from_here(local)]
+    return committed_results(root) if local is None else [from_here(local)]
 
 
 def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
@@ -247,14 +242,14 @@ def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
     with_files = {name: files for name, files in committed.items() if files and name not in others}
     if len(with_files) != 1:
         raise InputError(
-            f"no result is in {_from_here(root / 'results' / 'local')} or named, and results of "
+            f"no result is in {from_here(root / 'results' / 'local')} or named, and results of "
             f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
             "a configuration, or name the results of one device"
         )
-    return [_from_here(path) for path in next(iter(with_files.values()))]
+    return [from_here(path) for path in next(iter(with_files.values()))]
 
 
-def _from_here(path: Path) -> Path:
+def from_here(path: Path) -> Path:
     """The path from the current folder, where it lies in that."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
@@ -265,9 +260,10 @@ def checked_json(path: Path, schema_path: Path, what: str) -> Any:
     `what` names the file in messages.
     """
     try:
-        document = _parsed(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        content = path.read_bytes()
+    except OSError as error:
         raise InputError(f"cannot read {what} '{path}': {error}") from error
+    document = _parsed(content, path)
     require_schema(document, schema_path, f"{what} '{path}'")
     return document
 
@@ -279,19 +275,11 @@ def require_schema(document: Any, schema_path: Path, what: str) -> None:
         raise InputError(f"{what} breaks its schema {defect}")
 
 
-def _parsed(content: bytes) -> Any:
-    return json.loads(content, parse_constant=_reject_constant, parse_float=_finite)
-
-
-def _reject_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is beyond the numbers that a file can have")
-    return number
+def _parsed(content: bytes, path: Path) -> Any:
+    try:
+        return parse(content)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _defect(document: Any, schema_path: Path) -> str | None:
@@ -301,6 +289,15 @@ def _defect(document: Any, schema_path: Path) -> str | None:
         return None
     pointer = "/" + "/".join(str(part) for part in error.absolute_path)
     return f"at {pointer}: {_shorten(error.message)}"
+
+
+# To JSON Schema 4.0 is an integer. No program of this project writes one so, and none reads it.
+STRICT: type[jsonschema.Draft7Validator] = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft7Validator,
+    type_checker=jsonschema.Draft7Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
 
 
 @functools.cache
@@ -320,26 +317,66 @@ def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
             return inlined(found)
         return {key: inlined(value) for key, value in node.items() if key != "definitions"}
 
-    return jsonschema.Draft7Validator(inlined(schema))
+    return STRICT(inlined(schema))
 
 
 def _check(document: Any, path: Path) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise InputError(
-            f'\'{path}\' is not a reduce-bench results file (no "kind": "{KIND}"); give a file '
-            "that `reduce-bench run` wrote"
-        )
+        raise InputError(f'\'{path}\' is not a results file ("kind" is not "{KIND}"): {ADVICE}')
     if document.get("schema") != SCHEMA_VERSION:
         raise InputError(
             f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
             f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
         )
+    contradiction = _contradiction(document)
+    if contradiction is not None:
+        raise InputError(f"{path}: {contradiction}: {ALTERED}")
     defect = _defect(document, SCHEMA_PATH)
     if defect is not None:
         raise InputError(
             f"results file '{path}' breaks its schema {defect}; it was altered or written by "
             "another revision"
         )
+
+
+def _contradiction(document: dict[str, Any]) -> str | None:
+    """Two values that no run writes together, and their place, in the words of the driver's reader.
+
+    What is not of the schema's shape is passed over: the schema says it better.
+    """
+    points = document.get("points")
+    for index, point in enumerate(points if isinstance(points, list) else []):
+        said = _contradiction_of(point) if isinstance(point, dict) else None
+        if said is not None:
+            return f"/points/{index}{said}"
+    return None
+
+
+def _contradiction_of(point: dict[str, Any]) -> str | None:
+    operation = point.get("operation")
+    for key in ("buckets", "labels"):
+        if operation == "reduce" and point.get(key) is not None:
+            return f"/{key}: '{operation}' has no labels, so this must be null"
+    for key in ("passed_before", "passed_after"):
+        verification = point.get("verification")
+        found = verification.get(key, True) if isinstance(verification, dict) else True
+        if point.get("status") == "ok" and found is not True:
+            return f"/verification/{key}: the status is 'ok', so this must be true"
+    timing = point.get("timing")
+    for mode, summary in timing.items() if isinstance(timing, dict) else []:
+        if not isinstance(summary, dict):
+            continue
+        ends = (summary.get(key) for key in ("ci_low_ns", "median_ns", "ci_high_ns"))
+        numbers = [ns for ns in ends if isinstance(ns, int | float)]
+        if len(numbers) == 3 and numbers != sorted(numbers):
+            return f"/timing/{mode}: the median is outside its own interval"
+        samples = summary.get("samples_ns")
+        if isinstance(samples, list) and summary.get("samples") != len(samples):
+            return (
+                f"/timing/{mode}: 'samples' is {summary.get('samples')}, but 'samples_ns' holds "
+                f"{len(samples)}"
+            )
+    return None
 
 
 def _shorten(text: str, limit: int = 200) -> str:

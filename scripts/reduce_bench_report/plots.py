@@ -7,14 +7,17 @@ The legend, and a subplot without any value, say what is missing. Whiskers span 
 of cache-sim have the colour and the hollow marker of the series that they predict.
 """
 
+import itertools
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -27,13 +30,15 @@ from matplotlib.transforms import ScaledTranslation
 from reduce_bench_report.evaluate import (
     Evaluation,
     Panel,
+    Series,
 )
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import fix_layout
 from reduce_bench_report.identity import x_text
-from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, heading
+from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.simulation import MODELS
-from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, cycled, outcome_marker
+from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, of_lines, outcome_marker
+from reduce_bench_report.texts import time_text
 
 SINGLE_IN = 3.4
 DOUBLE_IN = 7.0
@@ -48,6 +53,9 @@ HANDLE_IN = 0.42
 TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
+MOST_LINES = 7  # of a subplot
+BAR_IN = 0.2
+BARS_ASIDE_IN = 0.55  # the axis below bars
 CHARACTERS_SIDE_BY_SIDE = 40
 FEW_DECADES = 100  # an axis whose largest over smallest value is below has labels within decades
 
@@ -58,40 +66,143 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Style = dict[str, Any]
 
 
-def draw(evaluation: Evaluation) -> Figure:
-    """One subplot for each measure and panel, one legend for all."""
+@dataclass(frozen=True)
+class Subplot:
+    """A measure of a panel, or of as many of its series as one subplot can show."""
+
+    panel: Panel
+    measure: str
+    series: Sequence[Series]
+    log_y: bool
+    title: str
+
+    @property
+    def is_bars(self) -> bool:
+        """Names of variants are long, so bars lie beside them; other values of x stand below."""
+        return self.panel.experiment.x == "variant"
+
+    @property
+    def has_value(self) -> bool:
+        return any(
+            self.panel.value(series, x, self.measure)
+            for series in self.series
+            for x in self.panel.xs
+        )
+
+
+def draw(evaluation: Evaluation, *, titled: bool = True) -> Figure:
+    """One subplot for each measure and panel, or several where it has many lines; one legend.
+
+    Without a title where the page that shows the figure has it as a heading.
+    """
+    return _drawn(evaluation, _subplots(evaluation), titled=titled)
+
+
+def draw_apart(evaluation: Evaluation) -> list[Figure]:
+    """Each subplot as a figure of its own, without a title, for pages that stack them."""
+    shown, _ = _with_values(_subplots(evaluation))
+    return [_drawn(evaluation, [each], titled=False) for each in shown]
+
+
+def _subplots(evaluation: Evaluation) -> list[Subplot]:
+    """In the order in which they are read, row by row."""
     experiment = evaluation.experiment
-    panels, measures = evaluation.panels, evaluation.measures
-    columns = min(2, len(panels))
-    rows = math.ceil(len(panels) / columns) * len(measures)
+    log_y = "y" in experiment.log
+    made = []
+    for measure in evaluation.measures:
+        for panel in evaluation.panels:
+            parts = _parts(panel)
+            for number, series in enumerate(parts, start=1):
+                part = [f"{number} of {len(parts)}"] if len(parts) > 1 else []
+                title = ", ".join(filter(None, [panel.title, *part]))
+                made.append(Subplot(panel, measure, series, log_y, title))
+                if experiment.log_too:
+                    made.append(Subplot(panel, measure, series, True, title))
+    return made
+
+
+def _parts(panel: Panel) -> list[Sequence[Series]]:
+    """The series in as few parts as have lines that can be told apart, of about one length."""
+    count = math.ceil(len(panel.series) / MOST_LINES)
+    if not _is_numeric(panel):
+        count = 1  # they lie beside one another
+    ends = [round(number * len(panel.series) / count) for number in range(count + 1)]
+    return [panel.series[begin:end] for begin, end in itertools.pairwise(ends)]
+
+
+def _with_values(subplots: Sequence[Subplot]) -> tuple[list[Subplot], list[str]]:
+    """The subplots that have a value, and what is said of the others; all where none has."""
+    shown = [each for each in subplots if each.has_value]
+    if not shown:
+        return list(subplots), []
+    left_out = dict.fromkeys(
+        ": ".join(filter(None, [each.title, _why_empty(each)]))
+        for each in subplots
+        if not each.has_value
+    )
+    return shown, list(left_out)
+
+
+def _drawn(evaluation: Evaluation, subplots: Sequence[Subplot], *, titled: bool) -> Figure:
+    experiment = evaluation.experiment
+    shown, left_out = _with_values(subplots)
+    columns = min(2, len(shown) // len({each.measure for each in shown}) or 1)
+    rows = math.ceil(len(shown) / columns)
     width_in = DOUBLE_IN if columns == 2 else SINGLE_IN
     figure = Figure(layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
-    styles = _styles(panels)
-    cells = [
-        (measure, panel) if panel else None
-        for measure in measures
-        for panel in [*panels, *[None] * (-len(panels) % columns)]
-    ]
-    for axes, cell in zip(grid.flat, cells, strict=True):
-        if cell:
-            _draw_panel(axes, evaluation, cell[1], cell[0], styles)
-        else:
-            axes.set_axis_off()
+    styles = _styles(evaluation.panels)
+    drawn = list(zip(shown, grid.flat, strict=False))
+    for subplot, axes in drawn:
+        _draw_subplot(axes, evaluation, subplot, styles)
+    for axes in list(grid.flat)[len(shown) :]:
+        axes.set_axis_off()
+    _share_limits(drawn)
     title = textwrap.wrap(f"{experiment.id}: {experiment.title}", int(width_in * TITLE_PER_IN))
-    figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
-    legend_lines = _legend(figure, width_in, evaluation.missing)
-    lines = legend_lines + len(title)
-    ticks_in = _rotated_ticks_in(panels)
-    figure.set_size_inches(width_in, rows * (AXES_HEIGHT_IN + ticks_in) + LINE_IN * lines)
+    title = title if titled else []
+    if title:
+        figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
+    lines = len(title) + _legend(figure, width_in, evaluation, left_out)
+    height_in = max(_height_in(each) for each in shown)
+    figure.set_size_inches(width_in, rows * height_in + LINE_IN * lines)
     fix_layout(figure)
     return figure
 
 
-def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
+def _height_in(subplot: Subplot) -> float:
+    if subplot.is_bars:
+        return BARS_ASIDE_IN + BAR_IN * len(subplot.panel.xs)
+    return AXES_HEIGHT_IN + _rotated_ticks_in([subplot.panel])
+
+
+def _share_limits(drawn: Sequence[tuple[Subplot, Axes]]) -> None:
+    """Parts of one panel have one y axis, so that their lines can be compared."""
+    groups: dict[tuple[int, str, bool], list[Axes]] = {}
+    for subplot, axes in drawn:
+        key = (id(subplot.panel), subplot.measure, subplot.log_y)
+        groups.setdefault(key, []).append(axes)
+    for (_, measure, _), group in groups.items():
+        if len(group) > 1:
+            limits = [axes.get_ylim() for axes in group]
+            low, high = min(low for low, _ in limits), max(high for _, high in limits)
+            for axes in group:
+                axes.set_ylim(low, high)
+                if axes.get_yscale() == "log" and not measure.endswith("_share"):
+                    _label_decades(axes, measure, low, high)
+
+
+def _legend(
+    figure: Figure, width_in: float, evaluation: Evaluation, left_out: Sequence[str]
+) -> int:
     """Below the subplots, in as many columns as fit; returns its lines."""
-    said = f"Missing: {', '.join(missing)}" if missing else ""
-    title = textwrap.wrap(said, int(width_in / LEGEND_CHARACTER_IN) - 4)
+    missing = f"Missing: {', '.join(evaluation.missing)}" if evaluation.missing else ""
+    wide = int(width_in / LEGEND_CHARACTER_IN) - 4
+    without = f"Left out: {'; '.join(left_out)}" if left_out else ""
+    title = [
+        line
+        for said in (_ranges_text(evaluation), missing, without)
+        for line in textwrap.wrap(said, wide)
+    ]
     handles: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -111,7 +222,7 @@ def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
             linestyle="",
             markersize=4,
         )
-    longest = max(len(label) for label in handles)
+    longest = max((len(label) for label in handles), default=1)
     columns = max(1, int(width_in / (HANDLE_IN + longest * LEGEND_CHARACTER_IN)))
     figure.legend(
         handles.values(),
@@ -131,33 +242,112 @@ def _legend(figure: Figure, width_in: float, missing: Sequence[str]) -> int:
 
 def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
     """Matplotlib's words for the look of each series, by label: the same in every panel."""
-    labels = dict.fromkeys(series.label for panel in panels for series in panel.series)
+    families = {
+        series.label: next(iter(series.points.values())).family
+        for panel in panels
+        for series in panel.series
+    }
     dashed = not panels[0].experiment.simulated  # dashes then tell models from measurements
-    looks = [cycled(index, dashed=dashed) for index in range(len(labels))]
+    looks = of_lines(list(families.values()), dashed=dashed)
     return {
         label: {
             "color": COLOURS[look.colour],
             "marker": MARKERS[look.marker].matplotlib,
             "linestyle": DASHES[look.dashes].matplotlib,
         }
-        for label, look in zip(labels, looks, strict=True)
+        for label, look in zip(families, looks, strict=True)
     }
 
 
-def _draw_panel(
-    axes: Axes, evaluation: Evaluation, panel: Panel, measure: str, styles: dict[str, Style]
+def _is_numeric(panel: Panel) -> bool:
+    return all(x.isdecimal() for x in panel.xs)
+
+
+def _draw_subplot(
+    axes: Axes, evaluation: Evaluation, subplot: Subplot, styles: dict[str, Style]
+) -> None:
+    if subplot.is_bars:
+        _draw_bars(axes, evaluation, subplot)
+    else:
+        _draw_lines(axes, evaluation, subplot, styles)
+    axes.set_title(subplot.title, fontsize=FONT_POINTS)
+    axes.tick_params(width=0.6, length=2.5)
+    axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
+    axes.grid(True, color="0.9", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _draw_bars(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
+    """A bar for each variant in its family's colour, the first on top; whiskers span quartiles."""
+    panel, measure = subplot.panel, subplot.measure
+    shown = [(series, x) for series in panel.series for x in panel.xs if series.outcome(x)]
+    looks = of_lines([x.split("/", 1)[0] for _, x in shown])
+    for (series, x), look in zip(shown, looks, strict=True):
+        y = panel.xs.index(x)
+        if value := panel.value(series, x, measure):
+            low, middle, high = value
+            axes.barh(
+                y,
+                middle,
+                height=0.6,
+                color=COLOURS[look.colour],
+                xerr=([middle - low], [high - middle]),
+                error_kw={"linewidth": 0.6, "capsize": 1.5, "ecolor": "0.4"},
+                hatch="" if series is panel.series[0] else "///",
+                edgecolor="white",
+                linewidth=0,
+            )
+        else:
+            axes.text(
+                0.01,
+                y,
+                series.outcome(x) if series.outcome(x) != "ok" else "not in the results",
+                transform=axes.get_yaxis_transform(),
+                va="center",
+                fontsize=LEGEND_POINTS,
+            )
+    if len(panel.series) > 1:
+        for series in panel.series:
+            hatch = "" if series is panel.series[0] else "///"
+            axes.add_patch(
+                Rectangle((0, 0), 0, 0, fc="0.5", hatch=hatch, ec="white", label=series.label)
+            )
+    ceilings = panel.ceilings(measure)
+    for backend, at in ceilings.items():
+        label = "read ceiling" if len(ceilings) == 1 else f"read ceiling ({backend})"
+        places = [panel.xs.index(x) for x in at]
+        axes.vlines(
+            list(at.values()),
+            [place - 0.45 for place in places],
+            [place + 0.45 for place in places],
+            color="0.6",
+            linewidth=2,
+            label=label,
+            gid="ceiling",
+        )
+    axes.set_yticks(range(len(panel.xs)), panel.xs)
+    axes.set_ylim(len(panel.xs) - 0.4, -0.6)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(_value_label(evaluation.experiment, measure), fontsize=FONT_POINTS)
+    if measure in TIME_NS:
+        axes.xaxis.set_major_formatter(_of_time(measure, lambda value, _: f"{value:g}"))
+
+
+def _draw_lines(
+    axes: Axes, evaluation: Evaluation, subplot: Subplot, styles: dict[str, Style]
 ) -> None:
     experiment = evaluation.experiment
-    numeric = all(x.isdecimal() for x in panel.xs)
+    panel, measure = subplot.panel, subplot.measure
+    numeric = _is_numeric(panel)
     places = {
         x: float(x) if numeric else float(index)
         for index, x in enumerate(panel.xs)
         if not (numeric and "x" in experiment.log and x == "0")  # not on a log axis
     }
     marks: dict[str, int] = {}  # of points without a time at this x, stacked to stay apart
-    for index, series in enumerate(panel.series):
+    for index, series in enumerate(subplot.series):
         style = styles[series.label]
-        aside = 0.0 if numeric else _aside(index, len(panel.series))
+        aside = 0.0 if numeric else _aside(index, len(subplot.series))
         own = [x for x in places if series.outcome(x)]
         values = [panel.value(series, x, measure) or (math.nan,) * 3 for x in own]
         axes.errorbar(
@@ -169,7 +359,10 @@ def _draw_panel(
             ),
             label=series.label,
             **(style if numeric else style | {"linestyle": ""}),
-            markersize=3,
+            # one point alone would lie under the lines that pass it
+            markersize=3 if len(own) > 1 else 6,
+            markerfacecolor=None if len(own) > 1 else "none",
+            zorder=2 if len(own) > 1 else 4,
             linewidth=0.9,
             elinewidth=0.6,
             capsize=1.5,
@@ -180,22 +373,17 @@ def _draw_panel(
                 marks[x] = marks.get(x, 0) + 1
                 _draw_outcome(axes, places[x] + aside, height, series.outcome(x), style)
     if measure == SIMULATED_MEASURE:
-        _draw_simulated(axes, panel, places, styles)
+        _draw_simulated(axes, subplot.series, places, styles)
     if measure in RATIOS:
-        _draw_published(axes, panel, measure, places, numeric, styles)
+        _draw_published(axes, subplot, places, numeric, styles)
     if experiment.ranges and measure == experiment.ranges.measure:
         _draw_ranges(axes, evaluation)
     _draw_ceilings(axes, panel, measure, places, numeric)
-    _scale(axes, evaluation, panel, measure, places, numeric)
-    if not any(panel.value(series, x, measure) for series in panel.series for x in places):
-        _say_why_empty(axes, panel, measure, places, numeric)
-    axes.set_title(panel.title, fontsize=FONT_POINTS)
+    _scale(axes, evaluation, subplot, places, numeric)
+    if not subplot.has_value:
+        _say_why_empty(axes, subplot, places, numeric)
     axes.set_xlabel(experiment.x_label or _axis_label(experiment.x), fontsize=FONT_POINTS)
     axes.set_ylabel(_value_label(experiment, measure), fontsize=FONT_POINTS)
-    axes.tick_params(width=0.6, length=2.5)
-    axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
-    axes.grid(True, color="0.9", linewidth=0.5)
-    axes.set_axisbelow(True)
 
 
 def _draw_outcome(axes: Axes, x: float, height: float, outcome: str, style: Style) -> None:
@@ -225,20 +413,23 @@ def _draw_outcome(axes: Axes, x: float, height: float, outcome: str, style: Styl
     )
 
 
-def _say_why_empty(
-    axes: Axes, panel: Panel, measure: str, places: dict[str, float], numeric: bool
-) -> None:
-    """Puts the reason into the subplot and takes the numbers off its axes."""
-    if not any(point.ranked for series in panel.series for point in series.points.values()):
+def _why_empty(subplot: Subplot) -> str:
+    panel, measure = subplot.panel, subplot.measure
+    if not any(point.ranked for series in subplot.series for point in series.points.values()):
         why = "no verified time"
     elif measure == "speed_up":
         why = f"no time of {' '.join(panel.experiment.base.values())}"
     else:
         why = "the results do not have it"
+    return f"no {MEASURES[measure].title}: {why}"
+
+
+def _say_why_empty(axes: Axes, subplot: Subplot, places: dict[str, float], numeric: bool) -> None:
+    """Puts the reason into the subplot and takes the numbers off its axes."""
     axes.text(
         0.5,
         0.5,
-        f"no {MEASURES[measure].title}:\n{why}",
+        _why_empty(subplot).replace(": ", ":\n", 1),
         transform=axes.transAxes,
         ha="center",
         va="center",
@@ -267,20 +458,19 @@ def _axis_label(key: str) -> str:
 
 def _value_label(experiment: Experiment, measure: str) -> str:
     over = f" over {' '.join(experiment.base.values())}" if measure == "speed_up" else ""
-    return heading(experiment, measure) + over
+    # the ticks of an axis of times have units of their own
+    return (MEASURES[measure].title if measure in TIME_NS else heading(experiment, measure)) + over
 
 
 def _draw_simulated(
-    axes: Axes, panel: Panel, places: dict[str, float], styles: dict[str, Style]
+    axes: Axes, shown: Sequence[Series], places: dict[str, float], styles: dict[str, Style]
 ) -> None:
     """Draws each model's line in the colour of its series; the legend has one entry per model."""
-    models = [
-        model for model in MODELS if any(model in series.simulated for series in panel.series)
-    ]
+    models = [model for model in MODELS if any(model in series.simulated for series in shown)]
     if models:
         axes.plot([], [], color="0.3", linewidth=0.9, label="measured")
     for model in models:
-        for series in panel.series:
+        for series in shown:
             values = series.simulated.get(model, {})
             axes.plot(
                 [places[x] for x in places if series.outcome(x)],
@@ -304,15 +494,17 @@ def _draw_simulated(
 
 def _draw_published(
     axes: Axes,
-    panel: Panel,
-    measure: str,
+    subplot: Subplot,
     places: dict[str, float],
     numeric: bool,
     styles: dict[str, Style],
 ) -> None:
-    """Hollow, with the marker of the series that measures the same."""
+    """Hollow, with the marker of the series that measures the same, in whose part it is drawn."""
+    panel, measure = subplot.panel, subplot.measure
     for series in panel.published:
         measured = next((each for each in panel.series if series.is_of(each)), None)
+        if measured is not None and measured not in subplot.series:
+            continue
         values = {x: panel.published_value(series, x, measure) for x in places}
         known = {x: value for x, value in values.items() if value is not None}
         if known and not panel.is_base(series):
@@ -333,21 +525,22 @@ def _draw_published(
 def _draw_ranges(axes: Axes, evaluation: Evaluation) -> None:
     """Draws a ratio that the source states for all sizes together: a band, or a line."""
     assert evaluation.published is not None
-    for name, (low, high) in evaluation.ranges.items():
+    for low, high in evaluation.ranges.values():
         if low == high:
             axes.axhline(low, color="0.45", linestyle=":", linewidth=1, gid="published")
         else:
             axes.axhspan(low, high, color="0.9", zorder=0.5, gid="published")
-        values = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        axes.text(  # here, as it would make the legend one wide column
-            0.02,
-            high,
-            f"{name} {values}, published ({evaluation.published.hardware})",
-            transform=axes.get_yaxis_transform(),
-            va="bottom" if low == high else "top",
-            fontsize=LEGEND_POINTS - 1,
-            color="0.3",
-        )
+
+
+def _ranges_text(evaluation: Evaluation) -> str:
+    """What the bands and dotted lines of `_draw_ranges` are; it stands below, under no curve."""
+    if evaluation.published is None or not evaluation.ranges:
+        return ""
+    said = [
+        f"{name} {low:g} (dotted)" if low == high else f"{name} {low:g} to {high:g} (band)"
+        for name, (low, high) in evaluation.ranges.items()
+    ]
+    return f"Published ({evaluation.published.hardware}): {', '.join(said)}"
 
 
 def _draw_ceilings(
@@ -377,25 +570,21 @@ def _draw_ceilings(
 def _scale(
     axes: Axes,
     evaluation: Evaluation,
-    panel: Panel,
-    measure: str,
+    subplot: Subplot,
     places: dict[str, float],
     numeric: bool,
 ) -> None:
-    experiment = evaluation.experiment
+    experiment, measure = evaluation.experiment, subplot.measure
     if numeric and "x" in experiment.log:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
-    if "y" in experiment.log and math.isfinite(axes.dataLim.minposy):  # without a value: linear
+    if subplot.log_y and math.isfinite(axes.dataLim.minposy):  # without a value: linear
         axes.set_yscale("log")
-        if axes.dataLim.y1 < FEW_DECADES * axes.dataLim.minposy:
-            axes.yaxis.set_major_formatter(FuncFormatter(_one_two_five))
-            axes.yaxis.set_minor_formatter(FuncFormatter(_one_two_five))
-        else:
-            axes.yaxis.set_major_formatter(FuncFormatter(_decade))
-            axes.yaxis.set_minor_formatter(NullFormatter())
+        _label_decades(axes, measure, axes.dataLim.minposy, axes.dataLim.y1)
     else:
         axes.set_ylim(bottom=0)
+        if measure in TIME_NS:
+            axes.yaxis.set_major_formatter(_of_time(measure, lambda value, _: f"{value:g}"))
     if measure.endswith("_share"):
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
     as_powers = numeric and max(places.values()) >= 1024
@@ -408,11 +597,18 @@ def _scale(
     if not numeric:
         margin = 0.6
         axes.set_xlim(min(places.values()) - margin, max(places.values()) + margin)
-        if _rotated_ticks_in([panel]):
+        if _rotated_ticks_in([subplot.panel]):
             axes.tick_params(axis="x", labelrotation=TICK_ROTATION)
             for label in axes.get_xticklabels():
                 label.set_horizontalalignment("right")
                 label.set_rotation_mode("anchor")
+
+
+def _label_decades(axes: Axes, measure: str, low: float, high: float) -> None:
+    """Numbers of a logarithmic y axis of values from `low` to `high`."""
+    few = high < FEW_DECADES * low
+    axes.yaxis.set_major_formatter(_of_time(measure, _one_two_five if few else _decade))
+    axes.yaxis.set_minor_formatter(_of_time(measure, _one_two_five) if few else NullFormatter())
 
 
 def _rotated_ticks_in(panels: Sequence[Panel]) -> float:
@@ -435,6 +631,19 @@ def _tick(key: str, x: str, as_powers: bool) -> str:
 def _power(base: int, exponent: int) -> str:
     """In Unicode: Matplotlib's own superscripts take longer than all the rest of a figure."""
     return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def _of_time(measure: str, text: Callable[[float, object], str]) -> FuncFormatter:
+    """Labels where `text` does, a time with its unit: `20 ms`, not 2·10⁴ of an axis in µs."""
+    if measure not in TIME_NS:
+        return FuncFormatter(text)
+
+    def timed(value: float, place: object) -> str:
+        if value == 0:
+            return "0"
+        return text(value, place) and time_text(value * TIME_NS[measure])
+
+    return FuncFormatter(timed)
 
 
 def _one_two_five(value: float, _: object) -> str:

@@ -1,5 +1,6 @@
 """Points of runs, and the selections of a claim that they match."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from reduce_bench_report.claim_registry import Interval, Json, Value
 from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
 
+LABEL_BYTES = 4  # of a label beside a value
 MODE = "cold"  # claims are about inputs that are not in the cache
 PARAM = "params."  # stands before the name of a parameter
 
@@ -15,10 +17,11 @@ Key = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class Measured:
-    """A point and the run that measured it."""
+    """A point and the run that measured it, with what other runs measured of the same point."""
 
     point: Point
     run: Results
+    repeats: "tuple[Measured, ...]" = ()
 
     @property
     def noise(self) -> float:
@@ -36,8 +39,14 @@ class Measured:
 
     @property
     def time_ns(self) -> Interval:
-        timing = self.point.timing[MODE]
-        return Interval(timing["ci_low_ns"], timing["median_ns"], timing["ci_high_ns"])
+        """The median of its run. The interval spans the 95 % intervals of all runs: where two runs
+        of one point lie apart, no verdict rests on one of them."""
+        timings = [each.point.timing[MODE] for each in (self, *self.repeats)]
+        return Interval(
+            min(timing["ci_low_ns"] for timing in timings),
+            timings[0]["median_ns"],
+            max(timing["ci_high_ns"] for timing in timings),
+        )
 
 
 def axis(name: str, measured: Measured) -> Value | None:
@@ -81,30 +90,59 @@ def _sort_bits(measured: Measured) -> Value | None:
     return axis("params.sort_bits", measured) or 0
 
 
+def _read_launches(measured: Measured) -> Value | None:
+    """The time to read the inputs at the card's peak bandwidth, in empty launches of that run."""
+    gpu, point = measured.run.environment["gpu"], measured.point
+    if point.backend != "cuda" or not gpu or not gpu["peak_gb_per_s"]:
+        return None
+    launch_ns = measured.run.document["ceilings"]["cuda"]["empty_launch_ns"]
+    if not launch_ns:
+        return None
+    read = input_bytes(point.n, point.type, point.operation)
+    return float(read / gpu["peak_gb_per_s"] / launch_ns)
+
+
+def input_bytes(n: int, element_type: str, operation: str) -> int:
+    """The values and labels that the operation reads at least; a histogram's values are labels."""
+    labels = 0 if operation in ("reduce", "histogram") else LABEL_BYTES
+    return n * (ELEMENT_BYTES[element_type] + labels)
+
+
+def _groups_per_sm(measured: Measured) -> Value | None:
+    """The blocks that the record gives, over the card's multiprocessors."""
+    gpu, launch = measured.run.environment["gpu"], measured.point.raw["launch"]
+    return float(launch["grid"] / gpu["sm_count"]) if gpu and launch else None
+
+
 DERIVED: dict[str, Callable[[Measured], Value | None]] = {
-    "bucket_bytes": _bucket_bytes,
     "bucket_bytes_per_l2": _bucket_bytes_per_l2,
     "buckets_per_tile": _buckets_per_tile,
+    "groups_per_sm": _groups_per_sm,
+    "read_launches": _read_launches,
     "sort_bits": _sort_bits,
 }
 
 
 def matches(selection: Json, measured: Measured) -> bool:
-    return all(_matches_one(wanted, axis(name, measured)) for name, wanted in selection.items())
+    return all(within(wanted, axis(name, measured)) for name, wanted in selection.items())
 
 
-def _matches_one(wanted: Any, value: Value | None) -> bool:
+def within(wanted: Any, value: Value | None) -> bool:
+    """Whether a value is the one wanted, one of those, or in that range."""
     if isinstance(wanted, list):
         return value in wanted
     if isinstance(wanted, dict):
         if not isinstance(value, int | float) or value < wanted["from"]:
             return False
-        return bool(value <= wanted["to"] if "to" in wanted else value < wanted["below"])
+        return bool(value <= wanted.get("to", value) and value < wanted.get("below", math.inf))
     return bool(value == wanted)
 
 
 def required(selection: Json, name: str) -> list[Value]:
-    """The values of an axis at which a selection needs points: all of a list, a range's ends."""
+    """The values of an axis at which a selection needs points: all of a list, a range's ends. Of
+    what follows from other axes, or from the card, any value will do."""
+    if name in DERIVED:
+        return []
     wanted = selection.get(name)
     if isinstance(wanted, list):
         return [value for value in wanted if value is not None]
@@ -115,15 +153,18 @@ def required(selection: Json, name: str) -> list[Value]:
 
 def describe(selection: Json) -> str:
     return ", ".join(
-        f"{axis_name(name)} {wanted_text(wanted)}" for name, wanted in selection.items()
+        f"{axis_name(name)} {wanted_text(wanted)}"
+        for name, wanted in selection.items()
+        if wanted is not None
     )
 
 
 AXIS_WORDS = {
-    "bucket_bytes": "bytes of all bucket sets",
     "bucket_bytes_per_l2": "bytes of all bucket sets over L2",
     "buckets_per_tile": "buckets over threads times items",
+    "groups_per_sm": "blocks per SM launched",
     "length": "segment length",
+    "read_launches": "empty launches that reading takes",
     "sort_bits": "sort bits",
 }
 
@@ -136,8 +177,11 @@ def wanted_text(wanted: Any) -> str:
     if isinstance(wanted, list):
         return " or ".join("none" if value is None else str(value) for value in wanted)
     if isinstance(wanted, dict):
-        end = f"to {wanted['to']}" if "to" in wanted else f"to below {wanted['below']}"
-        return f"{wanted['from']} {end}"
+        if "to" in wanted:
+            return f"{wanted['from']} to {wanted['to']}"
+        if "below" in wanted:
+            return f"{wanted['from']} to below {wanted['below']}"
+        return f"at least {wanted['from']:.4g}"
     return str(wanted)
 
 

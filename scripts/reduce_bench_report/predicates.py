@@ -107,6 +107,21 @@ def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:
     return cases
 
 
+def _difference(context: Context, pool: Sequence[Measured]) -> Cases:
+    """Time `of` less time `to`, in ns per input if this card had the publication's bandwidth."""
+    check, match = context.check, context.match
+    of = _grouped(pool, context.selection(check["of"]), match)
+    to = _grouped(pool, context.selection(check["to"]), match)
+    cases: Cases = {}
+    for key in sorted(of.keys() & to.keys(), key=sort_key):
+        above, below = _fastest(of[key]), _fastest(to[key])
+        a, b = _scaled_ns(context, above), _scaled_ns(context, below)
+        if a is not None and b is not None:
+            difference = Interval(a.low - b.high, a.value - b.value, a.high - b.low)
+            cases[case_name(match, key)] = (difference, (above, below))
+    return cases
+
+
 def _along(context: Context, pool: Sequence[Measured]) -> dict[Key, list[tuple[Value, Measured]]]:
     """By match key: (value of the axis, fastest point) in the order of the axis."""
     check, match = context.check, context.match
@@ -216,6 +231,10 @@ def _scaled_ns(context: Context, measured: Measured) -> Interval | None:
     return _by_time(measured, per_item * gpu["peak_gb_per_s"] / theirs, 1)
 
 
+def _ns(_: Context, measured: Measured) -> Interval | None:
+    return _by_time(measured, measured.time_ns.value / measured.point.n, 1)
+
+
 def _exact(value: float | None) -> Interval | None:
     """An interval of no width, for what is counted or compared and not timed."""
     return None if value is None else Interval(value, value, value)
@@ -236,6 +255,7 @@ def _relative_error(_: Context, measured: Measured) -> Interval | None:
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
     "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
     "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
+    "ns per input": _ns,
     "scaled ns per input": _scaled_ns,
     "memory accesses per element": _accesses_per_element,
     "relative error": _relative_error,
@@ -246,5 +266,6 @@ PREDICATES: dict[str, Callable[[Context, Sequence[Measured]], Cases]] = {
     "steps": _steps,
     "flat": _flat,
     "value": _value,
+    "difference": _difference,
     "choice": _choice,
 }

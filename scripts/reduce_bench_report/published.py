@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report.loader import InputError, checked_json
-from reduce_bench_report.paths import PUBLISHED, PUBLISHED_SCHEMA
+from reduce_bench_report.paths import (
+    HARDWARE,
+    HARDWARE_SCHEMA,
+    PUBLISHED,
+    PUBLISHED_SCHEMA,
+)
 
 Cell = float | str | None
 
@@ -18,6 +23,20 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Hardware:
+    """What a publication measured on. Facts that nobody states are None."""
+
+    name: str
+    peak_gb_per_s: float | None
+    multiprocessors: int | None
+    l2_bytes: int | None
+    source: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class Table:
     """A published table: each row has a cell for each of `columns`, as the source prints it."""
 
@@ -25,12 +44,15 @@ class Table:
     paper_title: str
     id: str
     source: str
-    hardware: str | None
-    peak_gb_per_s: float | None
+    hardware: Hardware | None
     conditions: dict[str, Any]
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str | None
+
+    @property
+    def peak_gb_per_s(self) -> float | None:
+        return self.hardware.peak_gb_per_s if self.hardware else None
 
     def column(self, name: str) -> list[Cell]:
         """The cells of one column, from top to bottom."""
@@ -44,6 +66,13 @@ class Table:
 
     def unit(self, name: str) -> str | None:
         return next(column.unit for column in self.columns if column.name == name)
+
+
+@functools.cache
+def load_hardware(path: Path = HARDWARE) -> dict[str, Hardware]:
+    """The publications' cards and CPUs by name."""
+    document = checked_json(path, HARDWARE_SCHEMA, "facts of hardware")
+    return {raw["name"]: Hardware(**raw) for raw in document["hardware"]}
 
 
 @functools.cache
@@ -79,14 +108,17 @@ def _table(document: dict[str, Any], raw: dict[str, Any], path: Path) -> Table:
                 f"'{path}' has {len(row)} cells in row {number} of table '{raw['id']}', which has "
                 f"{len(columns)} columns"
             )
-    hardware = raw["hardware"] or {"name": None, "peak_gb_per_s": None}
+    hardware = raw["hardware"]
+    if hardware and hardware not in load_hardware():
+        raise InputError(
+            f"'{path}' has table '{raw['id']}' of '{hardware}', which hardware.json does not have"
+        )
     return Table(
         paper=document["paper"],
         paper_title=document["title"],
         id=raw["id"],
         source=raw["source"],
-        hardware=hardware["name"],
-        peak_gb_per_s=hardware["peak_gb_per_s"],
+        hardware=load_hardware()[hardware] if hardware else None,
         conditions=raw["conditions"],
         columns=columns,
         rows=tuple(tuple(row) for row in raw["rows"]),

@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 
-from reduce_bench_report import claims, figures, plots, published, regenerate
+from reduce_bench_report import (
+    claims,
+    figures,
+    plots,
+    published,
+    recommend,
+    regenerate,
+    scorecard,
+)
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import (
     Absence,
@@ -31,8 +39,9 @@ from reduce_bench_report.grids import (
 )
 from reduce_bench_report.loader import InputError, Point, Results
 from reduce_bench_report.measures import MEASURES
+from reduce_bench_report.points import Measured
 from reduce_bench_report.select import filter_points
-from reduce_bench_report.texts import size_text
+from reduce_bench_report.texts import number_text, size_text
 
 README = Path("README.md")
 COURSE = Path("docs") / "course.md"
@@ -51,7 +60,6 @@ CPU_FIGURES: Mapping[str, Sequence[str]] = {
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 EXAMPLE_SIZES = [str(2**bits) for bits in (10, 19, 28)]
 EXAMPLE_VARIANTS = ("onepass/reduce", "cub/reduce")
-LIBRARIES = ("cub", "thrust")
 CHECKSUM_DIGITS = 12  # as figures and tables state them
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
@@ -298,20 +306,29 @@ def best_block(runs: Sequence[Results]) -> str:
     """For each problem the fastest variant and the fastest library, of one run that has both."""
     rows = []
     used: list[Results] = []
+    recommended = recommend.recommendations(
+        Measured(point, run) for run in runs for point in run.points
+    )
     for problem in PROBLEMS:
         found = _contenders(problem, runs)
         if found is None:
             continue
         run, points = found
+        used += [run] if run not in used else []
+        absent = _absent(problem, recommended)
+        if absent:
+            names = ", ".join(absent)
+            fastest = f"not all contenders were measured: {names} is missing"
+            rows.append([problem.what, problem.size, fastest, *["-"] * 5])
+            continue
         best = min(points, key=Point.time_ns)
-        library = min((p for p in points if p.family in LIBRARIES), key=Point.time_ns)
+        library = min((p for p in points if p.family in recommend.LIBRARIES), key=Point.time_ns)
         share = "-" if best.ceiling_share is None else f"{best.ceiling_share:.0%}"
         measured = str(len({point.variant for point in points}))
         rows.append(
             [problem.what, problem.size, best.variant, measured, _us(best), share,
              library.variant, _us(library)]
         )  # fmt: skip
-        used += [run] if run not in used else []
     if not rows:
         return "No table, because no result has a library beside other variants."
     headings = [
@@ -326,6 +343,20 @@ def best_block(runs: Sequence[Results]) -> str:
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
 
 
+def _absent(
+    problem: Problem,
+    recommended: Mapping[recommend.Problem, Sequence[recommend.Recommendation]],
+) -> list[str]:
+    """The contenders that no run measured at this problem and size."""
+    return [
+        each.variant
+        for sizes in recommended.values()
+        for at in sizes
+        if at.ranked and problem.is_of(at.ranked[0].point)
+        for each in at.absent
+    ]
+
+
 def _contenders(
     problem: Problem, runs: Sequence[Results]
 ) -> tuple[Results, Sequence[Point]] | None:
@@ -333,7 +364,7 @@ def _contenders(
     found = []
     for run in runs:
         points = [point for point in run.points if point.ranked and problem.is_of(point)]
-        if len({point.family in LIBRARIES for point in points}) == 2:
+        if len({point.family in recommend.LIBRARIES for point in points}) == 2:
             variants = len({point.variant for point in points})
             found.append((variants, str(run.environment["date_utc"]), run, points))
     if not found:
@@ -372,7 +403,7 @@ def course_block(runs: Sequence[Results]) -> str:
 
 
 def _us(point: Point) -> str:
-    return f"{point.time_ns() / 1000:.4g}"
+    return number_text(point.time_ns() / 1000)
 
 
 def table_block(runs: Sequence[Results]) -> str:
@@ -444,24 +475,29 @@ def _cell(panel: Panel, series: Series, x: str) -> str:
 
 
 def scorecard_block(runs: Sequence[Results]) -> str:
-    """How many claims of each publication have which verdict."""
+    """Which claims of each publication are reproduced, and why others are not."""
     registry = load_registry()
-    judgements = [claims.judge(claim, runs, registry) for claim in registry.claims]
-    counted = Counter((j.claim["paper"], j.verdict) for j in judgements)
+    judgements = claims.judge_all(runs, registry)
     papers = list(dict.fromkeys(str(j.claim["paper"]) for j in judgements))
-    rows = [
-        [paper, *(str(counted[paper, verdict] or "") for verdict in claims.Verdict)]
-        for paper in papers
+    rows = []
+    for group in scorecard.groups(judgements, registry):
+        counted = Counter(str(j.claim["paper"]) for j in group.members)
+        numbers = ", ".join(str(j.claim["number"]) for j in group.members)
+        counts = [str(counted[paper] or "") for paper in papers]
+        rows.append([group.title, *counts, str(len(group.members)), numbers])
+    sums = Counter(str(j.claim["paper"]) for j in judgements)
+    rows.append(["all", *(str(sums[paper]) for paper in papers), str(len(judgements)), ""])
+    headings = ["claims", *papers, "all", "their numbers"]
+    lacking = sum(bool(j.missing or j.regime.missing) for j in judgements)
+    said = [
+        scorecard.totals(judgements),
+        f"On {runs[0].device}, from the {len(runs)} committed results.",
     ]
-    sums = [sum(counted[paper, verdict] for paper in papers) for verdict in claims.Verdict]
-    rows.append([f"all {len(judgements)}", *map(str, sums)])
-    headings = ["claims of", *(verdict.value for verdict in claims.Verdict)]
-    lacking = sum(bool(judgement.missing) for judgement in judgements)
-    said = [f"On {runs[0].device}, from the {len(runs)} committed results."]
     if lacking:
         said.append(f"{lacking} claims lack points or counters; `make claims` says which.")
     said += [f"{run.shortfall}." for run in runs if run.shortfall]
-    return "\n\n".join([markdown_rows(headings, rows, (0,)), markdown_text(" ".join(said))])
+    table = markdown_rows(headings, rows, (0, len(headings) - 1))
+    return "\n\n".join([table, markdown_text(" ".join(said))])
 
 
 def provenance_block(runs: Sequence[Results], root: Path) -> str:

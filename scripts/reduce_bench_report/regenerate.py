@@ -37,6 +37,10 @@ def missing_line(each: Evaluation | Absence) -> str | None:
     return None
 
 
+def missing_lines(shown: Iterable[Evaluation | Absence]) -> list[str]:
+    return [line for line in map(missing_line, shown) if line]
+
+
 def redraw_command(evaluation: Evaluation, options: Sequence[str] = ()) -> str:
     """A line with the command that draws the experiment again, with these options added."""
     paths = [str(run.path) for run in evaluation.runs]
@@ -54,11 +58,11 @@ def about(evaluation: Evaluation, command: str) -> str:
     return "\n".join([*grids.notes(evaluation), *grids.provenance(evaluation, command)])
 
 
-def svg(evaluation: Evaluation) -> str | None:
-    """The figure as an SVG element for an HTML page; None for a table."""
+def svg_panels(evaluation: Evaluation) -> list[str]:
+    """Each subplot as an SVG element of one column, for pages that stack them; none of a table."""
     if evaluation.experiment.kind != "figure":
-        return None
-    return figures.svg_element(plots.draw(evaluation))
+        return []
+    return [figures.svg_element(figure) for figure in plots.draw_apart(evaluation)]
 
 
 def save_all(

@@ -18,26 +18,39 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from reduce_bench_report import charts, figures, grids, regenerate, styles
+from reduce_bench_report import charts, figures, grids, recommend, regenerate, styles
+from reduce_bench_report.claims import Verdict
+from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
 from reduce_bench_report.paths import PAGE
-from reduce_bench_report.texts import TIME_SCALES, size_text, time_text
+from reduce_bench_report.points import Measured
+from reduce_bench_report.recommend import Absent, Problem, Recommendation
+from reduce_bench_report.texts import TIME_SCALES, number_text, share_text, size_text, time_text
 from reduce_bench_report.variants import Variants
 
 TYPE_ORDER = tuple(ELEMENT_BYTES)
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
 GOT = re.compile(r" \(got [^()]*\)$")  # the end of a reason that differs at each point
-HEADINGS = {
-    "summary": "Summary",
+HEADINGS = {  # of the page's tabs
+    "summary": "Which kernel?",
     "charts": "Charts",
     "figures": "Figures",
     "claims": "Claims",
     "variants": "Variants",
     "points": "Points",
-    "environment": "Environment",
+    "environment": "Runs",
+}
+# a sign and a class of the style, which gives a colour
+VERDICTS = {
+    Verdict.REPRODUCED: ("✓", "good"),
+    Verdict.IN_PART: ("◐", "partly"),
+    Verdict.UNDECIDED: ("?", "open"),
+    Verdict.NOT_REPRODUCED: ("✗", "bad"),
+    Verdict.NOT_TESTABLE: ("–", "open"),
+    Verdict.REFUTED: ("⊥", "bad"),
 }
 
 
@@ -76,14 +89,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A publication's figure or table, drawn from these runs."""
+class Panel:
+    """A drawing that fits a phone."""
 
-    id: str
-    title: str
-    svg: str | None  # a table has none
-    tables: Sequence[Grid] = ()
-    notes: Sequence[str] = ()
+    svg: str
 
     @property
     def width(self) -> int:
@@ -96,14 +105,25 @@ class Figure:
     @cached_property
     def _box(self) -> tuple[float, float]:
         """Width and height in CSS pixels."""
-        box = re.search(r'<svg[^>]* viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg or "")
+        box = re.search(r'<svg[^>]* viewBox="0 0 ([0-9.]+) ([0-9.]+)"', self.svg)
         assert box is not None
         return float(box[1]) * 96 / 72, float(box[2]) * 96 / 72
 
     @property
     def source(self) -> str:
         """The drawing as the address of an image: its identifiers then meet no other drawing's."""
-        return "data:image/svg+xml;base64," + base64.b64encode((self.svg or "").encode()).decode()
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg.encode()).decode()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A publication's figure or table, drawn from these runs."""
+
+    id: str
+    title: str
+    panels: Sequence[Panel]  # a table has none
+    tables: Sequence[Grid] = ()
+    notes: Sequence[str] = ()
 
 
 def page(
@@ -126,6 +146,7 @@ def page(
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
+    recommended = recommend.recommendations(Measured(e.point, e.run) for e in current)
     by_point = {id(entry.point): entry for entry in entries}
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
     template = Environment(
@@ -142,7 +163,7 @@ def page(
         style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
         plotly=_Script(get_plotlyjs()),
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
-        data=_json(_data(runs, entries)),
+        data=_json(_data(runs, entries, _picker(recommended, by_point, entries))),
         runs=runs,
         command=command,
         entries=entries,
@@ -150,7 +171,17 @@ def page(
         superseded=len(entries) - len(current),
         missing=_missing(runs, entries, drawn, no_variants, scorecard),
         ceilings=_ceilings(runs),
-        comparisons=_comparisons(current),
+        comparisons=_comparisons(recommended),
+        devices=list(dict.fromkeys(run.device for run in runs)),
+        verdicts={verdict.value: shown for verdict, shown in VERDICTS.items()},
+        number_text=number_text,
+        size_text=size_text,
+        share_text=share_text,
+        excess=recommend.excess,
+        highest_share=recommend.HIGHEST_SHARE,
+        exceeding=[
+            e for e in entries if e.point.ranked and recommend.excess(e.point.ceiling_share)
+        ],
         figures=drawn,
         absent=absent,
         scorecard=scorecard,
@@ -163,21 +194,19 @@ def page(
     )
 
 
-def regenerated(runs: Sequence[Results]) -> tuple[list[Figure], list[str]]:
-    """The figures and tables that the runs have points of, and a line for each of the others."""
-    evaluations, absences = regenerate.evaluate_all(runs)
-    pictures = figures.in_parallel(regenerate.svg, [(each,) for each in evaluations])
-    drawn = [
+def regenerated(evaluations: Sequence[Evaluation]) -> list[Figure]:
+    """The figures and tables as the page shows them."""
+    pictures = figures.in_parallel(regenerate.svg_panels, [(each,) for each in evaluations])
+    return [
         Figure(
             each.experiment.id,
             each.experiment.title,
-            picture,
+            [Panel(svg) for svg in svgs],
             grids.grids(each),
             [*grids.notes(each), *grids.provenance(each, regenerate.redraw_command(each))],
         )
-        for each, picture in zip(evaluations, pictures, strict=True)
+        for each, svgs in zip(evaluations, pictures, strict=True)
     ]
-    return drawn, [line for line in map(regenerate.missing_line, absences) if line]
 
 
 def _entries(runs: Sequence[Results]) -> list[Entry]:
@@ -253,87 +282,88 @@ def _ceilings(runs: Sequence[Results]) -> list[Ceilings]:
 
 
 @dataclass(frozen=True)
-class Place:
-    """One size of a comparison: its fastest point, and the fastest of another variant."""
-
-    n: str
-    buckets: str
-    best: Entry | None
-    next: Entry | None
-
-    @property
-    def ratio(self) -> float:
-        assert self.best is not None
-        assert self.next is not None
-        return self.next.point.time_ns() / self.best.point.time_ns()
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """The fastest of points that differ by variant, parameters and size alone."""
+    """What is recommended for one problem, by size."""
 
     title: str
     first: bool  # of its operation, which is shown open
     buckets: bool
-    places: list[Place]
+    sizes: Sequence[Recommendation]
 
 
-def _comparisons(entries: Iterable[Entry]) -> list[Comparison]:
-    groups: dict[tuple[str, ...], list[Entry]] = {}
-    for entry in entries:
-        point = entry.point
-        key = (
-            point.operation,
-            point.backend,
-            point.type,
-            point.op,
-            str(point.distribution),
-            str(point.labels or ""),
-            point.mode,
-        )
-        groups.setdefault(key, []).append(entry)
-    operations = list(dict.fromkeys(key[0] for key in groups))
-    # what was measured most comes first: it is what the run was about
-    ordered = sorted(
-        groups.items(),
-        key=lambda item: (
-            operations.index(item[0][0]),
-            -len(item[1]),
-            TYPE_ORDER.index(item[0][2]),
-        ),
-    )
+def _comparisons(recommended: Mapping[Problem, Sequence[Recommendation]]) -> list[Comparison]:
     made = []
     opened: set[str] = set()
-    for (operation, backend, type_, op, distribution, labels, mode), group in ordered:
-        what = [operation, type_, *([] if op == "none" else [op])]
-        inputs = [f"{distribution} values", *([f"{labels} labels"] if labels else [])]
+    for problem in _in_order(recommended):
+        what = [problem.operation, problem.type, *([] if problem.op == "none" else [problem.op])]
+        what += [problem.scan] if problem.scan else []
+        inputs = [f"{problem.distribution} values"]
+        inputs += [f"{problem.labels} labels"] if problem.labels else []
+        sizes = recommended[problem]
         made.append(
             Comparison(
-                f"{' '.join(what)}, {', '.join(inputs)}, {backend}, {mode}",
-                operation not in opened,
-                any(entry.point.buckets is not None for entry in group),
-                _places(group),
+                f"{' '.join(what)}, {', '.join(inputs)}, {problem.backend}, {problem.mode}",
+                problem.operation not in opened,
+                any(each.size.buckets is not None for each in sizes),
+                sizes,
             )
         )
-        opened.add(operation)
+        opened.add(problem.operation)
     return made
 
 
-def _places(group: Iterable[Entry]) -> list[Place]:
-    by_size: dict[tuple[int, int], list[Entry]] = {}
-    for entry in group:
-        size = (entry.point.n, entry.point.buckets or 0)
-        by_size.setdefault(size, []).append(entry)
-    places = []
-    for (n, buckets), at_size in sorted(by_size.items()):
-        ranked = sorted(
-            (entry for entry in at_size if entry.point.ranked),
-            key=lambda entry: entry.point.time_ns(),
-        )
-        best = ranked[0] if ranked else None
-        others = [entry for entry in ranked if entry.point.variant != ranked[0].point.variant]
-        places.append(Place(size_text(n), size_text(buckets), best, next(iter(others), None)))
-    return places
+def _in_order(recommended: Mapping[Problem, Sequence[Recommendation]]) -> list[Problem]:
+    """What was measured most comes first of each operation: it is what the runs were about."""
+    operations = list(dict.fromkeys(problem.operation for problem in recommended))
+    return sorted(
+        recommended,
+        key=lambda problem: (
+            operations.index(problem.operation),
+            -sum(len(each.ranked) for each in recommended[problem]),
+            TYPE_ORDER.index(problem.type),
+        ),
+    )
+
+
+def _picker(
+    recommended: Mapping[Problem, Sequence[Recommendation]],
+    by_point: Mapping[int, Entry],
+    entries: Sequence[Entry],
+) -> dict[str, Any]:
+    """What the page picks from: each problem's sizes with the points measured there.
+
+    Points are by their place in the page's data. A variant's style is that of its family.
+    """
+    families = sorted({entry.point.family for entry in entries})
+
+    def place(measured: Measured | None) -> int | None:
+        return None if measured is None else by_point[id(measured.point)].index
+
+    def missing(absent: Absent) -> dict[str, Any]:
+        return {"variant": absent.variant, "nearest": place(absent.nearest)}
+
+    def at_size(each: Recommendation) -> dict[str, Any]:
+        return {
+            "n": each.size.n,
+            "buckets": each.size.buckets,
+            "ranked": [place(one) for one in each.ranked],
+            "library": place(each.library),
+            "tie": each.is_tie,
+            "absent": [missing(one) for one in each.absent],
+        }
+
+    ordered = _in_order(recommended)
+    return {
+        "fields": list(Problem._fields),
+        "families": {
+            family: [style.colour, style.marker, style.dashes]
+            for family, style in zip(families, styles.of_lines(families), strict=True)
+        },
+        "problems": [
+            {**problem._asdict(), "sizes": [at_size(each) for each in recommended[problem]]}
+            for problem in ordered
+        ],
+    }
 
 
 @dataclass(frozen=True)
@@ -456,7 +486,9 @@ def _read_shapes(runs: Sequence[Results]) -> list[ReadShapes]:
 # ---- the data block ----------------------------------------------------------------------------
 
 
-def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
+def _data(
+    runs: Sequence[Results], entries: Sequence[Entry], picker: Mapping[str, Any]
+) -> dict[str, Any]:
     sizes = {entry.point.n for entry in entries} | {entry.point.buckets or 0 for entry in entries}
     records = [_flat(entry.point.raw) for entry in entries]
     paths = dict.fromkeys(path for record in records for path in record)
@@ -473,6 +505,8 @@ def _data(runs: Sequence[Results], entries: Sequence[Entry]) -> dict[str, Any]:
     }
     return {
         "count": len(entries),
+        "picker": picker,
+        "highest_share": recommend.HIGHEST_SHARE,
         "runs": [run.path.name for run in runs],
         "fields": {
             name: {"title": shown.title, "unit": shown.unit, "heading": shown.heading}

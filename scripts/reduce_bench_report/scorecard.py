@@ -3,11 +3,20 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reduce_bench_report.claim_registry import Outcome, Registry
-from reduce_bench_report.claims import Case, CheckResult, Judgement, Verdict, conditions
+from reduce_bench_report.claims import (
+    DECIDING,
+    Case,
+    CheckResult,
+    Judgement,
+    Reading,
+    Verdict,
+    conditions,
+)
 from reduce_bench_report.grids import markdown_rows, without_html
 from reduce_bench_report.loader import Results
 from reduce_bench_report.paths import shipped
@@ -15,20 +24,102 @@ from reduce_bench_report.points import Measured
 from reduce_bench_report.regenerate import shell_command
 
 MISSING_SHOWN = 6
+ROLES = {"shows": " (shown, not judged)", "explains": " (explains, not judged)"}
+SIGNS = {
+    Verdict.REPRODUCED: "✔",
+    Verdict.IN_PART: "◐",
+    Verdict.UNDECIDED: "?",
+    Verdict.NOT_REPRODUCED: "✘",
+    Verdict.NOT_TESTABLE: "–",
+    Verdict.REFUTED: "⊘",
+}
 
 Json = dict[str, Any]
 
 
-def text(judgements: Sequence[Judgement]) -> str:
-    lines = [
-        f"{j.claim['number']:2}  {j.verdict.value:22}  {j.claim['wording']}\n"
-        f"    published: {_published(j)}; here: {_here(j)}\n"
+@dataclass(frozen=True)
+class Group:
+    """The claims with one message: a cause that one is not reproduced, else a verdict."""
+
+    title: str
+    why: str  # of a cause
+    members: tuple[Judgement, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} ({len(self.members)})"
+
+
+# Those that hold, those that do not by their cause, those of which nothing is known.
+ORDER = (
+    Verdict.REPRODUCED.value,
+    Verdict.IN_PART.value,
+    "regime",
+    "hardware",
+    "baseline",
+    "contradiction",
+    "unexplained",
+    Verdict.UNDECIDED.value,
+    Verdict.NOT_TESTABLE.value,
+)
+
+
+def groups(judgements: Sequence[Judgement], registry: Registry) -> list[Group]:
+    """All claims by cause and verdict, without the groups that have none."""
+    members: dict[str, list[Judgement]] = {name: [] for name in ORDER}
+    for judgement in judgements:
+        members[judgement.group].append(judgement)
+    return [_group(name, found, registry) for name, found in members.items() if found]
+
+
+def _group(name: str, members: Sequence[Judgement], registry: Registry) -> Group:
+    cause = registry.causes.get(name)
+    title = f"not reproduced: {cause['title']}" if cause else name
+    return Group(title, cause["why"] if cause else "", tuple(members))
+
+
+def text(judgements: Sequence[Judgement], registry: Registry) -> str:
+    """Every claim that has a verdict, by cause; `missing_lines` has the others."""
+    lines = []
+    for group in groups(judgements, registry):
+        if group.title == Verdict.NOT_TESTABLE.value:
+            continue
+        lines += [group.heading.upper(), *([group.why] if group.why else []), ""]
+        lines += [*map(_lines, group.members), ""]
+    return "\n".join([*lines, totals(judgements) + _interrupted(judgements)]) + "\n"
+
+
+def _lines(j: Judgement) -> str:
+    cause = f"\n    supported by: {j.cause.evidence}" if j.cause else ""
+    in_regime = _here_in_regime(j)
+    return (
+        f"{j.claim['number']:2}  {j.claim['wording']}\n"
+        f"    as printed: {j.verdict.value}; "
+        f"in the source's regime: {j.regime.verdict.value}{cause}\n"
+        f"    published: {_published(j)}; as printed: {_here(j)}"
+        f"{f'; in the regime: {in_regime}' if in_regime else ''}\n"
         f"    there: {j.published_conditions or 'not stated'}; "
         f"here: {conditions(j.points) or '-'}; "
-        f"{', '.join(map(_configuration, j.claim['configurations']))}" + "".join(_arithmetic(j))
+        f"{', '.join(map(_configuration, j.claim['configurations']))}\n"
+        f"    regime: {j.regime_meaning}" + "".join(_arithmetic(j))
+    )
+
+
+def _here_in_regime(judgement: Judgement) -> str:
+    """The numbers in the source's regime where they are not those as printed."""
+    here = _here(judgement.regime)
+    return "" if here == _here(judgement) else here
+
+
+def missing_lines(judgements: Sequence[Judgement]) -> list[str]:
+    """Of each claim that lacks points, the first that it lacks and what to run for them."""
+    return [
+        f"claim {j.claim['number']}: {j.missing[0]}"
+        + (f", and {len(j.missing) - 1} more" if len(j.missing) > 1 else "")
+        + f": run {' and '.join(j.claim['configurations'])}"
         for j in judgements
+        if j.missing
     ]
-    return "\n".join([*lines, "", _totals(judgements) + _interrupted(judgements)]) + "\n"
 
 
 def _arithmetic(judgement: Judgement) -> list[str]:
@@ -45,7 +136,7 @@ def _arithmetic(judgement: Judgement) -> list[str]:
 
 def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> str:
     said = [
-        _totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
+        totals(judgements) + f"{_interrupted(judgements)} On {_device(runs)}, from:",
         "\n".join(f"* {run.provenance}" for run in runs),
         f"Made by `{_command(runs)}`.",
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
@@ -53,6 +144,9 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
         "interval is inside its limits. A claim is reproduced where all checks hold, not "
         "reproduced where all fail, and else reproduced in part. Times never compare across "
         "machines. Wrong results do not count.",
+        "Each claim is read twice: as printed, and in its source's regime, which is what the "
+        "source's condition means on its card.",
+        "\n".join(f"* *{name}*: {rule}" for name, rule in registry.regimes.items()),
         "\n".join(
             f"* *{name}* ({tolerance['value']:g}): {tolerance['why']}"
             for name, tolerance in registry.tolerances.items()
@@ -61,13 +155,13 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
     parts = [
         "# Published claims, put to the test",
         *map(without_html, said),
-        _table(judgements),
-        *(without_html(_details(judgement)) for judgement in judgements),
+        *(part for group in groups(judgements, registry) for part in _section(group)),
+        *(without_html(_details(judgement, registry)) for judgement in judgements),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
+def document(judgements: Sequence[Judgement], runs: Sequence[Results], registry: Registry) -> Json:
     return {
         "schema": 1,
         "kind": "reduce-bench-claims",
@@ -83,7 +177,18 @@ def document(judgements: Sequence[Judgement], runs: Sequence[Results]) -> Json:
             for run in runs
         ],
         "totals": {verdict.value: count for verdict, count in _counts(judgements)},
-        "claims": [_claim(judgement) for judgement in judgements],
+        "totals_in_regime": {
+            verdict.value: count for verdict, count in _counts([j.regime for j in judgements])
+        },
+        "groups": [
+            {
+                "title": group.title,
+                "why": group.why,
+                "claims": [judgement.claim["number"] for judgement in group.members],
+            }
+            for group in groups(judgements, registry)
+        ],
+        "claims": [_claim(judgement, registry) for judgement in judgements],
     }
 
 
@@ -102,14 +207,17 @@ def _device(runs: Sequence[Results]) -> str:
     return f"{gpu['name']} ({', '.join(facts)})"
 
 
-def _counts(judgements: Sequence[Judgement]) -> list[tuple[Verdict, int]]:
+def _counts(judgements: Sequence[Reading]) -> list[tuple[Verdict, int]]:
     counted = Counter(judgement.verdict for judgement in judgements)
     return [(verdict, counted[verdict]) for verdict in Verdict]
 
 
-def _totals(judgements: Sequence[Judgement]) -> str:
-    counts = ", ".join(f"{count} {verdict.value}" for verdict, count in _counts(judgements))
-    return f"{len(judgements)} claims: {counts}."
+def totals(judgements: Sequence[Judgement]) -> str:
+    printed, regime = (
+        ", ".join(f"{count} {verdict.value}" for verdict, count in _counts(readings) if count)
+        for readings in (judgements, [judgement.regime for judgement in judgements])
+    )
+    return f"{len(judgements)} claims. As printed: {printed}. In the source's regime: {regime}."
 
 
 def _interrupted(judgements: Sequence[Judgement]) -> str:
@@ -121,10 +229,13 @@ def _published(judgement: Judgement) -> str:
     return ", ".join(value.text for value in judgement.published)
 
 
-def _here(judgement: Judgement) -> str:
+def _here(judgement: Reading) -> str:
     """The numbers of all checks that count for the verdict, in a line."""
-    shown = [_summary(check) for check in judgement.checks if check.cases and check.role != "shows"]
+    deciding = [check for check in judgement.checks if check.role in DECIDING]
+    shown = [_summary(check) for check in deciding if check.cases]
     needs = (clause for clause in judgement.missing if clause.startswith("needs "))
+    if not judgement.checks:
+        return "cannot be translated"
     return "; ".join(shown) or next(needs, "no points")
 
 
@@ -149,23 +260,33 @@ def _number(case: Case) -> str:
     return f"{measured.value:.4g} ({measured.low:.4g} to {measured.high:.4g})"
 
 
-def _table(judgements: Sequence[Judgement]) -> str:
-    headings = ["claim", "source", "says", "published", "here", "verdict"]
+def _section(group: Group) -> list[str]:
+    """A group's heading, what its cause is, and its table."""
+    headings = ["claim", "source", "says", "published", "as printed", "in the source's regime"]
+    headings += ["supported by"] if group.why else []
     rows = [
         [
             f"[{j.claim['number']}](#claim-{j.claim['number']})",
             f"{j.claim['paper']} {j.claim['section']}",
             j.claim["wording"],
             _published(j),
-            _here(j),
-            f"**{j.verdict.value}**",
+            f"{_signed(j.verdict)}: {_here(j)}",
+            ": ".join(filter(None, [_signed(j.regime.verdict), _here_in_regime(j)])),
+            *([j.cause.evidence] if j.cause else []),
         ]
-        for j in judgements
+        for j in group.members
     ]
-    return markdown_rows(headings, rows, range(1, len(headings)))
+    heading = without_html(f"## {group.heading[0].upper()}{group.heading[1:]}")
+    why = [without_html(group.why)] if group.why else []
+    return [heading, *why, markdown_rows(headings, rows, range(1, len(headings)))]
 
 
-def _details(judgement: Judgement) -> str:
+def _signed(verdict: Verdict) -> str:
+    """With a sign, by which verdicts are told apart before they are read."""
+    return f"**{SIGNS[verdict]} {verdict.value}**"
+
+
+def _details(judgement: Judgement, registry: Registry) -> str:
     claim = judgement.claim
     published = "; ".join(f"{value.text} ({value.source})" for value in judgement.published)
     lines = [
@@ -173,7 +294,8 @@ def _details(judgement: Judgement) -> str:
         "",
         f"{claim['wording']} ({claim['paper']}, {claim['section']})",
         "",
-        f"**{judgement.verdict.value}**",
+        f"As printed: {_signed(judgement.verdict)}. In the source's regime: "
+        f"{_signed(judgement.regime.verdict)}.",
         "",
         f"* Published: {published}.",
     ]
@@ -181,16 +303,30 @@ def _details(judgement: Judgement) -> str:
     if judgement.points:
         lines.append(f"* Here: {conditions(judgement.points)}; from {_files(judgement.points)}.")
     lines.append(f"* Configuration: {', '.join(map(_configuration, claim['configurations']))}.")
-    for check in judgement.checks:
-        role = " (shown, not judged)" if check.role == "shows" else ""
-        lines.append(f"* {check.what}{role}: {check.outcome.value}.")
-        lines += [f"  * {_case(check, case)}" for case in check.cases]
-    lines += [f"* Missing: {clause}." for clause in judgement.missing[:MISSING_SHOWN]]
-    if len(judgement.missing) > MISSING_SHOWN:
-        lines.append(f"* Missing: {len(judgement.missing) - MISSING_SHOWN} more.")
+    lines += _reading(judgement)
+    lines.append(f"* In the source's regime: {judgement.regime_meaning}")
+    if judgement.regime.checks != judgement.checks:
+        lines += [f"  {line}" for line in _reading(judgement.regime)]
+    if judgement.cause:
+        title = registry.causes[judgement.cause.name]["title"]
+        lines.append(f"* Cause: {title}; {judgement.cause.evidence}.")
+    if "reading" in claim:
+        reading = claim["reading"]
+        lines.append(f"* The source: \u201c{reading['sentence']}\u201d {reading['why']}")
     if "note" in claim:
         lines.append(f"* Note: {claim['note']}")
     return "\n".join(lines)
+
+
+def _reading(reading: Reading) -> list[str]:
+    lines = []
+    for check in reading.checks:
+        lines.append(f"* {check.what}{ROLES.get(check.role, '')}: {check.outcome.value}.")
+        lines += [f"  * {_case(check, case)}" for case in check.cases]
+    lines += [f"* Missing: {clause}." for clause in reading.missing[:MISSING_SHOWN]]
+    if len(reading.missing) > MISSING_SHOWN:
+        lines.append(f"* Missing: {len(reading.missing) - MISSING_SHOWN} more.")
+    return lines
 
 
 def _configuration(path: str) -> str:
@@ -218,8 +354,8 @@ def _files(points: Sequence[Measured]) -> str:
     return ", ".join(dict.fromkeys(f"`{_file(measured.run)}`" for measured in points))
 
 
-def _claim(judgement: Judgement) -> Json:
-    claim = judgement.claim
+def _claim(judgement: Judgement, registry: Registry) -> Json:
+    claim, regime, cause = judgement.claim, judgement.regime, judgement.cause
     return {
         "number": claim["number"],
         "paper": claim["paper"],
@@ -233,6 +369,17 @@ def _claim(judgement: Judgement) -> Json:
         "configurations": claim["configurations"],
         "checks": [_check(check) for check in judgement.checks],
         "missing": judgement.missing,
+        "regime": {
+            "meaning": judgement.regime_meaning,
+            "verdict": regime.verdict.value,
+            "measured": _here_in_regime(judgement),
+            "measured_conditions": conditions(regime.points),
+            "checks": [_check(check) for check in regime.checks],
+            "missing": regime.missing,
+        },
+        "cause": cause
+        and {"title": registry.causes[cause.name]["title"], "evidence": cause.evidence},
+        "reading": claim.get("reading"),
         "note": claim.get("note"),
     }
 

@@ -7,9 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# Okabe and Ito's palette without yellow, which is too faint on white. The cycle lengths are
-# coprime, so that lines that share a colour differ in marker and dashes.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# A hue for each family that can meet others in a figure: Okabe and Ito's palette without yellow,
+# which is too faint on white, and four of Tol's that stay apart from it for colour-blind readers.
+HUES = (
+    "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#882255",
+    "#332288", "#999933", "#8C510A",
+)  # fmt: skip
+SHADES = 4  # of a hue, for the lines of one family
+
+
+def _shades(hue: str) -> list[str]:
+    """The hue, darker, lighter, and darker still; of black, which has nothing darker, greys."""
+    towards = ((0, 0), (0, 0.3), (255, 0.45), (0, 0.55))
+    if hue == "#000000":
+        towards = ((0, 0), (255, 0.45), (255, 0.65), (255, 0.25))
+    channels = [int(hue[place : place + 2], 16) for place in (1, 3, 5)]
+    return [
+        "#" + "".join(f"{round(each + share * (end - each)):02X}" for each in channels)
+        for end, share in towards
+    ]
+
+
+COLOURS = tuple(shade for hue in HUES for shade in _shades(hue))  # SHADES of each hue in a row
 
 
 @dataclass(frozen=True)
@@ -76,32 +95,54 @@ class Style:
     dashes: int
 
 
-def cycled(index: int, *, dashed: bool = True) -> Style:
-    """The look of the `index`-th line of a drawing."""
-    return Style(index % len(COLOURS), index % len(MARKERS), index % len(DASHES) if dashed else 0)
+# The places in HUES and MARKERS of each family: the same in every figure and chart, no two alike.
+# Families of one operation differ in both; those of reduce alone reuse hues of keyed operations.
+FAMILIES = {
+    "onepass": (0, 10),
+    "cub": (1, 0),
+    "thrust": (3, 2),
+    "cpu": (9, 9),
+    "eilers": (2, 1),
+    "partition": (4, 3),
+    "atomic": (5, 4),
+    "sheffler": (5, 5),
+    "gpu": (7, 6),
+    "podlozhnyuk": (5, 7),
+    "nugteren": (8, 8),
+    "brown": (10, 3),
+    "he": (7, 0),
+    "shams": (3, 6),
+    "blelloch": (8, 2),
+    "harris": (2, 5),
+    "luitjens": (4, 1),
+    "catanzaro": (5, 3),
+    "jradi": (6, 4),
+    "report7": (7, 7),
+    "amp": (8, 6),
+    "epita": (10, 8),
+}
 
 
-def of_families(families: Sequence[str], of_lines: Sequence[str]) -> list[Style]:
-    """The look of each line, of whose families `of_lines` has the names.
+def of_lines(families: Sequence[str], *, dashed: bool = True) -> list[Style]:
+    """The look of each line of a drawing, of whose families `families` has the names.
 
-    A family keeps its colour in every chart, by its place among all `families`; its second line
-    has another marker and other dashes. A family that is alone in a chart needs no colour of its
-    own, so its lines differ in colour.
+    The lines of a family share its hue and differ in shade, marker and dashes. Families that
+    FAMILIES does not know follow one another by name.
     """
-    if len(set(of_lines)) == 1:
-        return [cycled(place) for place in range(len(of_lines))]
-    styles = []
-    for place, family in enumerate(of_lines):
-        index = families.index(family)
-        nth = of_lines[:place].count(family)
-        styles.append(
+    unknown = sorted({*families} - FAMILIES.keys())
+    looks = []
+    for place, family in enumerate(families):
+        number = unknown.index(family) if family in unknown else 0
+        hue, marker = FAMILIES.get(family, (number % len(HUES), number % len(MARKERS)))
+        nth = families[:place].count(family)
+        looks.append(
             Style(
-                index % len(COLOURS),
-                (index + 5 * nth) % len(MARKERS),
-                (index + nth) % len(DASHES),
+                hue * SHADES + nth % SHADES,
+                (marker + 3 * nth) % len(MARKERS),
+                nth % len(DASHES) if dashed else 0,
             )
         )
-    return styles
+    return looks
 
 
 def for_the_page() -> dict[str, Any]:

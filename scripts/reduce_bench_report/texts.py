@@ -15,4 +15,14 @@ def time_text(time_ns: float) -> str:
     """Four digits in the largest unit that leaves at least one before the point: `2.5 µs`."""
     fitting = (unit for unit, scale in TIME_SCALES.items() if time_ns >= scale)
     unit = next(fitting, "ns")
-    return f"{time_ns / TIME_SCALES[unit]:.4g} {unit}"
+    return f"{number_text(time_ns / TIME_SCALES[unit])} {unit}"
+
+
+def number_text(value: float) -> str:
+    """Four digits, without an exponent unless the number is below 0.0001: `49,350`, `0.5`."""
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:.4g}"
+
+
+def share_text(share: float) -> str:
+    return f"{100 * share:,.0f} %"

@@ -223,6 +223,7 @@ def results(points: list[Json], *, gpu: bool = True) -> Json:
             "os": "Linux 6.1",
             "compiler": "g++ 12.2.0",
             "cuda_compiler": "nvcc 13.0" if gpu else None,
+            "cccl": "3.5.0" if gpu else None,
             "flags": "-O3",
             "build_type": "Release",
             "git": {"revision": "0123456789abcdef0123456789abcdef01234567", "dirty": False},

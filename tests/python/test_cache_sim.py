@@ -57,6 +57,16 @@ def test_json_is_all_there_is_on_stdout() -> None:
     assert run(*simulate("--hierarchy", CORE2, "--json")).stdout == done.stdout
 
 
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
+def test_help_and_version_to_a_full_disk(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [str(PROGRAM), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "cannot write to standard output: No space left on device" in done.stderr
+
+
 def test_what_memory_cannot_hold_is_not_begun() -> None:
     lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
     kib = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
@@ -140,9 +150,10 @@ BAD = [
     (simulate("--hierarchy", CORE2, "--fetch", "sequential", algorithm="cpu/gather"), "leave it"),
     (simulate("--hierarchy", CORE2, "--page-bytes", "8192"), "4096, 2097152"),
     (simulate("--hierarchy", CORE2, n=0), "1 to"),
-    (simulate("--hierarchy", CORE2, n=-5), "--n -5: expected 1 to"),
+    (simulate("--hierarchy", CORE2, n=-5), "--n -5: expected a whole number from 1 to"),
     (simulate("--hierarchy", CORE2, "--seed", "-5"), "--seed -5: expected"),
-    (simulate("--hierarchy", CORE2, "--page-bytes", "-5"), "--page-bytes -5: the hierarchy"),
+    (simulate("--hierarchy", CORE2, "--seed", str(2**64)), f"--seed {2**64}: expected a whole"),
+    (simulate("--hierarchy", CORE2, "--page-bytes", "-5"), "--page-bytes -5: expected a whole"),
     (simulate("--hierarchy", CORE2, "-o", "/nowhere/x.json"), "cannot write"),
     (["probe", "--largest", "-5"], "--largest -5: expected"),
 ]

@@ -1,5 +1,7 @@
 """Which charts the page offers, which lines they have, and which of them stand for a family."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import made_up
@@ -19,7 +21,7 @@ def charts_of(loaded: Loaded, points: list[made_up.Json]) -> list[Chart]:
 
 
 def best(chart: Chart, mode: str = "cold") -> list[str]:
-    return [chart.lines[place].label for place, _ in chart.best[mode]]
+    return [each.label for each in chart.best[mode]]
 
 
 def test_a_line_has_one_variant_and_parameters(loaded: Loaded) -> None:
@@ -39,7 +41,7 @@ def test_a_line_has_one_variant_and_parameters(loaded: Loaded) -> None:
     assert chart.lines[1].points == [5, 3, 1]  # by ascending n
 
 
-def test_the_fastest_at_the_largest_size_stands_for_its_family(loaded: Loaded) -> None:
+def test_what_is_wrong_or_not_timed_is_never_best(loaded: Loaded) -> None:
     points = [
         *(point("a/x", n, 100.0, primary_mode=mode) for n in SIZES for mode in ("cold", "hot")),
         *(point("a/short", n, 10.0) for n in SIZES[:2]),
@@ -49,7 +51,7 @@ def test_the_fastest_at_the_largest_size_stands_for_its_family(loaded: Loaded) -
         *(unmeasured("b/x", n, "skipped", "no") for n in SIZES),
     ]
     (chart,) = charts_of(loaded, points)
-    assert best(chart) == ["a/host (host)", "a/x"]
+    assert best(chart) == ["a/host (host)", "a (best of 2)"]
     assert best(chart, "graph") == []
 
 
@@ -104,16 +106,34 @@ def test_the_ceiling_is_of_the_variant_that_moves_least(loaded: Loaded) -> None:
     }
 
 
-def test_a_family_keeps_its_colour() -> None:
-    families = [f"family{number}" for number in range(9)]
-    looks = styles.of_families(families, families)
-    assert len(set(looks)) == len(families)
-    some = styles.of_families(families, ["family3", "family5", "family5"])
-    assert [each.colour for each in some] == [3, 5, 5]
-    assert some[0] == looks[3]
-    assert (some[1].marker, some[1].dashes) != (some[2].marker, some[2].dashes)
-    alone = styles.of_families(families, ["family5", "family5"])
-    assert alone[0].colour != alone[1].colour
+def test_a_family_is_shown_by_its_fastest_right_variant_at_each_size(loaded: Loaded) -> None:
+    points = [
+        *(point("a/few", n, 1.0) for n in SIZES[:2]),
+        *(point("a/every", n, 99.0) for n in SIZES),
+        *(known_wrong("a/wrong", n, 0.1) for n in SIZES),
+    ]
+    (chart,) = charts_of(loaded, points)
+    (shown,) = chart.best["cold"]
+    assert shown.points == [0, 1, 4]
+    assert shown.label == "a (best of 2)"
+
+
+def test_every_family_of_the_catalog_has_a_look_of_its_own() -> None:
+    catalog = Path(__file__).parents[2] / "kernels" / "catalog.def"
+    families = set(re.findall(r"^[A-Z]+\(([a-z0-9]+)_", catalog.read_text("utf-8"), re.M))
+    assert families <= styles.FAMILIES.keys()
+    assert len(set(styles.FAMILIES.values())) == len(styles.FAMILIES)
+
+
+def test_a_family_looks_the_same_whatever_stands_beside_it() -> None:
+    alone = styles.of_lines(["eilers"])
+    for others in (["onepass"], ["cub", "cpu"], ["made-up"]):
+        looks = styles.of_lines([*others, "eilers"])
+        assert looks[-1:] == alone
+        assert len({each.colour // styles.SHADES for each in looks}) == len(looks)
+    variants = styles.of_lines(["eilers"] * 20)
+    assert len({each.colour // styles.SHADES for each in variants}) == 1
+    assert len({(each.marker, each.dashes) for each in variants}) == 20
 
 
 def test_an_outcome_is_no_marker_of_a_line() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import made_up
 import pytest
 from made_up import point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
+from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import load_runs
 from reduce_bench_report.paths import ROOT
@@ -124,10 +126,15 @@ def test_experiments_are_written_as_tables_and_figures(
 def test_figures_say_what_is_missing(
     save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        main(["figures", "--results", save(JRADI_T1[:-1]), "-o", str(tmp_path), "--format", "svg"])
-        == 0
+    arguments = ["figures", "--results", save(JRADI_T1[:-1]), "-o", str(tmp_path)]
+    arguments += ["--format", "svg"]
+    assert main(arguments) == 0
+    count = len(EXPERIMENTS)
+    assert capsys.readouterr().err == (
+        f"Points are missing of {count} of {count} tables and figures, {count - 1} of which are "
+        "not drawn; --missing (make: MISSING=1) lists them.\n"
     )
+    assert main([*arguments, "--missing"]) == 0
     about = dict(line.split(": ", 1) for line in capsys.readouterr().err.splitlines())
     assert about.keys() == EXPERIMENTS.keys()
     assert about["reduce-gbs"] == "not drawn: no reduce has points at 3 or more n"
@@ -137,6 +144,112 @@ def test_figures_say_what_is_missing(
     assert about["eilers-F4.18"] == (
         "not drawn: every point of eilers/sort-global: run configs/papers/eilers-F4.18.json"
     )
+
+
+def test_claims_and_report_say_what_is_missing(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results, page = save(JRADI_T1), str(tmp_path / "r.html")
+    lists, count = "--missing (make: MISSING=1) lists them.", len(load_registry().claims)
+    assert main(["claims", "--results", results]) == 0
+    said = capsys.readouterr()
+    (line,) = said.err.splitlines()
+    assert re.fullmatch(rf"Points are missing of \d+ of {count} claims; {re.escape(lists)}", line)
+    assert "not testable here  " not in said.out
+    assert main(["report", results, "-o", page]) == 0
+    figures, claims = capsys.readouterr().err.splitlines()
+    assert claims == line
+    assert "tables and figures" in figures and figures.endswith(lists)
+    assert main(["claims", "--results", results, "--missing"]) == 0
+    listed = capsys.readouterr().err.splitlines()
+    (last,) = [line for line in listed if line.startswith("claim 75: ")]
+    assert last.startswith("claim 75: no point of operation histogram")
+    assert last.endswith("more: run configs/papers/eilers-claims.json")
+    assert f" {len(listed)} of {count} claims" in line
+    assert main(["report", results, "-o", page, "--missing"]) == 0
+    assert capsys.readouterr().err.splitlines()[-len(listed) :] == listed
+
+
+def test_figures_without_a_folder_go_where_make_draws_them(
+    save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    monkeypatch.setattr("reduce_bench_report.__main__.FIGURES", made)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert main(["figures", "--results", save(JRADI_T1), "--only", "jradi-T1"]) == 0
+    assert sorted(path.name for path in made.iterdir()) == [
+        "jradi-T1.csv", "jradi-T1.md", "jradi-T1.tex"
+    ]  # fmt: skip
+    assert list(here.iterdir()) == []
+
+
+def test_ids_may_have_spaces_after_their_commas(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["figures", "--results", save(JRADI_T1), "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--only", "jradi-F3, jradi-T1"]) == 0
+    assert (tmp_path / "out" / "jradi-T1.md").exists()
+    assert capsys.readouterr().err.startswith("jradi-F3: not drawn: ")
+
+
+def test_an_id_that_there_is_not_lists_those_that_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["figures", "--only", "jradi-T1,jradi-T9"]) == 2
+    *_, sentence = lines = capsys.readouterr().err.splitlines()
+    assert "there is no figure or table 'jradi-T9'; the nearest is 'jradi-T" in sentence
+    assert len(sentence) < 300
+    listed = " ".join(lines).partition("usage:")[0].replace(",", " ").split()
+    assert listed == list(EXPERIMENTS)
+
+
+def make(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    """Calls make in `folder`; programs in its folder `path`, if named, are found first."""
+    # Below another make, as in `make test`, it would be a sub-make, which says where it works.
+    above = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: text for name, text in os.environ.items() if name not in above}
+    if path:
+        environment["PATH"] = f"{folder / path}:{environment['PATH']}"
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "variables", "arguments"),
+    [
+        ("figures", ["ONLY=a, b", "MISSING=1"], ["figures", "--only", "a, b", "--missing"]),
+        ("figures", ["RESULTS=x.json y.json"], ["figures", "--results", "x.json", "y.json"]),
+        ("claims", ["MISSING=1"], ["claims", "--output", "results/local/claims", "--missing"]),
+        (
+            "report",
+            ["MISSING=1", "RESULTS=x.json"],
+            ["report", "--output", "results/local/report.html", "--missing", "x.json"],
+        ),
+    ],
+)
+def test_make_passes_its_variables_on(
+    tmp_path: Path, target: str, variables: list[str], arguments: list[str]
+) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name, line in {
+        "scripts/setup.sh": "exit 0",
+        ".venv/bin/python": 'printf "%s\\n" "$@" > arguments',
+    }.items():
+        program = tmp_path / name
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        program.chmod(0o755)
+    assert make(tmp_path, target, *variables).returncode == 0
+    given = (tmp_path / "arguments").read_text(encoding="utf-8").splitlines()
+    assert given == ["-m", "reduce_bench_report", *arguments]
 
 
 def test_nothing_drawn_is_exit_2(
@@ -150,6 +263,8 @@ def test_nothing_drawn_is_exit_2(
 @pytest.mark.parametrize("code", [0, 4])
 def test_bench_keeps_the_code_of_a_run_without_figures(tmp_path: Path, code: int) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "quick.json").touch()
     for name, line in {
         "scripts/setup.sh": "exit 0",
         "path/cmake": "exit 0",
@@ -160,17 +275,34 @@ def test_bench_keeps_the_code_of_a_run_without_figures(tmp_path: Path, code: int
         program.parent.mkdir(parents=True)
         program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         program.chmod(0o755)
-    done = subprocess.run(
-        ["make", "bench"],
-        cwd=tmp_path,
-        env=os.environ | {"PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}", "MAKEFLAGS": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = make(tmp_path, "bench", path="path")
     assert "bench: results/local/r.json has no figures, for the reasons above\n" in done.stderr
     assert (done.returncode == 0) == (code == 0)
     assert (f"Error {code}" in done.stderr) == (code != 0)
+
+
+def test_make_alone_prints_the_targets(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    done = make(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (phony,) = (
+        line.split()[1:]
+        for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+        if line.startswith(".PHONY:")
+    )
+    assert {"bench", "test", "build"} < set(phony)
+    for target in set(phony) - {"help"}:
+        assert f"make {target} " in done.stdout
+    assert "SHELL" not in done.stdout
+
+
+def test_bench_without_its_configuration_fails_before_it_builds(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)  # without what it would build with
+    done = make(tmp_path, "bench", "CONFIG=nope")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "make bench: there is no configuration 'nope': name a file" in done.stderr
+    assert "setup.sh" not in done.stderr
 
 
 def test_runs_of_different_devices_are_refused(
@@ -210,7 +342,9 @@ def test_commands_share_one_default(
     nothing = Path(save([], "nothing.json"))
     monkeypatch.setattr("reduce_bench_report.__main__.default_results", lambda: [nothing])
     assert main([command, "-o", str(tmp_path / "out")]) == 2
-    assert "nothing.json' has no points; run a configuration" in capsys.readouterr().err
+    chosen, refused = capsys.readouterr().err.splitlines()
+    assert chosen == f"No results are named; taking {nothing}."
+    assert "nothing.json' has no points; run a configuration" in refused
     assert not (tmp_path / "out").exists()
 
 
@@ -223,12 +357,15 @@ def test_an_interrupted_run_is_told_by_claims(
     assert "interrupted" not in capsys.readouterr().err
     path = made_up.write(document | {"interrupted": True}, tmp_path / "r.json")
     assert main(["claims", "--results", str(path), "-o", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == (
+    assert capsys.readouterr().err.splitlines()[0] == (
         "r.json was interrupted and holds only 7 of its points; run the same command with "
-        "--resume to measure the rest.\n"
+        "--resume to measure the rest."
     )
-    provenance = load_runs([path])[0].provenance
+    run = load_runs([path])[0]
+    provenance = run.provenance
     assert provenance.endswith(", interrupted")
+    run.document["planned"] = {"points": 7, "sweeps": [], "missing": []}
+    assert run.shortfall == "r.json was interrupted after its last point: it has no noise floor"
     assert f"* {provenance}\n" in (tmp_path / "claims.md").read_text(encoding="utf-8")
 
 
@@ -297,6 +434,133 @@ def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Pa
     ],
 )
 def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
+    assert main(arguments) == 2
+
+
+def test_several_committed_files_are_named_by_their_folder(
+    save: Save, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = Path(save(JRADI_T1, "first.json"))
+    second = Path(save(POINTS, "second.json"))
+    monkeypatch.setattr("reduce_bench_report.__main__.default_results", lambda: [first, second])
+    assert main(["claims"]) == 0
+    chosen = capsys.readouterr().err.splitlines()[0]
+    assert chosen == f"No results are named; taking the 2 files of {first.parent}."
+
+
+# ---- what ends a command from outside ---------------------------------------------------------
+
+BUFFERED = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+PACKAGE = {"PYTHONPATH": str(ROOT / "scripts")}
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        *(("claims", output) for output in ("full", "closed pipe", "closed")),
+        *((command, "full") for command in ("--help", "figures", "report")),
+    ],
+)
+@pytest.mark.parametrize("buffering", [{}, {"PYTHONUNBUFFERED": "1"}])
+def test_output_that_cannot_be_written(
+    save: Save, tmp_path: Path, command: str, output: str, buffering: dict[str, str]
+) -> None:
+    where = str(tmp_path / "out")
+    arguments = {
+        "--help": ["--help"],
+        "figures": ["figures", "--results", save(JRADI_T1), "-o", where, "--only", "jradi-T1"],
+        "claims": ["claims", "--results", save(JRADI_T1)],
+        "report": ["report", save(JRADI_T1), "-o", where],
+    }[command]
+    line = shlex.join([sys.executable, "-m", "reduce_bench_report", *arguments])
+    unread, pipe = os.pipe()
+    os.close(unread)
+    redirected = {"full": ">/dev/full", "closed pipe": f">&{pipe}", "closed": ">&-"}[output]
+    ended = subprocess.run(
+        ["bash", "-c", f"{line} {redirected}"],
+        env=BUFFERED | buffering | PACKAGE,
+        pass_fds=[pipe],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(pipe)
+    why = {
+        "full": "No space left on device", "closed pipe": "Broken pipe",
+        "closed": "Bad file descriptor",
+    }[output]  # fmt: skip
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == (
+        f"reduce_bench_report: cannot write to standard output: {why}; check where it goes."
+    )
+    assert "Traceback" not in ended.stderr and "Exception" not in ended.stderr
+
+
+def test_messages_that_nobody_takes(save: Save) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "reduce_bench_report", "report", "none.json"],
+            env=BUFFERED | PACKAGE,
+            stderr=full,
+            check=False,
+        )
+    assert ended.returncode == 2
+
+
+def interrupted(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What became of a program that sends itself what Ctrl-C sends, to its whole group."""
+    # A shell starts what runs in its background with the signal ignored.
+    heeded = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    return subprocess.run(
+        [sys.executable, "-c", f"import os, signal, sys, time\n{heeded}\n{program}"],
+        cwd=folder,
+        env=BUFFERED | PACKAGE,
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+CTRL_C = "os.killpg(0, signal.SIGINT)"
+
+
+@pytest.mark.parametrize("command", ["figures", "claims", "report", "readme"])
+def test_ctrl_c_is_told_in_a_line(tmp_path: Path, command: str) -> None:
+    ended = interrupted(
+        "from reduce_bench_report import __main__ as program\n"
+        f"program.load_runs = lambda *_: {CTRL_C}\n"
+        f"sys.exit(program.main(['{command}']))",
+        tmp_path,
+    )
+    assert ended.returncode == 130
+    *_, last = ended.stderr.splitlines()
+    assert last == "reduce_bench_report: interrupted."
+    assert "Traceback" not in ended.stderr
+
+
+def test_ctrl_c_while_drawing_ends_the_processes_that_draw(tmp_path: Path) -> None:
+    ended = interrupted(
+        "from reduce_bench_report import __main__ as program, figures\n"
+        "os.cpu_count = lambda: 2\n"
+        "def draw(k):\n"
+        "    open(str(k), 'w').close()\n"
+        f"    {CTRL_C} if k == 0 else time.sleep(0.3)\n"
+        "program.load_runs = lambda *_: figures.in_parallel(draw, [(k,) for k in range(100)])\n"
+        "sys.exit(program.main(['claims', '--results', 'x.json']))",
+        tmp_path,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "reduce_bench_report: interrupted.\n")
+    assert len(list(tmp_path.iterdir())) < 50  # a few had begun
+
+
+def test_ctrl_c_while_packages_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "matplotlib.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "reduce_bench_report", "claims"],
+        env={**BUFFERED, "PYTHONPATH": f"{tmp_path}:{ROOT / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "")

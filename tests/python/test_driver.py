@@ -1,8 +1,10 @@
 """The built program as a user runs it: what it prints, writes and returns."""
 
 import fcntl
+import fnmatch
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -161,9 +163,8 @@ def test_histograms_of_an_image(config: SaveConfig, tmp_path: Path) -> None:
     assert ended.returncode == INCOMPLETE
     assert "the label 200 of pixel 3 (row 1, column 1) is not below 200 buckets" in ended.stdout
     labels["file"] = str(tmp_path / "none.pgm")
-    assert "none.pgm': No such file" in complaint(
-        *quick(config(**histogram, labels=[labels], n=[4]), "-o", out)
-    )
+    message = complaint(*quick(config(**histogram, labels=[labels], n=[4]), "-o", out))
+    assert f"there is no '{tmp_path / 'none.pgm'}': " in message
 
 
 def test_samples_are_kept_on_request(config: SaveConfig, tmp_path: Path) -> None:
@@ -292,7 +293,7 @@ def test_hostile_configurations_are_refused(tmp_path: Path) -> None:
     for text, why in {
         "[" * 200000 + "]" * 200000: "nests deeper",
         '{"schema": 1, "schema": 1, "sweeps": []}': "stands twice",
-        '{"schema": 1, "sweeps": [{"variants": ["cpu/*"], "n": [1e400]}]}': "number '1e400' is",
+        '{"schema": 1, "sweeps": [{"variants": ["cpu/*"], "n": [1e400]}]}': "a number larger",
     }.items():
         file = tmp_path / "hostile.json"
         file.write_text(text, encoding="utf-8")
@@ -315,7 +316,7 @@ def test_a_damaged_journal_is_refused(config: SaveConfig, tmp_path: Path) -> Non
     for line in [*hostile, '{"ceilings": {"gpu": {}}}', '{"ceilings": {"cpu": {"read": [5]}}}']:
         journal.write_text(f"{header}\n{line}\n", encoding="utf-8")
         place = "the ceilings: " if "read" in line else "line 2"
-        assert f"is damaged at {place}" in complaint(*command, "--resume"), line
+        assert f"is damaged: {place}" in complaint(*command, "--resume"), line
 
 
 def test_sizes_that_do_not_fit_are_skipped(config: SaveConfig, tmp_path: Path) -> None:
@@ -409,6 +410,72 @@ def test_a_kill_loses_no_finished_point(config: SaveConfig, tmp_path: Path) -> N
     assert len(identities(load(out))) == MANY_COUNT
 
 
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
+def test_an_older_result_stays_until_the_new_one_is_complete(
+    config: SaveConfig, tmp_path: Path, kind: signal.Signals
+) -> None:
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.journal"
+    assert drive(*quick(config(), "-o", out)).returncode == GOOD
+    older = out.read_bytes()
+    arguments = slow(config(**MANY), "-o", out)
+    stop_after_two_points(arguments, kind)
+    assert out.read_bytes() == older
+    assert journal.exists()
+    ended = drive(*arguments, "--resume")
+    assert ended.returncode == GOOD, ended.stderr
+    assert len(load(out).points) == MANY_COUNT
+    assert not journal.exists()
+
+
+def test_an_interrupted_run_says_what_stays_and_where_the_rest_is(
+    config: SaveConfig, tmp_path: Path
+) -> None:
+    out = tmp_path / "r.json"
+    assert drive(*quick(config(), "-o", out)).returncode == GOOD
+    arguments = slow(config(**MANY), "-o", out)
+    with subprocess.Popen(
+        [BINARY, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if line.startswith(f"[2/{MANY_COUNT}]"):
+                process.send_signal(signal.SIGINT)
+        assert process.wait(60) == INTERRUPTED
+    replaces = f"replaces '{out}', 2 points of another configuration, when this run is complete"
+    (warned,) = (i for i, line in enumerate(said) if line.startswith(replaces))
+    (measuring,) = (i for i, line in enumerate(said) if line.startswith("measuring the ceilings"))
+    assert warned < measuring
+    assert (
+        f"'{out}' keeps its older result; what was measured lies in the journal beside it\n"
+    ) in said
+    assert not any(line.startswith("results: ") for line in said)
+
+
+def test_only_a_result_of_another_configuration_is_warned_of(
+    config: SaveConfig, tmp_path: Path
+) -> None:
+    out = tmp_path / "r.json"
+    path = config()
+    warning = "of another configuration"
+    assert warning not in drive(*quick(path, "-o", out)).stderr
+    assert warning not in drive(*quick(path, "-o", out)).stderr  # the same once more
+    ended = drive(*quick(path, "-o", out, "--set", "n=7"))
+    assert "2 points of another configuration" in ended.stderr
+
+
+def test_a_run_that_measures_nothing_replaces_nothing(config: SaveConfig, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    assert drive(*quick(config(), "-o", out)).returncode == GOOD
+    older = out.read_bytes()
+    ended = drive(*quick(config(), "-o", out, "--set", "measurement.modes=graph"))
+    assert ended.returncode == INCOMPLETE
+    assert f"'{out}' keeps its older result\n" in ended.stderr
+    assert out.read_bytes() == older
+    assert names_in(tmp_path) == ["config.json", "r.json"]
+
+
 def test_two_runs_do_not_write_one_file(config: SaveConfig, tmp_path: Path) -> None:
     out = tmp_path / "r.json"
     with (tmp_path / "r.json.journal").open("w", encoding="utf-8") as journal:
@@ -425,7 +492,7 @@ def test_resume_needs_the_file(config: SaveConfig) -> None:
 
 
 def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> None:
-    hint = ", did you mean 'cpu/sequential'?"
+    hint = " (did you mean 'cpu/sequential'?); 'reduce-bench list' shows them all"
     assert complaint("show", "cpu/seqential").endswith(f"unknown variant 'cpu/seqential'{hint}")
     unmatched = f"no variant matches 'cpu/seqential'{hint}"
     assert complaint(*quick(config(), "--filter", "cpu/seqential")).endswith(unmatched)
@@ -436,9 +503,10 @@ def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> N
 
 
 def test_an_unknown_command_is_answered_with_the_nearest() -> None:
-    assert complaint("ran") == "reduce-bench: unknown command 'ran', did you mean 'run'?"
-    commands = "'run', 'list', 'show', 'verify', 'compare' or 'info'"
-    assert complaint("frobnicate").endswith(f"expected {commands}")
+    commands = "expected 'run', 'list', 'show', 'verify', 'compare' or 'info'"
+    unknown = "reduce-bench: unknown command"
+    assert complaint("lsit") == f"{unknown} 'lsit' (did you mean 'list'?), {commands}"
+    assert complaint("ran") == f"{unknown} 'ran', {commands}"
 
 
 def test_a_parameter_that_no_variant_has_is_named_by_its_json_pointer(config: SaveConfig) -> None:
@@ -448,15 +516,15 @@ def test_a_parameter_that_no_variant_has_is_named_by_its_json_pointer(config: Sa
 
 def test_unknown_key_is_named_by_its_json_pointer(config: SaveConfig) -> None:
     message = complaint(*quick(config(typ=["i32"])))
-    assert "config.json: /sweeps/0: unknown key 'typ', did you mean 'type'?" in message
+    assert "config.json: /sweeps/0: unknown key 'typ' (did you mean 'type'?), allowed" in message
 
 
 @pytest.mark.parametrize(
     ("text", "fragments"),
     [
         ('{"schema": 2, "sweeps": []}', ["/schema: found 2", "from 1 to 1"]),
-        ('{"schema": 1, "sweeps": [', ["not valid JSON at byte 26"]),
-        ("", ["the file is empty; name a file"]),
+        ('{"schema": 1, "sweeps": [', ["not valid JSON at line 1, column 26", "perhaps cut short"]),
+        ("", ["the file is empty"]),
         ("\x00\ufffd", ["not valid JSON"]),
     ],
 )
@@ -482,7 +550,9 @@ def test_impossible_combinations(config: SaveConfig) -> None:
     ("setting", "fragment"),
     [
         ("nonsense", "expected key=value"),
-        ("nn=5", "unknown key 'nn', did you mean 'n'?"),
+        ("n=2^64", '/sweeps/0/n/0: found "2^64", expected an integer from 0 to 1099511627776'),
+        ("n=1e30", "/sweeps/0/n/0: found 1e+30, expected an integer"),
+        ("nn=5", "unknown key 'nn', allowed are n, buckets, type"),
         ("n=many", '/sweeps/0/n/0: found "many"'),
         ("measurement.max_time=5", "did you mean 'max_time_ms'?"),
         ("params.blok=5", "has a parameter 'blok'"),
@@ -511,9 +581,18 @@ def test_output_to_a_full_disk(config: SaveConfig) -> None:
         ended = drive(*quick(config(), "-o", "-"), stdout=full)
         assert ended.returncode == USAGE
         assert "cannot write the results to standard output" in ended.stderr
-        ended = drive("list", stdout=full)
-        assert ended.returncode == USAGE
-        assert "No space left on device" in ended.stderr
+        for arguments in (["list"], ["verify", "--filter", "cpu/kahan", "cpu/pairwise"]):
+            ended = drive(*arguments, stdout=full)
+            assert ended.returncode == USAGE
+            assert "No space left on device" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["run", "--help"]])
+def test_help_and_version_to_a_full_disk(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = drive(*arguments, stdout=full)
+    assert ended.returncode == USAGE
+    assert "cannot write to standard output: No space left on device" in ended.stderr
 
 
 def test_backends_that_run_refuses(config: SaveConfig) -> None:
@@ -521,6 +600,39 @@ def test_backends_that_run_refuses(config: SaveConfig) -> None:
     assert "reduce-bench verify" in complaint(*base, "--backend", "emu")
     assert "--backend gpu: " in complaint(*base, "--backend", "gpu")
     assert "--device 99: " in complaint(*base, "--device", "99")
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
+def test_what_a_plan_leaves_out_is_told_first() -> None:
+    quick_json = ROOT / "configs" / "quick.json"
+    ended = drive("run", "--config", quick_json, "--dry-run")
+    assert ended.returncode == GOOD
+    (variants, sweeps) = (
+        line for line in ended.stderr.splitlines() if line.startswith("left out: ")
+    )
+    listed = json.loads(drive("list", "--json").stdout)
+    asked = json.loads(quick_json.read_text(encoding="utf-8"))["sweeps"][:2]
+    gpu = {
+        entry["id"]
+        for entry in listed
+        for sweep in asked
+        if any(fnmatch.fnmatch(entry["id"], glob) for glob in sweep["variants"])
+        and entry["operation"] == "reduce"
+    }
+    assert re.match(
+        rf"left out: \d+ points of {len(gpu)} variants that do not run on cpu: .* and \d+ more$",
+        variants,
+    )
+    assert sweeps == "left out: 2 of 3 sweeps, whole"
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
+def test_points_on_an_absent_backend_are_told_first(config: SaveConfig) -> None:
+    path = config(variants=["harris/0", "cpu/sequential"], backends=["cuda", "cpu"])
+    ended = drive("run", "--config", path, "--dry-run")
+    assert ended.returncode == GOOD
+    assert re.search(r"^skipped: 2 points on cuda: .+$", ended.stderr, re.MULTILINE)
+    assert "left out" not in ended.stderr
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
@@ -642,6 +754,140 @@ def test_version_says_what_was_built() -> None:
         f"{' with uncommitted changes' if git['dirty'] else ''}"
     )
     assert cuda == f"CUDA: {environment['cuda_compiler'] or 'not in this build'}"
+
+
+def on_a_terminal(*arguments: str | Path) -> str:
+    """What the program writes to standard error where that is a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([BINARY, *arguments], stdout=subprocess.DEVNULL, stderr=theirs) as ended:
+        os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 1 << 16):
+                seen += part
+        except OSError:  # how a terminal without a writer ends
+            pass
+        os.close(ours)
+        assert ended.wait(120) == GOOD, seen
+    return seen.decode()
+
+
+def test_verify_shows_how_far_it_is() -> None:
+    few = ["verify", "--backend", "cpu", "--filter", "cpu/sequential", "cpu/[kp]*"]
+    rows = drive(*few).stdout.splitlines()
+    assert len(rows) > 2
+    seen = on_a_terminal(*few)
+    assert f"\r\x1b[K[1/{len(rows)}] " in seen
+    assert re.search(rf"\[\d+/{len(rows)}\] \d+ s elapsed, about \d+ s left \| cpu/", seen)
+    # Elsewhere a line at each tenth part, or at each variant of a few.
+    lines = [line for line in drive(*few).stderr.splitlines() if line.startswith("[")]
+    assert [line.split("]")[0] for line in lines] == [
+        f"[{k}/{len(rows)}" for k in range(2, len(rows) + 1)
+    ]
+
+
+def test_a_run_shows_how_far_its_ceilings_are(config: SaveConfig, tmp_path: Path) -> None:
+    arguments = quick(config(n=[100, 10000, 1000000]), "-o", tmp_path / "r.json")
+    said = drive(*arguments).stderr
+    assert "measuring the ceilings of cpu at 3 sizes\n[2/3] " in said
+    assert re.search(r"^\[3/3\] \d+ s elapsed, about \d+ s left \| sizes of the ceil", said, re.M)
+    assert "\r\x1b[K[1/3] " in on_a_terminal(*arguments)
+
+
+# ---- numbers, names and the length of messages ------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["-1", str(2**64), "1.5", "x", "", "99999999999999999999999"])
+@pytest.mark.parametrize("command", ["run --device", "run --seed", "verify --device"])
+def test_numbers_that_no_option_takes(config: SaveConfig, command: str, value: str) -> None:
+    name, option = command.split()
+    more = quick(config(), "-o", "-")[1:] if name == "run" else []
+    message = complaint(name, *more, option, value)
+    assert message.startswith(f"reduce-bench: {option} {value}: expected a whole number from 0")
+    assert "info' lists the devices" in message or option == "--seed"
+
+
+def test_the_largest_seed_is_taken(config: SaveConfig) -> None:
+    largest = str(2**64 - 1)
+    assert drive(*quick(config(), "--dry-run", "--seed", largest)).returncode == GOOD
+    assert drive(*quick(config(), "--dry-run", "--seed", "2^63")).returncode == GOOD
+
+
+def test_images_lie_beside_the_configuration(config: SaveConfig, tmp_path: Path) -> None:
+    """Also for the worker, wherever the program is started."""
+    (tmp_path / "grey").mkdir()
+    (tmp_path / "grey" / "a.pgm").write_bytes(b"P5 2 2 255\n" + bytes([0, 7, 7, 200]))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    histogram = {"variants": ["cpu/histogram"], "operation": "histogram", "n": [4]}
+    path = config(**histogram, labels=[{"name": "image", "file": "grey/a.pgm"}])
+    out = tmp_path / "r.json"
+    ended = drive(*quick(path, "-o", out), cwd=elsewhere)
+    assert ended.returncode == GOOD, ended.stderr
+    assert [point.raw["labels"] for point in load(out).points] == [
+        {"name": "image", "file": "grey/a.pgm"}
+    ]
+    message = complaint(*quick(path, "--set", "labels=image(b.pgm)"), cwd=elsewhere)
+    assert f"there is no '{tmp_path / 'b.pgm'}': an image's path begins at the conf" in message
+
+
+LONG = "x" * 1000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (LONG,),
+        ("run", f"--{LONG}"),
+        ("run", "--config", LONG),
+        ("show", LONG),
+        ("show", "eilers/shared"),
+        ("list", "--filter", LONG),
+        ("verify", "--filter", LONG),
+        ("verify", "--backend", LONG),
+        ("verify", "--device", LONG),
+        ("compare", LONG, LONG),
+        ("compare", "a", "b", "--format", LONG),
+    ],
+)
+def test_messages_are_short(arguments: tuple[str, ...]) -> None:
+    assert len(complaint(*arguments)) < 300
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {LONG: 1},
+        {"variants": ["*", LONG]},
+        {"operation": "reducee"},
+        {"operation": "multireduce", "variants": ["*"], "labels": ["unifrom"]},
+        {"operation": "multireduce", "variants": ["*"], "labels": [LONG]},
+        {"variants": ["*"], "params": {"blok": [1]}},
+        {"variants": ["*"], "params": {"block": [7]}},
+        {"variants": ["*"], "params": {LONG: [7]}},
+        {"variants": [f"{a}*" for a in "abcdefghijklmnop"], "params": {"blok": [7]}},
+        {"op": ["avreage"], "type": ["u64"]},
+        {"typ": 1},
+        {"measurement": {"max_tim": 1}},
+        {"distribution": ["cancel"]},
+        {"backends": ["gpu"]},
+        {"n": [{"pow": [1, 2]}]},
+        {"operation": "histogram", "labels": [{"name": "image", "file": LONG}]},
+        {"operation": "histogram", "labels": [{"name": "image", "file": f"{'a/' * 60}x.pgm"}]},
+    ],
+    ids=lambda change: str(change)[:40],
+)
+def test_messages_about_configurations_are_short(config: SaveConfig, change: Json) -> None:
+    message = complaint(*quick(config(**change)))
+    assert len(message) < 300
+    assert "config.json: /sweeps/0" in message or "no variant" in message
+
+
+@pytest.mark.parametrize(
+    "setting", [f"{LONG}=1", f"n={LONG}", f"labels={LONG}", f"params.{LONG}=1", LONG, "labels=x(1)"]
+)
+def test_messages_about_settings_are_short(config: SaveConfig, setting: str) -> None:
+    assert len(complaint(*quick(config(), "--set", setting))) < 300
 
 
 @pytest.mark.parametrize("arguments", [("ran",), ("run",), ("list", "--jsn"), ("show",)])

@@ -305,6 +305,31 @@ def test_kills_at_random_moments_lose_and_double_nothing(
     print(f"{killed} kills in {whole_runs} runs of {len(expected[1])} points, {whole_s:.1f} s each")
 
 
+def test_kills_at_random_moments_leave_an_older_result(plan: SavePlan, tmp_path: Path) -> None:
+    """The file is at all times the older result or the whole new one."""
+    out, journal = tmp_path / "r.json", tmp_path / "r.json.journal"
+    assert drive(plan("cpu/parallel")).returncode == GOOD
+    older = out.read_bytes()
+    arguments = plan("cpu/sequential", **FEW)
+    chance = random.Random(1)
+    killed = 0
+    while killed < 8:
+        resume = journal.exists() and journal.stat().st_size > 0
+        with running([*arguments, *(["--resume"] if resume else [])]) as process:
+            try:
+                process.communicate(timeout=chance.uniform(0, 0.5))
+            except subprocess.TimeoutExpired:
+                process.send_signal(chance.choice([signal.SIGKILL, signal.SIGINT]))
+                process.communicate()
+                killed += 1
+        if out.read_bytes() == older:
+            assert process.returncode != GOOD
+            continue
+        assert len(load(out).points) == FEW_COUNT
+        out.write_bytes(older)
+        journal.unlink(missing_ok=True)
+
+
 def test_a_journal_torn_anywhere_is_resumed(plan: SavePlan, tmp_path: Path) -> None:
     out, journal = tmp_path / "r.json", tmp_path / "r.json.journal"
     arguments = plan("cpu/sequential", **FEW)
@@ -433,6 +458,8 @@ def test_a_file_that_cannot_grow_ends_the_run_and_resume_goes_on(
     plan: SavePlan, tmp_path: Path
 ) -> None:
     out = tmp_path / "r.json"
+    assert drive(plan("cpu/parallel")).returncode == GOOD
+    older = out.read_bytes()
     arguments = plan("cpu/sequential", **FEW)
 
     def limit_files() -> None:
@@ -441,7 +468,7 @@ def test_a_file_that_cannot_grow_ends_the_run_and_resume_goes_on(
     ended = drive(arguments, preexec_fn=limit_files)
     assert ended.returncode == USAGE
     assert f"cannot write '{out}.journal': File too large" in ended.stderr.splitlines()[-1]
-    assert not out.exists()
+    assert out.read_bytes() == older
     ended = drive([*arguments, "--resume"])
     assert ended.returncode == GOOD, ended.stderr
     assert "resumed: 0 of" not in ended.stderr

@@ -12,10 +12,10 @@ from made_up import CEILING_GB_PER_S, Json, known_wrong, point, unmeasured, writ
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from reduce_bench_report import plots, regenerate
+from reduce_bench_report import configuration, plots, regenerate
 from reduce_bench_report.evaluate import Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS, SWEEPS
-from reduce_bench_report.loader import ELEMENT_BYTES, Results, load
+from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Results, load
 
 SIZES = [1024, 2048, 4096]
 
@@ -97,7 +97,7 @@ def test_one_that_finishes_on_the_host_is_no_rival(swept: Swept) -> None:
 
 def test_a_family_without_a_time_is_crosses(swept: Swept) -> None:
     points = [*line("a/x", [9, 9, 9]), *(known_wrong("racy/x", n, 1.0) for n in SIZES)]
-    (axes,) = drawn(swept(points)).axes
+    axes, *_ = drawn(swept(points)).axes
     assert [n for n, _ in crosses(axes)] == SIZES
     assert all(math.isnan(y) for y in line_of(axes, "racy/x")[1])
 
@@ -176,12 +176,13 @@ def test_lines_hold_the_medians(swept: Swept) -> None:
     }
     assert list(expected) == [sweep.id for sweep in SWEEPS]
     for name, values in expected.items():
-        (axes,) = drawn(results, name).axes
+        axes, *_ = drawn(results, name).axes
         x, y = line_of(axes, "a/x")
         assert x == SIZES
         assert y == pytest.approx(values)
         assert axes.get_xscale() == "log"
-        assert axes.get_yscale() == ("log" if name == "reduce-time" else "linear")
+        scales = [each.get_yscale() for each in drawn(results, name).axes]
+        assert scales == (["log"] if name == "reduce-time" else ["linear", "log"])
 
 
 def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
@@ -195,7 +196,7 @@ def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
         unmeasured("b/y", 2048, "failed", "crashed"),
     ]
     made = shown(swept(points))  # which was asked for b/y at every size
-    (axes,) = plots.draw(made).axes
+    axes, *_ = plots.draw(made).axes
     x, y = line_of(axes, "a/x")
     assert x == [512, 1024, 2048, 4096, 8192]
     assert [math.isnan(value) for value in y] == [False, False, True, True, False]
@@ -223,13 +224,31 @@ def test_a_run_says_itself_which_points_it_lacks(swept: Swept) -> None:
     assert "missing" not in regenerate.about(shown(every), "Redraw: command")
 
 
+@pytest.mark.parametrize(
+    ("sweeps", "message"),
+    [
+        ([[0, 1], [2]], "is 1 in 'config', but 2 in 'planned'; run it again"),
+        ([[0, 1]], "the missing point 2 of 'planned' is in no sweep; run it again"),
+    ],
+)
+def test_a_run_that_was_altered_does_not_say_what_it_lacks(
+    swept: Swept, sweeps: list[list[int]], message: str
+) -> None:
+    measured = [point("a/x", n) for n in SIZES]
+    run = swept(measured[:-1], interrupted=True)
+    planned = {"points": 3, "sweeps": sweeps, "missing": [{**measured[-1], "index": 2}]}
+    told = dataclasses.replace(run, document=run.document | {"planned": planned})
+    with pytest.raises(InputError, match=message):
+        configuration.asked_of(told)
+
+
 @pytest.mark.parametrize("name", ["i32", "f64"])
 def test_the_ceiling_reads_the_inputs_alone(swept: Swept, name: str) -> None:
     # one that moves twice the bytes shows twice the GB/s, below the same ceiling
     twice = {"bytes": None, "gb_per_s": 8.0, "ceiling_share": 0.001, "type": name}
     size = ELEMENT_BYTES[name]
     times = [n * size / 4.0 for n in SIZES]
-    (axes,) = drawn(swept(line("a/x", times, **twice))).axes
+    axes, *_ = drawn(swept(line("a/x", times, **twice))).axes
     (ceiling,) = [each for each in axes.lines if each.get_gid() == "ceiling"]
     assert list(ceiling.get_ydata()) == pytest.approx([CEILING_GB_PER_S] * 3)
     assert line_of(axes, "a/x")[1] == [8.0] * 3
@@ -238,7 +257,7 @@ def test_the_ceiling_reads_the_inputs_alone(swept: Swept, name: str) -> None:
 def test_empty_input_is_left_off_the_log_axis(swept: Swept) -> None:
     points = [point("a/x", 0, items_per_s=None, ceiling_share=0.5), *line("a/x", [9, 9, 9])]
     for sweep in SWEEPS:
-        (axes,) = drawn(swept(points), sweep.id).axes
+        axes, *_ = drawn(swept(points), sweep.id).axes
         assert axes.get_xscale() == "log"
         assert line_of(axes, "a/x")[0] == SIZES
 
@@ -251,7 +270,7 @@ def test_ticks_are_powers_of_two_where_there_are_some(swept: Swept) -> None:
 
 @pytest.mark.parametrize(
     ("times", "numbers"),
-    [([3e3, 8e3, 3e4], ["5", "10", "20"]), ([3e3, 8e3, 3e6], ["10¹", "10²", "10³"])],
+    [([3e3, 8e3, 3e4], ["5 µs", "10 µs", "20 µs"]), ([3e3, 8e3, 3e6], ["10 µs", "100 µs", "1 ms"])],
 )
 def test_a_log_axis_has_numbers(swept: Swept, times: list[float], numbers: list[str]) -> None:
     figure = drawn(swept(line("a/x", times, ceiling_share=None)), "reduce-time")
@@ -278,7 +297,7 @@ def test_results_without_ceilings(swept: Swept) -> None:
     points = line("a/x", [9, 9, 9], ceiling_share=None, peak_share=None)
     results = swept(points, ceilings={})
     assert all(math.isnan(y) for y in line_of(drawn(results, "reduce-share").axes[0], "a/x")[1])
-    (axes,) = drawn(results).axes
+    axes, *_ = drawn(results).axes
     assert [each for each in axes.lines if each.get_gid() == "ceiling"] == []
 
 

@@ -24,7 +24,14 @@ def test_order_and_texts(loaded: Loaded) -> None:
     given = [
         point("a/10", 8),
         point("a/9", 1 << 20, params={"block": "1024"}),
-        point("a/9", 16, params={"block": "128"}, buckets=1024, labels={"name": "uniform"}),
+        point(
+            "a/9",
+            16,
+            params={"block": "128"},
+            operation="multireduce",
+            buckets=1024,
+            labels={"name": "uniform"},
+        ),
         point("a/9", 8, params={"block": "128"}),
     ]
     ordered = sorted((each.identity for each in loaded(given).points), key=lambda each: each.order)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from reduce_bench_report.loader import InputError
-from reduce_bench_report.published import Column, load, load_all
+from reduce_bench_report.published import Column, load, load_all, load_hardware
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ DOCUMENT: Json = {
         {
             "id": "some-T1",
             "source": "section 1, Table 1",
-            "hardware": {"name": "Some card", "peak_gb_per_s": 86.4},
+            "hardware": "G80",
             "conditions": {"n": 1024},
             "columns": [{"name": "F", "unit": None}, {"name": "time", "unit": "ms"}],
             "rows": [[1, 0.5], [2, None]],
@@ -37,10 +37,10 @@ def write(folder: Path, document: Json, name: str = "some.json") -> Path:
 
 def test_a_table_is_read(tmp_path: Path) -> None:
     (table,) = load(write(tmp_path, DOCUMENT))
-    assert (table.id, table.paper, table.hardware, table.peak_gb_per_s) == (
+    assert (table.id, table.paper, str(table.hardware), table.peak_gb_per_s) == (
         "some-T1",
         "some",
-        "Some card",
+        "G80",
         86.4,
     )
     assert table.columns == (Column("F", None), Column("time", "ms"))
@@ -65,6 +65,7 @@ def alteration(change: Callable[[Json], object]) -> Json:
         (alteration(lambda d: d["tables"][0]["rows"].append([3])), "1 cells in row 3 of table"),
         (alteration(lambda d: d["tables"][0].update(id="other-T1")), "not named after its paper"),
         (alteration(lambda d: d.update(paper="other")), "of paper 'other'"),
+        (alteration(lambda d: d["tables"][0].update(hardware="G8")), "of 'G8', which hardware"),
         (
             alteration(lambda d: d["tables"][0]["columns"][1].update(name="F")),
             "two columns of one name",
@@ -79,7 +80,7 @@ def test_a_bad_table_is_refused(tmp_path: Path, document: Json, message: str) ->
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, DOCUMENT)
     path.write_text(path.read_text(encoding="utf-8")[:-5], encoding="utf-8")
-    with pytest.raises(InputError, match="cannot read published file"):
+    with pytest.raises(InputError, match="perhaps cut short"):
         load(path)
 
 
@@ -94,3 +95,8 @@ def test_ids_are_unique_over_all_papers(tmp_path: Path) -> None:
 def test_every_committed_table_is_valid() -> None:
     tables = load_all()
     assert tables["jradi-T1"].column("time")[0] == 8.054
+
+
+def test_all_hardware_is_that_of_a_table() -> None:
+    used = {str(table.hardware) for table in load_all().values() if table.hardware}
+    assert used == set(load_hardware())

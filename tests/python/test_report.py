@@ -11,9 +11,12 @@ from typing import Any
 import made_up
 import pytest
 from made_up import known_wrong, point, points_of, unmeasured
-from reduce_bench_report import report, variants
+from reduce_bench_report import recommend, report, variants
 from reduce_bench_report.__main__ import main
+from reduce_bench_report.claims import Verdict
 from reduce_bench_report.loader import SCHEMA_PATH, InputError, load_runs
+from reduce_bench_report.paths import PAGE
+from reduce_bench_report.points import Measured
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
 RAW = {"script", "style"}
@@ -221,10 +224,10 @@ def test_fastest_of_each_size_is_right_verified_and_next_to_another_variant(
     points = [*POINTS, point("cub/reduce", 1024, 60.0, params={"block": "2"})]
     page = made(tmp_path, save(tmp_path, "r.json", points))
     text = page.text("summary")
-    assert "2^10 cub/reduce 50 ns 81.92 2 % harris/0 block=128 2.00 ×" in text
-    assert "2^20 cub/reduce 2 µs 2097 52 % amp/x (host) 1.50 ×" in text
+    assert "2^10 cub/reduce 2 50 ns 81.92 2 % harris/0 block=128 2.00 ×" in text
+    assert "2^20 cub/reduce 3 2 µs 2,097 52 % amp/x (host) 1.50 ×" in text
     assert "racy/x" not in text
-    assert "8 points: 6 ok, 1 wrong (known), 1 skipped." in text
+    assert "8 points: 6 ok, 1 wrong (known), 1 skipped." in page.text("environment")
 
 
 def test_sizes_without_a_verified_time_say_so(tmp_path: Path) -> None:
@@ -243,10 +246,11 @@ def test_operations_with_labels_are_compared_by_buckets(tmp_path: Path) -> None:
         )
     ]  # fmt: skip
     runs = load_runs([save(tmp_path, "r.json", points)])
-    (comparison,) = report._comparisons(report._entries(runs))
+    measured = [Measured(entry.point, entry.run) for entry in report._entries(runs)]
+    (comparison,) = report._comparisons(recommend.recommendations(measured))
     assert comparison.title == "histogram u32, uniform values, uniform labels, cuda, cold"
-    best = [(place.buckets, place.best and place.best.point.variant) for place in comparison.places]
-    assert best == [("256", "a/x"), ("2^12", "b/x")]
+    best = [(each.size.buckets, each.ranked[0].point.variant) for each in comparison.sizes]
+    assert best == [(256, "a/x"), (4096, "b/x")]
 
 
 def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> None:
@@ -257,8 +261,9 @@ def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> N
     for order in ((older, newer), (newer, older)):
         page = made(tmp_path, *order)
         text = page.text("summary")
-        assert "2^10 a/x 20 ns" in text
-        assert "3 points: 3 ok. 1 point measured again by a newer run is in the table" in text
+        assert "2^10 a/x 2 20 ns" in text
+        runs = page.text("environment")
+        assert "3 points: 3 ok. 1 point measured again by a newer run is in the table" in runs
         current = dict(
             zip(
                 page.column("record", "timing.cold.median_ns"),
@@ -298,7 +303,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         r'<img data-source="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" width="(\d+)',
         output.read_text(encoding="utf-8"),
     )
-    assert len(images) == 6  # report7-F1 to F3, and the sweeps
+    # report7-F1 to F3, and the sweeps
+    assert len({title.partition(", panel ")[0] for _, title, _ in images}) == 6
     for image, title, width in images:
         assert base64.b64decode(image).decode().startswith("<svg ")
         assert title
@@ -347,14 +353,14 @@ def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    whole = made(tmp_path, save(tmp_path, "r.json", POINTS)).text("summary")
+    whole = made(tmp_path, save(tmp_path, "r.json", POINTS)).text("environment")
     assert "interrupted" not in whole
     assert "GPU measurements" not in whole
     interrupted = save(
         tmp_path, "i.json", [point("cpu/x", 8, backend="cpu")], gpu=False, interrupted=True
     )
     empty = save(tmp_path, "e.json", [], gpu=False)
-    text = made(tmp_path, interrupted, empty).text("summary")
+    text = made(tmp_path, interrupted, empty).text("environment")
     assert (
         "i.json was interrupted and holds only 1 of its points; run the same command with --resume"
         in text
@@ -362,7 +368,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     assert "e.json has no points." in text
     assert "GPU measurements: these runs had no GPU" in text
     nothing = save(tmp_path, "n.json", [unmeasured("cpu/x", 8, "failed", "crashed")], gpu=False)
-    assert "Times: no point has a verified one." in made(tmp_path, nothing).text("summary")
+    assert "Times: no point has a verified one." in made(tmp_path, nothing).text("environment")
 
 
 def test_no_driver_and_a_driver_that_fails(tmp_path: Path) -> None:
@@ -379,7 +385,7 @@ def test_no_driver_and_a_driver_that_fails(tmp_path: Path) -> None:
     assert variants.from_driver(answering)["cub/reduce"]["title"] == "library"
     results = save(tmp_path, "r.json", POINTS)
     page = made(tmp_path, results, described=[], no_variants="no driver here")
-    assert "Descriptions of the variants: no driver here." in page.text("summary")
+    assert "Descriptions of the variants: no driver here." in page.text("environment")
     assert "No description: no driver here." in page.text("variants")
 
 
@@ -402,8 +408,18 @@ def test_scorecard_links_to_the_records_of_its_numbers(tmp_path: Path) -> None:
     scorecard = SCORECARD | {"results": [{"file": "x/one.json"}, {"file": "x/two.json"}]}
     page = made(tmp_path, first, second, scorecard=scorecard)
     text = page.text("claims")
-    assert "1 reproduced, 1 not testable here." in text
-    assert "1 reproduced kernel 2 is faster <2.33 2 (1.9 to 2.1) jradi T1" in text
+    assert "As printed: 1 ✓ reproduced, 1 – not testable here." in text
+    assert "In the source's regime: 1 ✗ not reproduced, 1 – not testable here." in text
+    assert "Not reproduced: the hardware changed: 1 Not testable here: 1" in text
+    assert "Not reproduced: the hardware changed (1) Only the card is left. claim says" in text
+    assert (
+        "1 kernel 2 is faster <2.33 ✓ reproduced 2 (1.9 to 2.1) ✗ not reproduced 1.5 "
+        "by elimination jradi T1"
+    ) in text
+    assert "Claim 1: as printed ✓ reproduced, in the source's regime ✗ not reproduced" in text
+    assert "In the source's regime: Any n that is large. time of a over b: fails." in text
+    assert "Cause: the hardware changed; by elimination." in text
+    assert "The source: “Kernel 2 is fast.” Fast is a ratio." in text
     assert "2 (1.9 to 2.1), limit at least 1.8: holds; of harris/0 block=128, 2^20, b/y, 64" in text
     assert "Missing: no point of a/b." in text
     # the newer run comes first: b/y is point 0 of the report, and harris/0 point 1 of the other
@@ -412,7 +428,13 @@ def test_scorecard_links_to_the_records_of_its_numbers(tmp_path: Path) -> None:
 
 
 SCORECARD: Any = {
-    "totals": {"reproduced": 1, "not testable here": 1},
+    "totals": {"reproduced": 1, "undecided": 0, "not testable here": 1},
+    "totals_in_regime": {"not reproduced": 1, "not testable here": 1},
+    "groups": [
+        {"title": "not reproduced: the hardware changed", "why": "Only the card is left.",
+         "claims": [1]},
+        {"title": "not testable here", "why": "", "claims": [2]},
+    ],
     "claims": [
         {
             "number": number,
@@ -427,16 +449,25 @@ SCORECARD: Any = {
             "measured": here,
             "checks": checks,
             "missing": missing,
+            "regime": {
+                "meaning": "Any n that is large.", "verdict": in_regime, "measured": "1.5",
+                "checks": [check | {"outcome": "fails", "cases": []} for check in checks],
+                "missing": [],
+            },
+            "cause": cause,
+            "reading": cause and {"sentence": "Kernel 2 is fast.", "why": "Fast is a ratio."},
             "note": None,
         }
-        for number, verdict, here, checks, missing in (
-            (1, "reproduced", "2 (1.9 to 2.1)", [
+        for number, verdict, in_regime, cause, here, checks, missing in (
+            (1, "reproduced", "not reproduced",
+             {"title": "the hardware changed", "evidence": "by elimination"}, "2 (1.9 to 2.1)", [
                 {"what": "time of a over b", "role": "measures", "outcome": "holds", "cases": [
                     {"text": "2 (1.9 to 2.1), limit at least 1.8: holds", "points": [
                         {"file": "x/one.json", "index": 1}, {"file": "x/two.json", "index": 0}]},
                 ]},
             ], []),
-            (2, "not testable here", "no points", [], ["no point of a/b"]),
+            (2, "not testable here", "not testable here", None, "no points", [],
+             ["no point of a/b"]),
         )
     ],
 }  # fmt: skip
@@ -458,3 +489,27 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert page.column("record", "reason")[0] == hostile
     assert hostile in page.text("environment")
     assert hostile in page.text("variants")
+
+
+def test_fastest_of_few_is_not_recommended_between_sizes_that_a_rival_wins(tmp_path: Path) -> None:
+    points = [
+        *(point("fast/x", n, 10.0) for n in (1 << 10, 1 << 20)),
+        *(point("slow/x", n, 20.0) for n in (1 << 10, 1 << 15, 1 << 20)),
+    ]
+    text = made(tmp_path, save(tmp_path, "r.json", points)).text("summary")
+    assert "2^15 not all contenders were measured here: fast/x was not" in text
+
+
+def test_shares_above_the_ceiling_say_by_how_much_it_was_measured_too_low(tmp_path: Path) -> None:
+    points = [point("a/x", 1024, ceiling_share=1.05), point("a/x", 2048, ceiling_share=2.47)]
+    text = made(tmp_path, save(tmp_path, "r.json", points)).text("summary")
+    assert text.count("▲ ceiling measured too low") == 1
+    assert "247 % ▲ ceiling measured too low, by 2.47 × or more" in text
+    assert "At 1 point a variant took less than 95 % of the time" in text
+
+
+def test_every_verdict_has_a_sign_and_a_colour() -> None:
+    assert set(report.VERDICTS) == set(Verdict)
+    assert len({sign for sign, _ in report.VERDICTS.values()}) == len(Verdict)
+    style = (PAGE / "report.css").read_text(encoding="utf-8")
+    assert all(f".verdict.{colour} " in style for _, colour in report.VERDICTS.values())

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import shutil
+import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -74,11 +75,16 @@ class Tab:
         ]
         return console, asked
 
+    def show(self, section: str) -> None:
+        """Opens a tab of the page by its link."""
+        self.one(f"nav a[href='#{section}']").send_keys(Keys.ENTER)
+        self.until(lambda: self.one(f"#{section}").is_displayed())
+
     # ---- the main chart
 
     def chart(self) -> None:
         """Brings the chart into view, which draws it."""
-        self.run("document.querySelector('#charts').scrollIntoView()")
+        self.show("charts")
         self.until(lambda: self.all("#charts .chart .main-svg"))
 
     def traces(self, chart: str = "#charts .chart") -> dict[str, dict[str, Any]]:
@@ -157,8 +163,12 @@ FIGURES = [
     report.Figure(
         "square",
         "A square",
-        '<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="90pt" viewBox="0 0 90 90">'
-        '<rect width="90" height="90" fill="#123456"/></svg>',
+        [
+            report.Panel(
+                '<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="90pt" '
+                'viewBox="0 0 90 90"><rect width="90" height="90" fill="#123456"/></svg>'
+            )
+        ],
     )
 ]
 SIZES = (1 << 10, 1 << 14, 1 << 18)
@@ -182,8 +192,10 @@ def test_opens_silently_and_loads_nothing(tab: Tab, save: Save) -> None:
     path = save(POINTS)
     tab.open(path)
     tab.chart()
+    tab.show("figures")
     tab.run("document.querySelector('figure').scrollIntoView()")
     tab.until(lambda: tab.run("return document.querySelector('figure img').naturalWidth") > 0)
+    tab.show("variants")
     for details in tab.all("#variants details"):
         tab.run("arguments[0].open = true; arguments[0].scrollIntoView()", details)
     tab.until(lambda: len(tab.all(".chart .main-svg")) > len(tab.all(".chart")))
@@ -214,7 +226,7 @@ def test_chart_draws_the_points(tab: Tab, save: Save) -> None:
     assert traces["b/y"]["x"] == list(SIZES)
     assert traces["b/y"]["y"] == pytest.approx([16 / made_up.CEILING_GB_PER_S] * 3)
     assert traces["read ceiling"]["y"] == pytest.approx([1] * 3)
-    assert traces["b/y"]["colour"] == styles.COLOURS[1]
+    assert traces["b/y"]["colour"] == styles.COLOURS[styles.SHADES]
     assert "Without a verified time here: d" in tab.one("#charts p[role=status]").text
 
 
@@ -371,6 +383,7 @@ def test_number_leads_to_its_record_again_and_again(tab: Tab, save: Save) -> Non
     tab.open(save(POINTS))
     link = next(each for each in tab.all("#summary a[href^='#point-']") if "128 ns" in each.text)
     for _ in range(2):
+        tab.run("arguments[0].scrollIntoView({block: 'center'})", link)
         link.click()
         record = tab.until(tab.record)
         assert "a/x block=128, n = 2^10" in record
@@ -431,6 +444,7 @@ def test_keyboard(tab: Tab, save: Save) -> None:
 
 def test_table_of_points_is_searched_and_sorted(tab: Tab, save: Save) -> None:
     tab.open(save(POINTS))
+    tab.show("points")
     rows = "#points tbody tr"
     assert len(tab.all(rows)) == len(POINTS)
     search = tab.one("#points input")
@@ -468,6 +482,7 @@ def test_fits_the_window_and_is_painted(
     painted = {colour for _, colour in picture.getcolors(1 << 24) or []}
     for family in (0, 1, 2):  # a, b, c
         assert tuple(bytes.fromhex(styles.COLOURS[family][1:])) in painted
+    tab.show("figures")
     tab.run("document.querySelector('figure').scrollIntoView()")
     tab.until(lambda: tab.run("return document.querySelector('figure img').complete"))
     assert tab.one("figure img").rect["width"] == pytest.approx(1.6 * 120)  # 90 pt
@@ -488,8 +503,9 @@ def test_hostile_texts_stay_texts(tab: Tab, save: Save) -> None:
     tab.run("location.hash = 'point-2'")
     assert hostile in tab.until(tab.record)
     tab.close_record()
-    assert hostile in tab.one("#points").text
     assert hostile in tab.one("#charts .legend").text
+    tab.show("points")
+    assert hostile in tab.one("#points").text
     assert tab.run("return window.hacked") is None
     console, _ = tab.logs()
     assert console == []
@@ -507,12 +523,12 @@ def test_hostile_texts_stay_texts(tab: Tab, save: Save) -> None:
 )
 def test_poor_runs(tab: Tab, save: Save, points: list[made_up.Json]) -> None:
     tab.open(save(points, gpu=False, interrupted=True))
-    tab.run("document.querySelector('#charts').scrollIntoView()")
+    assert "run.json was interrupted" in tab.one("#summary .warning").text
+    tab.show("charts")
     if points:
         tab.until(lambda: tab.all("#charts .chart .main-svg"))
     else:
         assert "There is no point to draw." in tab.one("#charts").text
-    assert "run.json was interrupted" in tab.one("#summary .warning").text
     console, _ = tab.logs()
     assert console == []
 
@@ -568,3 +584,139 @@ def test_opens_quickly_with_5000_points(new_tab: Callable[[], Tab], save: Save) 
 def processor_s(tab: Tab) -> float:
     metrics = tab.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
     return float(next(each["value"] for each in metrics if each["name"] == "ThreadTime"))
+
+
+# ---- the picker, the tabs, cards and the search
+
+FASTEST, LIBRARY = "onepass/multireduce", "cub/sort-reduce-by-key"
+
+
+def keyed(variant: str, buckets: int, time_ns: float, **changes: Any) -> made_up.Json:
+    return point(variant, 1 << 26, time_ns, type="f32", operation="multireduce", buckets=buckets,
+                 labels={"name": "uniform"}, **changes)  # fmt: skip
+
+
+KEYED = [
+    *(keyed(FASTEST, buckets, 135_800.0) for buckets in (16, 1024)),
+    *(keyed(LIBRARY, buckets, 1_371_000.0) for buckets in (16, 256, 1024)),
+    keyed("b/x", 1024, 136_000.0),
+]
+
+
+def pick(tab: Tab, name: str, text: str) -> None:
+    chosen = tab.one(f"#picker [data-pick='{name}']")
+    if chosen.tag_name == "select":
+        Select(chosen).select_by_visible_text(text)
+        return
+    chosen.clear()
+    chosen.send_keys(text, Keys.ENTER)
+
+
+def answer(tab: Tab) -> str:
+    return tab.one("#picker .answer").text
+
+
+def test_stranger_picks_a_kernel(tab: Tab, save: Save) -> None:
+    tab.open(save([*POINTS, *KEYED]))
+    pick(tab, "operation", "multireduce")
+    pick(tab, "n", "10^6")
+    pick(tab, "buckets", "3000")
+    said = answer(tab)
+    assert "n = 1,000,000 was not measured: this is the nearest, 2^26." in said
+    assert "m = 3,000 was not measured: this is the nearest, 2^10." in said
+    assert "fastest of 3 measured" in said
+    assert f"{FASTEST} takes 135.8 µs" in said
+    assert "% of the measured read ceiling" in said
+    assert "Runner-up: b/x, 136 µs, a tie within the noise." in said
+    assert f"Library: {LIBRARY}, 1.371 ms, 10.1 × as long." in said
+    assert FASTEST in tab.one("#picker svg").text
+    address = tab.run("return location.href")
+    assert "buckets=3000" in address
+    tab.driver.get("about:blank")
+    tab.driver.get(address)
+    assert answer(tab) == said
+
+
+def test_nothing_is_picked_where_a_contender_is_missing(tab: Tab, save: Save) -> None:
+    tab.open(save(KEYED))
+    pick(tab, "buckets", "256")
+    said = answer(tab)
+    assert "Not all contenders were measured here, so none is recommended." in said
+    assert f"{FASTEST} is missing; at 2^26, 16 buckets it is the fastest" in said
+    assert not tab.all("#picker .big")
+
+
+def test_one_tab_is_shown_and_links_open_the_others(tab: Tab, save: Save) -> None:
+    path = save(POINTS)
+    tab.open(path)
+    shown = """return [...document.querySelectorAll('main > section')]
+        .filter((section) => !section.hidden).map((section) => section.id)"""
+    assert tab.run(shown) == ["summary"]
+    for section in tab.run(
+        "return [...document.querySelectorAll('nav a')].map((a) => a.hash.slice(1))"
+    ):
+        tab.show(section)
+        assert tab.run(shown) == [section]
+        assert tab.one("nav a[aria-current]").get_attribute("hash") == f"#{section}"
+        if section in ("summary", "points", "charts", "environment"):
+            assert tab.run("return document.documentElement.scrollHeight") < 6000
+    for address, section in (("figure-square", "figures"), ("variant-b/y", "variants")):
+        tab.driver.get("about:blank")
+        tab.driver.get(f"{path.as_uri()}#{address}")
+        assert tab.run(shown) == [section]
+
+
+def test_without_a_program_everything_is_shown(tab: Tab, save: Save) -> None:
+    path = save(POINTS)
+    tab.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        tab.driver.get(path.as_uri())
+        for section in report.HEADINGS:
+            assert tab.one(f"#{section} h2").is_displayed()
+    finally:
+        tab.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_search_finds_what_it_shows(tab: Tab, save: Save) -> None:
+    tab.open(save([point("a/x", 1 << 26), point("a/x", 5_533_214), point("a/x", 64)]))
+    tab.show("points")
+    search = tab.one("#points input")
+    for text in ("2^26", "67108864", "67,108,864", "5,533,214", "5533214"):
+        search.clear()
+        search.send_keys(text)
+        assert len(tab.all("#points tbody tr")) == 1, text
+
+
+@pytest.mark.parametrize("section", ["summary", "points"])
+def test_points_are_cards_on_a_phone(tab: Tab, save: Save, section: str) -> None:
+    tab.open(save(POINTS), PHONE)
+    tab.show(section)
+    assert not tab.one(f"#{section} thead").is_displayed()
+    for cell in tab.all(f"#{section} tbody tr:first-child td"):
+        assert cell.rect["x"] + cell.rect["width"] <= PHONE[0]
+    tab.resize(DESKTOP)
+    assert tab.one(f"#{section} thead").is_displayed()
+
+
+def test_panels_stack_on_a_phone(tab: Tab, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    doubled = [report.Figure("two", "Two squares", FIGURES[0].panels * 2)]
+    monkeypatch.setattr(sys.modules[__name__], "FIGURES", doubled)
+    path = save(POINTS)
+    for size in (PHONE, DESKTOP):
+        tab.open(path, size)
+        tab.show("figures")
+        first, second = (image.rect for image in tab.all("figure img"))
+        stacked = size is PHONE
+        assert (second["y"] >= first["y"] + first["height"]) is stacked
+        assert (second["x"] >= first["x"] + first["width"]) is not stacked
+        assert second["x"] + second["width"] <= size[0]
+
+
+def test_shares_above_the_ceiling_are_marked(tab: Tab, save: Save) -> None:
+    tab.open(save([point("a/x", 1 << 20, 100.0, ceiling_share=2.47)]))
+    mark = "▲ ceiling measured too low, by 2.47 × or more"
+    assert mark in answer(tab)
+    assert mark in tab.one("#summary tbody").text
+    assert "At 1 point a variant took less than" in tab.one("#summary .warning").text
+    tab.show("points")
+    assert mark in tab.one("#points tbody").text

@@ -134,6 +134,7 @@ GOOD_RESULTS: dict[str, Json] = {
     "no points": made_up.results([]),
     "cpu only": made_up.results([made_up.point("cpu/serial", 8, backend="cpu")], gpu=False),
     "ok": with_point(made_up.point("harris/0", 1024)),
+    "library": with_point(made_up.point("cub/x", 1024, count_bits=32)),
     "all samples": with_summary(samples_ns=[1000.0, 1001.5]),
     "no clock": with_summary(sm_clock_mhz=None),
     "skipped": with_point(made_up.unmeasured("a/b", 1024, "skipped", "needs a power of two")),
@@ -160,6 +161,7 @@ GOOD_RESULTS: dict[str, Json] = {
 
 BAD_RESULTS: dict[str, Json] = {
     "other version": made_up.results([]) | {"schema": 2},
+    "counts of 16 bits": with_point(made_up.point("cub/x", 1024, count_bits=16)),
     "other kind": made_up.results([]) | {"kind": "something"},
     "unknown key": made_up.results([]) | {"extra": 1},
     "time of a wrong result": with_point(

@@ -35,8 +35,10 @@ function timeText(ns) {
   const [unit, scale] = page.time_scales.find(([, each]) => ns >= each) ?? page.time_scales.at(-1);
   return `${digits(ns / scale)} ${unit}`;
 }
-const sizeText = (n) => page.sizes[n] ?? String(n);
-const percent = (share) => `${digits(100 * share)} %`;
+const sizeText = (n) => page.sizes[n] ?? n.toLocaleString("en");
+const tooHigh = (share) => share > page.highest_share;
+const percent = (share) => `${digits(100 * share)} %` +
+  (tooHigh(share) ? ` ▲ ceiling measured too low, by ${share.toFixed(2)} × or more` : "");
 
 /** As the results' schema names a field; a ratio has no unit. */
 const titleOf = (name) => page.fields[name].title;
@@ -158,7 +160,7 @@ class Explorer {
   lines({ chart, mode }) {
     const readX = axisReader(chart.x);
     const shown = this.chosen.lines === "every" ? chart.lines
-      : chart.best[mode].map(([place, style]) => ({ ...chart.lines[place], style }));
+      : chart.best[mode].map(([place, style, own]) => ({ ...chart.lines[place], ...own, style }));
     return shown.map((line) => {
       const [colour, marker, dashes] = line.style;
       const [symbol, glyph] = page.styles.markers[marker], [dash, strokes] = page.styles.dashes[dashes];
@@ -423,6 +425,234 @@ function hoverText(i, mode) {
 }
 const wrapped = (text) => text.match(/.{1,60}(?:\s|$)|\S+/g) ?? [];
 
+// ---- the picker --------------------------------------------------------------------------------
+
+const { problems: PROBLEMS, fields: PROBLEM_FIELDS, families: FAMILIES } = page.picker;
+
+/** `2^20`, `10^6`, `1e6`, `1,000,000` or `1 000 000`; null where it is none of them. */
+function parsedSize(text) {
+  const plain = text.replace(/[\s,_']/g, "");
+  const power = /^(\d+)(?:\^|\*\*)(\d+)$/.exec(plain);
+  const value = power ? Number(power[1]) ** Number(power[2]) : plain === "" ? NaN : Number(plain);
+  return Number.isFinite(value) && value >= 1 ? Math.round(value) : null;
+}
+
+const timeOf = (i) => field(timePaths[field("primary_mode")(i)])(i);
+const shareOf = field("ceiling_share");
+const variantLink = (i) => element("a", { href: `#variant-${variantOf(i)}` }, derived.form(i));
+const bigTime = (i) => element("a", { href: `#point-${i}` }, timeText(timeOf(i)));
+const placeText = ({ n, buckets }) => `n = ${sizeText(n)}${buckets === null ? "" : `, ${sizeText(buckets)} buckets`}`;
+
+class Picker {
+  constructor(root) {
+    this.chosen = {};
+    this.asked = { n: null, buckets: null };
+    this.controls = element("div", { class: "controls" });
+    this.answer = element("div", { class: "answer", role: "status" });
+    this.plot = element("div");
+    root.replaceChildren(
+      element("p", {}, "Say what you want computed; a size may be written 1000000, 10^6, 1e6 or 2^20."),
+      this.controls, element("div", { class: "picked" }, this.answer, this.plot));
+    this.update();
+  }
+
+  /** Takes over what an address says. */
+  open(query) {
+    const given = new URLSearchParams(query);
+    for (const name of PROBLEM_FIELDS) if (given.has(name)) this.chosen[name] = given.get(name);
+    for (const name of ["n", "buckets"]) this.asked[name] = parsedSize(given.get(name) ?? "");
+    this.update();
+  }
+
+  /** One choice after the other; each offers what the ones before leave. */
+  select() {
+    let problems = PROBLEMS;
+    this.offered = {};
+    for (const name of PROBLEM_FIELDS) {
+      const values = distinct(problems, (each) => each[name]);
+      if (!values.includes(this.chosen[name])) this.chosen[name] = values[0];
+      this.offered[name] = values;
+      problems = problems.filter((each) => each[name] === this.chosen[name]);
+    }
+    this.problem = problems[0];
+    const far = (asked, measured) => asked === null || !measured ? 0 : Math.abs(Math.log2(asked / measured));
+    // without a size asked for, the largest
+    const { sizes } = this.problem;
+    this.at = sizes.reduce((best, each) => {
+      const [there, here] = [best, each].map(({ n, buckets }) => far(this.asked.n, n) + far(this.asked.buckets, buckets));
+      return here < there || (here === there && this.asked.n === null) ? each : best;
+    });
+  }
+
+  update() {
+    this.select();
+    this.fillControls();
+    this.fillAnswer();
+    this.drawPlot();
+  }
+
+  remember() {
+    const said = { ...this.chosen };
+    for (const name of ["n", "buckets"]) if (this.asked[name] !== null) said[name] = this.asked[name];
+    history.replaceState(null, "", `#pick?${new URLSearchParams(Object.entries(said).filter(([, value]) => value !== ""))}`);
+  }
+
+  fillControls() {
+    const focused = document.activeElement?.dataset?.pick;
+    const changed = () => { this.update(); this.remember(); };
+    const labels = { ...NAMES, distribution: "values" };
+    const select = (name) => element("label", {}, labels[name] ?? name, element("select", {
+      "data-pick": name,
+      onchange: (event) => { this.chosen[name] = event.target.value; changed(); },
+    }, ...this.offered[name].map((value) =>
+      element("option", { value, selected: value === this.chosen[name] }, value))));
+    const size = (name, text) => {
+      const list = `picker-${name}`;
+      const measured = distinct(this.problem.sizes, (each) => each[name]).sort(byNumber);
+      if (measured.length === 0) return null;
+      return element("label", {}, text,
+        element("input", {
+          type: "text", list, "data-pick": name, size: 14, autocomplete: "off",
+          value: sizeText(this.asked[name] ?? this.at[name]),
+          onchange: (event) => {
+            const value = parsedSize(event.target.value);
+            event.target.setCustomValidity(value === null ? "a number such as 1000000, 10^6 or 2^20" : "");
+            if (!event.target.reportValidity()) return;
+            this.asked[name] = value;
+            changed();
+          },
+        }),
+        element("datalist", { id: list }, ...measured.map((value) => element("option", { value: sizeText(value) }))));
+    };
+    const shown = PROBLEM_FIELDS.filter((name) => this.offered[name].some((value) => value !== "") &&
+      (["operation", "type", "op", "labels"].includes(name) || this.offered[name].length > 1));
+    const choice = (names) => shown.filter((name) => names.includes(name)).map(select);
+    this.controls.replaceChildren(...[
+      ...choice(["operation", "type", "op"]), size("n", "n, inputs"), size("buckets", "m, buckets"),
+      ...choice(["labels", "distribution", "scan", "backend", "mode"]),
+    ].filter((each) => each !== null));
+    if (focused) this.controls.querySelector(`[data-pick="${focused}"]`)?.focus();
+  }
+
+  fillAnswer() {
+    const { n, buckets, ranked: places, library, tie, absent } = this.at;
+    const [best, next] = places;
+    const other = ["n", "buckets"].filter((name) => this.asked[name] !== null && this.at[name] !== null &&
+                                          this.asked[name] !== this.at[name]);
+    const say = (...parts) => element("p", {}, ...parts);
+    const lines = [];
+    if (other.length) {
+      const far = Math.max(...other.map((name) => Math.abs(Math.log2(this.asked[name] / this.at[name])))) > 1;
+      lines.push(element("p", { class: "bad" },
+        other.map((name) => `${name === "n" ? "n" : "m"} = ${sizeText(this.asked[name])} was not measured: ` +
+          `this is the nearest, ${sizeText(this.at[name])}.`).join(" "),
+        far ? " It is far from yours, so measure yours before you rely on it." : ""));
+    }
+    lines.push(say(`At ${placeText({ n, buckets })}, fastest of ${places.length} measured:`));
+    if (best === undefined) lines.push(say("No variant has a verified time here."));
+    else {
+      const share = shareOf(best);
+      const limit = share === null ? "" : ` – ${percent(share)} of the measured read ceiling`;
+      const against = (i) => `${digits(timeOf(i) / timeOf(best))} × as long`;
+      if (absent.length) {
+        lines[lines.length - 1] = element("p", { class: "bad" },
+          element("b", {}, "Not all contenders were measured here, so none is recommended."), " ",
+          ...absent.flatMap(({ variant, nearest }) =>
+            [element("a", { href: `#variant-${variant}` }, variant), " is missing; at ",
+             recordLink(nearest, derived.size(nearest)), ` it is the fastest, with ${timeText(timeOf(nearest))}. `]));
+        lines.push(say(`Of the ${places.length} that were measured at ${placeText({ n, buckets })}: `, variantLink(best),
+                       " takes ", bigTime(best), limit, "."));
+      } else {
+        lines.push(element("p", { class: "big" },
+          element("b", {}, element("a", { href: `#variant-${variantOf(best)}` }, variantOf(best))), " takes ",
+          bigTime(best), limit, "."), derived.params(best) ? say(`With ${derived.params(best)}.`) : "");
+      }
+      if (next === undefined) lines.push(say("No other variant was measured here."));
+      else lines.push(say("Runner-up: ", variantLink(next), ", ", bigTime(next), ", ",
+                          tie ? element("b", {}, "a tie within the noise") : against(next), "."));
+      if (library === null) lines.push(say("No library has a verified time here."));
+      else if (library === best) lines.push(say("It is a library's."));
+      else lines.push(say("Library: ", variantLink(library), ", ", bigTime(library), `, ${against(library)}.`));
+    }
+    this.answer.replaceChildren(...lines.filter((line) => line !== ""));
+  }
+
+  /** Times of the first ones and the library around this size, along the axis with more sizes. */
+  drawPlot() {
+    const { n, buckets } = this.at;
+    const along = { n: this.problem.sizes.filter((each) => each.buckets === buckets),
+                    buckets: this.problem.sizes.filter((each) => each.n === n) };
+    const x = along.buckets.length > along.n.length && buckets !== null ? "buckets" : "n";
+    const sizes = along[x].filter((each) => each[x] > 0);
+    const of = (i) => variantOf(i);
+    const names = new Set();
+    for (const i of [this.at.ranked[0], this.at.ranked[1], this.at.library]) if (i !== undefined && i !== null) names.add(of(i));
+    for (const { variant } of this.at.absent) names.add(variant);
+    for (const each of sizes) if (names.size < 6 && each.ranked.length) names.add(of(each.ranked[0]));
+    const ofFamily = new Map();  // a family keeps its colour; its next line has other dashes and another marker
+    const lines = [...names].map((variant) => {
+      const points = sizes.map((each) => ({ x: each[x], i: each.ranked.find((i) => of(i) === variant) }))
+        .filter(({ i }) => i !== undefined).map(({ x: at, i }) => ({ x: at, y: timeOf(i) }));
+      const family = variant.split("/")[0], nth = ofFamily.get(family) ?? 0;
+      ofFamily.set(family, nth + 1);
+      const [colour, marker] = FAMILIES[family], { colours, markers, dashes } = page.styles;
+      return {
+        variant, points, colour: colours[colour], strokes: dashes[nth % dashes.length][1],
+        glyph: markers[(marker + 5 * nth) % markers.length][1],
+      };
+    }).filter(({ points }) => points.length);
+    this.plot.replaceChildren();
+    if (lines.length) this.plot.append(timesOver(x, lines, this.at[x]));
+  }
+}
+
+/** A drawing of times over n or buckets, both logarithmic, with a line at the size shown. */
+function timesOver(x, lines, at) {
+  const [width, left, right, top, bottom] = [460, 62, 14, 12, 40];
+  const height = 300 + 16 * lines.length;
+  const base = height - bottom - 16 * lines.length;
+  const namespace = "http://www.w3.org/2000/svg";
+  const made = document.createElementNS(namespace, "svg");
+  const text = lines.map(({ variant }) => variant).join(", ");
+  for (const [name, value] of [["viewBox", `0 0 ${width} ${height}`], ["class", "plot"], ["role", "img"],
+                               ["aria-label", `Times over ${x} of ${text}; the tables below have the numbers`]])
+    made.setAttribute(name, value);
+  const part = (tag, attributes, content = "") => {
+    const child = document.createElementNS(namespace, tag);
+    for (const [name, value] of Object.entries(attributes)) child.setAttribute(name, value);
+    child.textContent = content;
+    made.append(child);
+  };
+  const scale = (values, from, to) => {
+    const low = Math.log(Math.min(...values)), high = Math.log(Math.max(...values));
+    return (value) => high === low ? (from + to) / 2 : from + (to - from) * (Math.log(value) - low) / (high - low);
+  };
+  const xs = distinct(lines.flatMap(({ points }) => points), (each) => each.x).sort(byNumber);
+  const ys = lines.flatMap(({ points }) => points.map((each) => each.y));
+  const toX = scale([...xs, at || xs[0]], left + 8, width - right - 8), toY = scale(ys, base - 8, top + 8);
+  part("rect", { x: left, y: top, width: width - left - right, height: base - top, fill: "none", stroke: "#bbb" });
+  if (at) part("line", { x1: toX(at), x2: toX(at), y1: top, y2: base, stroke: "#888", "stroke-dasharray": "3 3" });
+  let written = -Infinity;
+  for (const each of xs) {
+    if (toX(each) - written < 55) continue;
+    written = toX(each);
+    part("text", { x: written, y: base + 15, "text-anchor": "middle" }, sizeText(each));
+  }
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  const ticks = high / low < 1.05 ? [low] : [0, 1, 2, 3].map((k) => low * (high / low) ** (k / 3));
+  for (const each of ticks) part("text", { x: left - 5, y: toY(each) + 4, "text-anchor": "end" }, shortTime(each));
+  part("text", { x: (left + width) / 2, y: base + 31, "text-anchor": "middle" }, x === "n" ? "n, inputs" : "m, buckets");
+  for (const [k, { variant, points, colour, strokes, glyph }] of lines.entries()) {
+    part("polyline", { points: points.map((each) => `${toX(each.x)},${toY(each.y)}`).join(" "), fill: "none", stroke: colour, "stroke-width": 1.6, "stroke-dasharray": strokes });
+    for (const each of points) part("text", { x: toX(each.x), y: toY(each.y) + 4, "text-anchor": "middle", fill: colour }, glyph);
+    const y = base + bottom + 8 + 16 * k;
+    part("text", { x: left, y, fill: colour }, glyph);
+    part("text", { x: left + 16, y }, variant);
+  }
+  return made;
+}
+const shortTime = (ns) => timeText(Number(ns.toPrecision(2)));
+
 // ---- the table of points -----------------------------------------------------------------------
 
 const COLUMNS = [
@@ -438,7 +668,11 @@ const COLUMNS = [
 
 function mountPoints(root) {
   const columns = COLUMNS.filter(([, read]) => everyPoint.some((i) => read(i) !== null && read(i) !== ""));
-  const texts = everyPoint.map((i) => columns.map(([, read]) => read(i) ?? "").join(" ").toLowerCase());
+  // what a row shows, and its numbers as digits with and without groups
+  const written = (value, text) => value === null ? [] : typeof value !== "number" ? [value]
+    : [value, value.toLocaleString("en"), (text ?? String)(value)];
+  const texts = everyPoint.map((i) =>
+    columns.flatMap(([, read, text]) => written(read(i), text)).join(" ").toLowerCase());
   let limit = ROWS_SHOWN, order = null;
   const head = element("tr"), body = element("tbody");
   const found = element("p", { role: "status" });
@@ -464,10 +698,10 @@ function mountPoints(root) {
     headers.forEach((header, column) => header.setAttribute("aria-sort",
       order?.read !== columns[column][1] ? "none" : order.descending ? "descending" : "ascending"));
     body.replaceChildren(...points.slice(0, limit).map((i) => element("tr", { class: right(i) ? "" : "bad" },
-      ...columns.map(([, read, text], column) => {
+      ...columns.map(([name, read, text], column) => {
         const value = read(i);
         const shown = value === null ? "" : (text ?? String)(value);
-        return element("td", { class: typeof value === "number" ? "number" : "" },
+        return element("td", { class: typeof value === "number" ? "number" : "", "data-label": name },
                        column === 0 ? recordLink(i, shown) : shown);
       }))));
     found.textContent = `${points.length.toLocaleString("en")} of ${page.count.toLocaleString("en")} points` +
@@ -477,7 +711,7 @@ function mountPoints(root) {
   fill();
   root.replaceChildren(
     element("div", { class: "controls" }, element("label", { for: "search" }, "words that a row must have", search)),
-    found, element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), body)), more);
+    found, element("div", { class: "wide" }, element("table", { class: "cards" }, element("thead", {}, head), body)), more);
 }
 
 // ---- one record --------------------------------------------------------------------------------
@@ -522,16 +756,34 @@ function showRecord(i) {
   dialog.scrollTop = 0;
 }
 
-/** Opens what the address names: a record, or a part of the page inside closed ones. */
+// ---- tabs --------------------------------------------------------------------------------------
+
+const sections = [...document.querySelectorAll("main > section")];
+const tabs = [...document.querySelectorAll("nav a")];
+
+/** Shows one section of the page. Without this program all of them are shown. */
+function showTab(section) {
+  for (const each of sections) each.hidden = each !== section;
+  for (const tab of tabs) {
+    if (tab.hash === `#${section.id}`) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  }
+}
+
+/** Opens what the address names: a record, what is picked, or a part of the page inside closed ones. */
 function follow() {
   const target = decodeURIComponent(location.hash.slice(1));
   const point = /^point-(\d+)$/.exec(target);
   const dialog = document.getElementById("record");
   if (point && Number(point[1]) < page.count) return showRecord(Number(point[1]));
   dialog.close();
-  const named = document.getElementById(target);
+  if (target.startsWith("pick?")) picker?.open(target.slice("pick?".length));
+  const named = document.getElementById(target.startsWith("pick?") ? "picker" : target);
+  const section = named?.closest("main > section");
+  if (section) showTab(section);
   for (let outer = named; outer; outer = outer.parentElement) if (outer.tagName === "DETAILS") outer.open = true;
-  named?.scrollIntoView();
+  if (named === section) scrollTo(0, 0);
+  else named?.scrollIntoView();
 }
 
 document.getElementById("record").addEventListener("close", () => {
@@ -550,5 +802,7 @@ for (const root of document.querySelectorAll("[data-explorer]")) {
   else details.addEventListener("toggle", () => { if (!root.hasChildNodes()) new Explorer(root, variant); });
 }
 mountPoints(document.querySelector("[data-points]"));
+const picker = page.picker.problems.length ? new Picker(document.querySelector("[data-picker]")) : null;
+showTab(sections[0]);
 follow();
 performance.mark("report-ready");

@@ -1,0 +1,187 @@
+"""What a source's condition means in terms of its card, and what that is on the measured one.
+
+The rule for all claims stands in claims.json: `regimes` for how inputs compare with launches, and
+each claim's `regime` for what else its condition fixes, such as the blocks per multiprocessor.
+"""
+
+import statistics
+from collections.abc import Sequence
+
+from reduce_bench_report.claim_registry import Json, Registry
+from reduce_bench_report.loader import Results
+from reduce_bench_report.points import (
+    DERIVED,
+    Measured,
+    axis,
+    axis_name,
+    describe,
+    input_bytes,
+    wanted_text,
+    within,
+)
+from reduce_bench_report.published import Hardware
+
+COMPARED = ("ratio", "steps", "flat", "value", "difference", "choice")
+
+
+def least_launches(registry: Registry) -> float:
+    """How many empty launches reading must take for one of them not to count: to be at most what
+    counts as the same."""
+    return 1 / (registry.number("same") - 1)
+
+
+def translated(claim: Json, registry: Registry) -> Json | None:
+    """The claim under its source's conditions as they are on the measured card.
+
+    The claim itself where it has none; None where nobody can say what they are. What arithmetic
+    shows is left out, since it has no condition.
+    """
+    regime = claim["regime"]
+    if regime["bound"] == "unknown":
+        return None
+    if regime["bound"] == "none" and not regime.keys() & {"select", "checks"}:
+        return claim
+    base = dict(claim.get("base", {}))
+    added = {
+        name: wanted for name, wanted in regime.get("select", {}).items() if wanted is not None
+    }
+    dropped = {name for name, wanted in regime.get("select", {}).items() if wanted is None}
+    if regime["bound"] == "bandwidth":
+        dropped.add("n")
+        added["read_launches"] = {"from": least_launches(registry)}
+    checks = regime.get("checks", claim["checks"])
+    return claim | {
+        "base": {name: wanted for name, wanted in base.items() if name not in dropped} | added,
+        "checks": [
+            _check(check, base, added, dropped)
+            for check in checks
+            if check["kind"] != "arithmetic" or check["role"] == "refutes"
+        ],
+    }
+
+
+def _check(check: Json, base: Json, added: Json, dropped: set[str]) -> Json:
+    if check["kind"] not in COMPARED:
+        return check
+    moved = check | {
+        side: _selection(check[side], base, added, dropped)
+        for side in ("of", "to", "select")
+        if side in check
+    }
+    if "sequence" in check:
+        moved["sequence"] = [_selection(part, base, added, dropped) for part in check["sequence"]]
+    if "read_launches" in added and "n" not in check.get("match", []):
+        moved["match"] = [*check.get("match", []), "n"]  # any large n does, but one at a time
+    return moved
+
+
+def _selection(part: Json, base: Json, added: Json, dropped: set[str]) -> Json:
+    kept = {name: wanted for name, wanted in part.items() if name not in dropped}
+    # a host has neither launches nor multiprocessors
+    of_host = (base | part).get("backend") == "cpu"
+    return kept | dict.fromkeys(added) if of_host else kept
+
+
+def departures(moved: Json, points: Sequence[Measured]) -> list[str]:
+    """What of the points as printed is outside of the regime, quantity by quantity."""
+    said = []
+    for name, wanted in moved.get("base", {}).items():
+        if name not in DERIVED:
+            continue
+        values = [value for m in points if isinstance(value := axis(name, m), float)]
+        outside = [value for value in values if not within(wanted, value)]
+        if outside:
+            ends = dict.fromkeys(f"{end:.3g}" for end in (min(outside), max(outside)))
+            said.append(f"{axis_name(name)} {' to '.join(ends)}, not {wanted_text(wanted)}")
+    return said
+
+
+def hardware_of(claim: Json, registry: Registry) -> Hardware | None:
+    """The first card that the claim's published numbers name."""
+    ids = [table_id for raw in claim["published"] for table_id in tables_of(raw)]
+    cards = [registry.tables[table_id].hardware for table_id in ids]
+    return next((card for card in cards if card is not None), None)
+
+
+def tables_of(raw: Json | list[str]) -> list[str]:
+    """The tables that a claim's published value refers to."""
+    if isinstance(raw, list):
+        return [str(raw[0])]
+    if "ratio" in raw:
+        return [str(number[0]) for number in raw["ratio"] if isinstance(number, list)]
+    return [raw["table"]] if "table" in raw else []
+
+
+def meaning(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
+    """What the source's condition means on its card and on this one, in whole sentences."""
+    regime, base = claim["regime"], claim.get("base", {})
+    said = []
+    if regime["bound"] == "bandwidth":
+        said.append(_sizes(claim, runs, registry))
+    elif regime["bound"] == "unknown":
+        said.append("The source's condition cannot be translated.")
+    rest = {name: wanted for name, wanted in regime.get("select", {}).items() if wanted is not None}
+    if rest:
+        said.append(f"Asked for here: {describe(rest)}.")
+    said += _facts(regime, hardware_of(claim, registry), runs)
+    if "why" in regime:
+        said.append(regime["why"])
+    elif base.get("backend") == "cpu":
+        said.append("Nothing is translated: no card takes part.")
+    return " ".join(said)
+
+
+def _facts(regime: Json, card: Hardware | None, runs: Sequence[Results]) -> list[str]:
+    """What both cards have of that by which the regime goes."""
+    gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
+    if card is None or gpu is None:
+        return []
+    asked = {*regime.get("select", {})}
+    for check in regime.get("checks", []):
+        asked |= {name for side in ("of", "to", "select") for name in check.get(side, {})}
+    said = []
+    if "groups_per_sm" in asked and card.multiprocessors:
+        said.append(
+            f"The {card} has {card.multiprocessors} multiprocessors, this card {gpu['sm_count']}."
+        )
+    if "bucket_bytes_per_l2" in asked and card.l2_bytes:
+        here = f"{gpu['l2_bytes'] / 2**10:g}"
+        said.append(
+            f"The {card} has an L2 of {card.l2_bytes / 2**10:g} KiB, this card one of {here} KiB."
+        )
+    return said
+
+
+def _sizes(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
+    base, card = claim.get("base", {}), hardware_of(claim, registry)
+    peak, launch_ns = _measured_card(runs)
+    least = f"{least_launches(registry):.3g} empty launches"
+    said = f"Any n counts whose reading takes {least} or more at peak"
+    n, element_type, operation = (base.get(name) for name in ("n", "type", "operation"))
+    element_type = element_type[0] if isinstance(element_type, list) else element_type
+    if not isinstance(n, int) or element_type is None or operation is None:
+        return f"{said}."
+    read = input_bytes(n, element_type, operation)
+    takes = []
+    if card and card.peak_gb_per_s:
+        takes.append(f"{read / card.peak_gb_per_s / 1e3:.4g} µs on the {card}")
+    if peak and launch_ns:
+        launches = read / peak / launch_ns
+        bound = "bandwidth-bound" if launches >= least_launches(registry) else "launch-bound"
+        takes.append(
+            f"{read / peak / 1e3:.4g} µs here, {launches:.3g} launches of "
+            f"{launch_ns / 1e3:.3g} µs: {bound}"
+        )
+    return f"{said}; reading {n} inputs takes {', and '.join(takes)}." if takes else f"{said}."
+
+
+def _measured_card(runs: Sequence[Results]) -> tuple[float | None, float | None]:
+    """The peak bandwidth and the time of an empty launch."""
+    peaks = [run.environment["gpu"]["peak_gb_per_s"] for run in runs if run.environment["gpu"]]
+    launches = [
+        ceilings["empty_launch_ns"]
+        for run in runs
+        if (ceilings := run.document["ceilings"].get("cuda")) and ceilings["empty_launch_ns"]
+    ]
+    peak = next((peak for peak in peaks if peak), None)
+    return peak, statistics.median(launches) if launches else None
