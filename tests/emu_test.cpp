@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/platform/emu.hpp"
+#include "kernels/platform/platform.hpp"
 
 namespace reduce_bench::emu {
 namespace {

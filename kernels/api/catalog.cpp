@@ -43,6 +43,19 @@ namespace emu {
 #undef CPU
 #undef EVERYWHERE
 }  // namespace emu
+#ifdef REDUCE_BENCH_HAS_TRACED
+namespace traced {
+#define GPU(name) DECLARED(name)
+#define CUDA(name)
+#define CPU(name)
+#define EVERYWHERE(name) DECLARED(name)
+#include CATALOG_TABLE
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+}  // namespace traced
+#endif
 namespace cpu {
 #define GPU(name)
 #define CUDA(name)
@@ -89,12 +102,19 @@ void add(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
 #define BUILT_FOR_CUDA(name) nullptr
 #endif
 
+#ifdef REDUCE_BENCH_HAS_TRACED
+#define TRACED(name) entries.back().traced = keep(traced::name::variant());
+#else
+#define TRACED(name)
+#endif
+
 std::vector<CatalogEntry> build_catalog() {
   std::vector<CatalogEntry> entries;
 #define GPU(name)                                            \
   entries.push_back(entry_of(emu::name::variant()));         \
   add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name)); \
-  add(entries.back(), Backend::kEmu, &emu::name::variant);
+  add(entries.back(), Backend::kEmu, &emu::name::variant);   \
+  TRACED(name)
 #define CUDA(name)                                    \
   entries.push_back(entry_of(cuda::name::variant())); \
   add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name));
@@ -105,7 +125,8 @@ std::vector<CatalogEntry> build_catalog() {
   entries.push_back(entry_of(cpu::name::variant()));         \
   add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name)); \
   add(entries.back(), Backend::kCpu, &cpu::name::variant);   \
-  add(entries.back(), Backend::kEmu, &emu::name::variant);
+  add(entries.back(), Backend::kEmu, &emu::name::variant);   \
+  TRACED(name)
 #include CATALOG_TABLE
 #undef GPU
 #undef CUDA

@@ -21,6 +21,9 @@ struct CatalogEntry {
   std::array<bool, kBackendCount> declared{};
   /// The declaration of each backend that this build has; null for the others.
   std::array<const Variant*, kBackendCount> built{};
+  /// The emulated variant with every access reported, for one type of each size; null where this
+  /// build has none.
+  const Variant* traced = nullptr;
   /// The header comment of its source file.
   std::string_view description;
 

@@ -1,5 +1,3 @@
-#include "kernels/platform/emu.hpp"
-
 #include <algorithm>
 #include <array>
 #include <boost/context/fiber.hpp>
@@ -15,11 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/platform/platform.hpp"
+#include "kernels/platform/trace_launch.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace reduce_bench::emu {
+namespace reduce_bench::BACKEND {
 namespace {
 
 constexpr unsigned kMaxThreadsPerBlock = 1024;
@@ -110,6 +111,8 @@ class Fiber {
   void suspend() { switch_to(host, context_); }
   /// On this fiber's stack: `next` goes on, until this fiber runs again.
   void hand_over_to(Fiber& next) { switch_to(next.context_, context_); }
+  const void* stack() const { return context_.bottom; }
+  std::size_t stack_bytes() const { return context_.bytes; }
 
  private:
   Context context_;
@@ -181,6 +184,11 @@ struct Block : BlockView {
   unsigned phase = 0;
   std::array<unsigned, 2> votes_of_phase{};
   unsigned cluster_barriers = 0;  ///< how many it has reached
+  trace::Block trace;
+
+  std::size_t index_of(const Thread& thread) const {
+    return static_cast<std::size_t>(&thread - all_threads.data());
+  }
 };
 
 /// What the blocks of a cluster know of each other.
@@ -291,6 +299,7 @@ void check_limits(const LaunchShape& shape) {
 /// Runs on from launch to launch, so that each interleaves differently.
 std::mt19937_64 random_bits{Settings{}.seed};
 std::uint64_t seed_in_use = Settings{}.seed;
+std::uint64_t reseeds_seen = 0;
 
 /// A permutation of the lanes 0 .. 31, cheap enough to be drawn anew at every barrier.
 struct Permutation {
@@ -300,9 +309,13 @@ struct Permutation {
 
 class Grid {
  public:
-  Grid(const LaunchShape& shape, const std::function<void()>& kernel)
-      : shape_(shape), kernel_(kernel), block_threads_(count_of(shape.block)) {
-    if (settings().seed != seed_in_use) reseed(settings().seed);
+  Grid(const LaunchShape& shape, const Program& program)
+      : shape_(shape), program_(program), block_threads_(count_of(shape.block)) {
+    if (settings().seed != seed_in_use || settings().reseeds != reseeds_seen) {
+      seed_in_use = settings().seed;
+      reseeds_seen = settings().reseeds;
+      random_bits.seed(seed_in_use);
+    }
     next_ = std::array{Next::kNewest, Next::kOldest, Next::kAny}[draw(3)];
     const std::array orders{Order::kAscending, Order::kDescending, Order::kShuffled,
                             Order::kShuffled};
@@ -349,7 +362,7 @@ class Grid {
 
   void run_current() {
     try {
-      kernel_();
+      program_.call(program_.arguments);
     } catch (const Cancelled&) {
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
@@ -392,8 +405,11 @@ class Grid {
     block.cluster_barriers = own;
     Cluster* cluster = cluster_of(block);
     if (cluster == nullptr) return;
+    const auto number = static_cast<std::size_t>(cluster - clusters_.data());
+    trace::arrive_at_cluster_barrier(number, own, where);
     cluster->barriers_reached[rank_of(block)] = own;
     while (*std::ranges::min_element(cluster->barriers_reached) < own) give_way(where);
+    trace::leave_cluster_barrier(number, own);
   }
 
   void* cluster_shared(void* own, unsigned rank, const Where& where) {
@@ -411,8 +427,12 @@ class Grid {
     return other->memory.get() + (static_cast<std::byte*>(own) - block.memory.get());
   }
 
+  /// What a collective orders: shuffles and votes do not order accesses to memory.
+  enum class Orders { kNothing, kMemory };
+
   /// Waits for all lanes of `mask`. Whoever gets the collective must `leave` it.
-  Collective& meet(unsigned mask, std::uint64_t value, const Where& where) {
+  Collective& meet(unsigned mask, std::uint64_t value, const Where& where,
+                   Orders orders = Orders::kNothing) {
     Thread& thread = *running_;
     Warp& warp = *thread.warp;
     if ((mask >> thread.lane & 1u) == 0)
@@ -432,6 +452,10 @@ class Grid {
     block_at(thread, State::kAtCollective, where);
     if (collective.arrived == mask) {
       warp.pending.erase(found);
+      if (orders == Orders::kMemory) {
+        Block& block = *thread.block;
+        trace::warp_barrier(block.trace, block.index_of(*warp.lanes), mask, where);
+      }
       collective.readers = static_cast<unsigned>(std::popcount(mask));
       detail::yields_without_progress = 0;
       make_ready(warp, mask);
@@ -479,6 +503,8 @@ class Grid {
     for (Thread& thread : block.all_threads) thread.where = Where{};
     for (Warp& warp : block.warps) warp.present = all_lanes(warp);
     block.cluster_barriers = 0;
+    trace::begin_block(block.trace, linear_index_of(block), block_threads_, block.shared,
+                       shape_.shared_bytes);
     if (Cluster* cluster = cluster_of(block)) cluster->blocks[rank_of(block)] = &block;
     make_ready(block);
     note_turnover();
@@ -488,8 +514,11 @@ class Grid {
   /// Null where every block is alone.
   Cluster* cluster_of(const Block& block) {
     if (clusters_.empty()) return nullptr;
+    return &clusters_[linear_index_of(block) / shape_.cluster];
+  }
+  std::uint32_t linear_index_of(const Block& block) const {
     const dim3 &i = block.index, &blocks = shape_.grid;
-    return &clusters_[((std::size_t{i.z} * blocks.y + i.y) * blocks.x + i.x) / shape_.cluster];
+    return (i.z * blocks.y + i.y) * blocks.x + i.x;
   }
 
   std::unique_ptr<Block> new_block() const {
@@ -519,6 +548,7 @@ class Grid {
 
   void retire(Block& block) {
     if (Cluster* cluster = cluster_of(block)) cluster->blocks[rank_of(block)] = nullptr;
+    trace::end_block(block.trace);
     const auto at = std::find_if(resident_.begin(), resident_.end(),
                                  [&](const auto& candidate) { return candidate.get() == &block; });
     idle_blocks_.push_back(std::move(*at));
@@ -547,6 +577,7 @@ class Grid {
   }
 
   void complete_barrier(Block& block) {
+    trace::barrier(block.trace, block.place);
     block.votes_of_phase[block.phase++ % 2] = block.votes;
     block.votes = 0;
     block.arrived = 0;
@@ -573,6 +604,8 @@ class Grid {
     running_ = &thread;
     detail::current_thread = &thread;
     detail::current_block = thread.block;
+    trace::enter(thread.block->trace, thread.block->index_of(thread), thread.fiber->stack(),
+                 thread.fiber->stack_bytes());
   }
 
   /// Runs the thread, and those that it and they hand over to, until one suspends or ends.
@@ -581,6 +614,7 @@ class Grid {
     thread.fiber->resume();
     detail::current_thread = nullptr;
     detail::current_block = nullptr;
+    trace::leave();
   }
 
   void step(Thread& first) {
@@ -706,7 +740,7 @@ class Grid {
   }
 
   const LaunchShape shape_;
-  const std::function<void()>& kernel_;
+  const Program& program_;
   const std::size_t block_threads_;
 
   Next next_{};
@@ -736,32 +770,14 @@ void run_current_thread() { grid->run_current(); }
 
 // ---- the interface ----------------------------------------------------------------------------
 
-Settings& settings() {
-  static Settings instance;
-  return instance;
-}
-
-void reseed(std::uint64_t seed) {
-  settings().seed = seed_in_use = seed;
-  random_bits.seed(seed);
-}
-
-DeviceTraits device_traits() {
-  // 16 blocks of 64 threads on each of five: more partial results than a block has threads.
-  return {.sm_count = 5,
-          .max_threads_per_sm = 1024,
-          .max_blocks_per_sm = 16,
-          .max_shared_bytes_per_block = 227 * 1024,
-          .max_blocks_per_cluster = 2};
-}
-
-void run_grid(const LaunchShape& shape, const std::function<void()>& thread) {
+void run_grid(const LaunchShape& shape, const Program& program) {
   if (grid != nullptr)
     throw EmuError(
         "launch refused: a kernel launches a kernel, which is not emulated; launch from the host");
   check_limits(shape);
-  Grid this_grid(shape, thread);
+  Grid this_grid(shape, program);
   grid = &this_grid;
+  trace::begin_launch(program.kernel);
   std::exception_ptr failure;
   try {
     this_grid.run();
@@ -770,7 +786,11 @@ void run_grid(const LaunchShape& shape, const std::function<void()>& thread) {
   }
   if (failure) this_grid.cancel();
   grid = nullptr;
-  if (failure) std::rethrow_exception(failure);
+  if (failure) {
+    trace::drop_launch();
+    std::rethrow_exception(failure);
+  }
+  trace::end_launch();
 }
 
 void detail::give_way(Where where) { grid->give_way(where); }
@@ -792,7 +812,9 @@ void* detail::cluster_shared(void* own, unsigned rank, Where where) {
   return grid->cluster_shared(own, rank, where);
 }
 
-void __syncwarp(unsigned mask, Where where) { grid->leave(grid->meet(mask, 0, where)); }
+void __syncwarp(unsigned mask, Where where) {
+  grid->leave(grid->meet(mask, 0, where, Grid::Orders::kMemory));
+}
 
 std::uint64_t detail::exchange(unsigned mask, std::uint64_t value, unsigned source, Where where) {
   Collective& collective = grid->meet(mask, value, where);
@@ -824,4 +846,4 @@ int __all_sync(unsigned mask, int predicate, Where where) {
   return __ballot_sync(mask, predicate, where) == mask;
 }
 
-}  // namespace reduce_bench::emu
+}  // namespace reduce_bench::BACKEND

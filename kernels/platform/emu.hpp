@@ -14,8 +14,9 @@
 // Blocks become resident in shuffled order; when all resident blocks wait, more are admitted, so a
 // block may wait for any other.
 //
-// Not emulated: memory-ordering faults (a missing __threadfence) and true data races, since one
-// host thread runs all fibers. compute-sanitizer on a GPU stays necessary.
+// One host thread runs all fibers, so a data race or a missing __threadfence changes no result here.
+// The traced build, namespace `traced`, compiles this file and the kernels once more with each of
+// their accesses reported to kernels/platform/trace.hpp, which finds both.
 #pragma once
 
 #include <bit>
@@ -23,12 +24,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <source_location>
 #include <type_traits>
 
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/emu_device.hpp"
+#include "kernels/platform/trace.hpp"
 #include "kernels/platform/warp.hpp"
 
 #define __host__
@@ -37,14 +38,15 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
-#define threadIdx (::reduce_bench::emu::this_thread().index)
-#define blockIdx (::reduce_bench::emu::this_block().index)
-#define blockDim (::reduce_bench::emu::this_block().threads)
-#define gridDim (::reduce_bench::emu::this_block().blocks)
+#define threadIdx (::reduce_bench::BACKEND::thread_index())
+#define blockIdx (::reduce_bench::BACKEND::block_index())
+#define blockDim (::reduce_bench::BACKEND::block_shape())
+#define gridDim (::reduce_bench::BACKEND::grid_shape())
 
-namespace reduce_bench::emu {
+namespace reduce_bench::BACKEND {
 
-using Where = std::source_location;
+// The harness's side of the emulator is the same for both builds of it.
+using namespace reduce_bench::emu;
 
 struct dim3 {
   unsigned x, y, z;
@@ -82,12 +84,14 @@ inline std::uint64_t yields_without_progress = 0;
 void give_way(Where where);
 }  // namespace detail
 
-inline const ThreadView& this_thread() { return *detail::current_thread; }
-inline const BlockView& this_block() { return *detail::current_block; }
+UNTRACED inline dim3 thread_index() { return detail::current_thread->index; }
+UNTRACED inline dim3 block_index() { return detail::current_block->index; }
+UNTRACED inline dim3 block_shape() { return detail::current_block->threads; }
+UNTRACED inline dim3 grid_shape() { return detail::current_block->blocks; }
 
 template <class T>
-T* dynamic_shared() {
-  return static_cast<T*>(this_block().shared);
+UNTRACED T* dynamic_shared() {
+  return static_cast<T*>(detail::current_block->shared);
 }
 
 void __syncthreads(Where where = Where::current());
@@ -110,25 +114,34 @@ T* cluster_shared(T* own, unsigned rank, Where where = Where::current()) {
 
 /// A place where the scheduler may switch to another thread: about every eighth does, since a
 /// switch at each would cost more than it uncovers. Spin loops must reach one.
-inline void yield_point(Where where = Where::current()) {
+UNTRACED inline void yield_point(Where where = Where::current()) {
   if (detail::yield_points_to_skip == 0) detail::give_way(where);
   else --detail::yield_points_to_skip;
 }
-/// Fences order nothing here (see above) but let other threads run.
-inline void __threadfence(Where where = Where::current()) { yield_point(where); }
-inline void __threadfence_block(Where where = Where::current()) { yield_point(where); }
+/// Fences change nothing here (see above) but let other threads run.
+inline void __threadfence(Where where = Where::current()) {
+  trace::fence(trace::Scope::kDevice, where);
+  yield_point(where);
+}
+inline void __threadfence_block(Where where = Where::current()) {
+  trace::fence(trace::Scope::kBlock, where);
+  yield_point(where);
+}
 /// A load; what it asks of the caches means nothing here.
 template <class Vector>
-Vector load_ahead(const Vector* from) {
+UNTRACED Vector load_ahead(const Vector* from, Where where = Where::current()) {
+  trace::access(from, sizeof(Vector), trace::Kind::kRead, where);
   return *from;
 }
 /// Fibers switch only where they ask to: an access of any size is seen whole.
 template <class T>
-T load_volatile(const T* from) {
+UNTRACED T load_volatile(const T* from, Where where = Where::current()) {
+  trace::access(from, sizeof(T), trace::Kind::kStrongRead, where);
   return *from;
 }
 template <class T>
-void store_volatile(T* to, const T& value) {
+UNTRACED void store_volatile(T* to, const T& value, Where where = Where::current()) {
+  trace::access(to, sizeof(T), trace::Kind::kStrongWrite, where);
   *to = value;
 }
 /// Inside a spin loop: always gives way.
@@ -142,7 +155,7 @@ std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Wher
 /// All lanes of `mask` deposit eight bytes and receive those of each other: all[i] is that of lane i,
 /// valid where the mask has it.
 void gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[kWarpSize], Where where);
-inline unsigned lane() { return this_thread().lane; }
+UNTRACED inline unsigned lane() { return current_thread->lane; }
 
 template <class T>
   requires(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>)
@@ -155,8 +168,9 @@ T shuffle(unsigned mask, T value, unsigned source, Where where) {
 }
 
 template <class T, class F>
-T update(T* address, Where where, F&& next) {
+UNTRACED T update(T* address, Where where, F&& next) {
   yield_point(where);
+  trace::access(address, sizeof(T), trace::Kind::kAtomic, where);
   const T old = *address;
   const T updated = next(old);
   if (std::memcmp(&old, &updated, sizeof(T)) != 0) yields_without_progress = 0;
@@ -248,7 +262,8 @@ inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 /// No convergence is promised, so a lane can count on nobody but itself.
 inline unsigned __activemask() { return 1u << detail::lane(); }
 template <class T>
-T __ldg(const T* address) {
+UNTRACED T __ldg(const T* address, Where where = Where::current()) {
+  trace::access(address, sizeof(T), trace::Kind::kRead, where);
   return *address;
 }
 
@@ -308,12 +323,23 @@ inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x
 
 // ---- the host side ----------------------------------------------------------------------------
 
+/// What every thread of a grid calls: a kernel with its arguments.
+struct Program {
+  const void* kernel;  ///< its address, for messages
+  void (*call)(const void* arguments);
+  const void* arguments;
+};
+
 /// Runs the whole grid before it returns; throws EmuError where the kernel is at fault.
-void run_grid(const LaunchShape& shape, const std::function<void()>& thread);
+void run_grid(const LaunchShape& shape, const Program& program);
 
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments... arguments) {
-  run_grid(shape, [=] { kernel(static_cast<Parameters>(arguments)...); });
+UNTRACED void launch(void (*kernel)(Parameters...), const LaunchShape& shape,
+                     Arguments... arguments) {
+  const auto thread = [=]() UNTRACED { kernel(static_cast<Parameters>(arguments)...); };
+  using Thread = decltype(thread);
+  run_grid(shape, {reinterpret_cast<const void*>(kernel), [](const void* kept) UNTRACED { (*static_cast<const Thread*>(kept))(); },
+                   &thread});
   if (LaunchLog* log = shape.stream.log; log != nullptr)
     log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
 }
@@ -325,4 +351,4 @@ inline void enqueue_host_function(const Stream&, void (*function)(void*), void* 
   function(argument);
 }
 
-}  // namespace reduce_bench::emu
+}  // namespace reduce_bench::BACKEND

@@ -2,6 +2,7 @@
 // that depends on the way lives, so that the builds can meet in one program:
 //   cuda  nvcc, for the GPU
 //   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)
+//   traced  the same once more, with every access reported (kernels/platform/trace.hpp)
 //   cpu   host compiler, ordinary functions: the CPU algorithms
 // A build without nvcc compiles the variants that need it once more, in namespace cuda with
 // REDUCE_BENCH_CUDA_DECLARATIONS: their declarations, for the catalog, without their code.
@@ -20,7 +21,11 @@
 #define BACKEND cuda
 #include "kernels/platform/cuda.hpp"
 #elif defined(REDUCE_BENCH_EMU)
+#ifdef REDUCE_BENCH_TRACED
+#define BACKEND traced
+#else
 #define BACKEND emu
+#endif
 #include "kernels/platform/emu.hpp"
 #else
 #ifdef REDUCE_BENCH_CUDA_DECLARATIONS

@@ -105,9 +105,9 @@ void fill_row(EnqueueTable& table, OpList<Ops...>) {
 }
 }  // namespace detail
 
-/// Whether an access is in bounds depends on the size of the type, hardly on the operator: emulated
-/// under sanitizers, one of each will do.
-#if defined(REDUCE_BENCH_EMU) && defined(REDUCE_BENCH_SANITIZE)
+/// What a kernel accesses depends on the size of the type, hardly on the operator: emulated under
+/// sanitizers or traced, one of each will do.
+#if defined(REDUCE_BENCH_EMU) && (defined(REDUCE_BENCH_SANITIZE) || defined(REDUCE_BENCH_TRACED))
 inline constexpr bool kFewInstances = true;
 #else
 inline constexpr bool kFewInstances = false;

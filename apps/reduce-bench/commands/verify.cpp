@@ -26,9 +26,17 @@ struct VerifyOptions {
   std::optional<int> device;
   bool full = false;
   bool as_json = false;
+  bool races = false;
 };
 
 std::vector<Backend> backends_to_verify(const VerifyOptions& options, const CudaStatus& cuda) {
+  if (options.races) {
+    if (!options.backend.empty() && options.backend != "emu")
+      throw UsageError(fmt::format("--races --backend {}: races are looked for on the emulator; "
+                                   "leave --backend out",
+                                   options.backend));
+    return {Backend::kEmu};
+  }
   if (options.backend.empty()) {
     const Backend gpu = cuda.unavailable.empty() ? Backend::kCuda : Backend::kEmu;
     fmt::print(stderr, "backends {} and cpu{}\n", name_of(gpu),
@@ -93,11 +101,15 @@ int verify(const VerifyOptions& options) {
     Worker& worker =
         workers.try_emplace(backend, backend, options.device.value_or(0)).first->second;
     for (const CatalogEntry* entry : entries) {
-      if (entry->on(backend) == nullptr) continue;
-      subjects.push_back({*entry, backend, worker.traits(), options.full});
+      if (entry->on(backend) == nullptr || (options.races && entry->traced == nullptr)) continue;
+      subjects.push_back({*entry, backend, worker.traits(), options.full, options.races});
       for (const Case& c : all_cases(subjects.back())) work += work_of(c);
     }
   }
+  if (subjects.empty() && options.races)
+    throw UsageError(
+        "--races: none of the variants asked for has a traced build here; it takes a kernel that "
+        "the emulator runs, g++, and a build without sanitizers");
   if (subjects.empty())
     throw UsageError("none of the variants asked for runs on the chosen backends in this build");
   unsigned failed = 0;
@@ -138,10 +150,13 @@ void add_verify(CLI::App& app, Action& action) {
   add_device(*command, o->device);
   command->add_flag("--full", o->full,
                     "Every size class, distribution, parameter value and misalignment");
+  command->add_flag("--races", o->races,
+                    "Emulated, with every access traced: report accesses that nothing orders");
   command->add_flag("--json", o->as_json, "An array of objects instead of a table");
   command->footer(
       "Examples:\n"
       "  reduce-bench verify --filter 'harris/*' --backend emu\n"
+      "  reduce-bench verify --races --filter 'harris/*'\n"
       "  reduce-bench verify --full");
   command->callback([=, &action] { action = [=] { return verify(*o); }; });
 }

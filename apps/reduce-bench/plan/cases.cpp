@@ -94,7 +94,7 @@ class CaseList {
  public:
   CaseList(const Subject& subject, Type type, Op op)
       : subject_(subject),
-        variant_(subject.entry.variant),
+        variant_(subject.races ? subject.variant() : subject.entry.variant),
         type_(type),
         op_(op),
         keyed_(has_labels(variant_.operation)),
@@ -201,6 +201,22 @@ class CaseList {
     if (subject_.full) add({.n = kSomeBlocks, .lead = 3});
   }
 
+  /// What a kernel orders depends on its path, not on the values: one input to several blocks, more
+  /// than the device holds at once, every setting, and labels that meet in a bucket and do not.
+  void add_for_races() {
+    using Kind = LabelDistribution::Kind;
+    for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{1009}, kSomeBlocks})
+      add({.n = n});
+    if (plain_) add({.n = 4 * kSomeBlocks});
+    for (const Params& params : other_settings_) add_where_allowed(params);
+    if (!keyed_) return;
+    for (const Kind kind : {Kind::kDegenerate, Kind::kSorted, Kind::kZipf})
+      add({.n = 1009, .labels = {.kind = kind}});
+    for (const std::size_t buckets : {std::size_t{1}, std::size_t{33}, std::size_t{1021}})
+      add({.n = 1009, .buckets = buckets});
+    if (plain_) add({.n = kSomeBlocks, .buckets = 5003});
+  }
+
   std::vector<Case> take() {
     std::erase_if(
         cases_, [&](const Case& c) { return !unsuited(c.point.distribution, op_, type_).empty(); });
@@ -232,6 +248,23 @@ class CaseList {
                                 .seed = 1 + inputs.n,  // other values for every size
                                 .measurement = {}},
                       .lead = inputs.lead});
+  }
+
+  /// Several blocks of inputs under the setting, or as many as it takes.
+  void add_where_allowed(const Params& params) {
+    for (const std::size_t n : {1009u, 33u})
+      for (const std::size_t buckets : {many_, std::size_t{33}}) {
+        Point point{.entry = &subject_.entry,
+                    .n = n,
+                    .buckets = keyed_ ? buckets : 0,
+                    .type = type_,
+                    .op = op_,
+                    .params = params};
+        if (variant_.restriction != nullptr &&
+            !variant_.restriction(point.problem(subject_.traits)).empty())
+          continue;
+        return add({.n = n, .buckets = buckets, .params = &params});
+      }
   }
 
   void add_label_distributions() {
@@ -294,6 +327,10 @@ std::size_t large_size(Backend backend) {
 
 std::vector<Case> cases_of(const Subject& subject, Type type, Op op) {
   CaseList cases(subject, type, op);
+  if (subject.races) {
+    cases.add_for_races();
+    return cases.take();
+  }
   cases.add_sizes();
   cases.add_distributions_of_values();
   cases.add_large_size_and_borders();

@@ -21,7 +21,11 @@ struct Subject {
   const CatalogEntry& entry;
   Backend backend = Backend::kCpu;
   const DeviceTraits& traits;
-  bool full = false;  ///< every size class, label distribution and misalignment
+  bool full = false;   ///< every size class, label distribution and misalignment
+  bool races = false;  ///< on the emulator, with every access traced: few cases, one type of a size
+
+  /// What runs; the build must have it.
+  const Variant& variant() const { return races ? *entry.traced : *entry.on(backend); }
 };
 
 /// The cases of one type and operator that the variant provides, in the order in which they run.

@@ -224,6 +224,22 @@ Traffic least_traffic(const Problem& problem, const Expected& expected) {
   return traffic;
 }
 
+/// The arrays of a call by name, for messages about races.
+std::vector<emu::NamedArray> named_arrays(const Call& call, const Arrays& arrays,
+                                          std::size_t workspace_bytes) {
+  const auto named = [](std::string_view name, const void* data, Extent extent, bool any_wins) {
+    return emu::NamedArray{name, static_cast<const std::byte*>(data), extent.bytes(),
+                           size_bytes(extent.type), any_wins};
+  };
+  const bool any = any_wins(call.problem.params);
+  return {named("values", call.values, arrays.values, false),
+          named("labels", call.labels, arrays.labels, false),
+          named("results", call.results, arrays.results, any),
+          named("result labels", call.result_labels, arrays.result_labels, false),
+          named("result count", call.result_count, arrays.result_count, false),
+          {"workspace", call.workspace, workspace_bytes, 1, false}};
+}
+
 }  // namespace
 
 Session::Session(std::unique_ptr<Device> device) : device_(std::move(device)) {}
@@ -281,7 +297,7 @@ void Session::make_twin(const Point& point, std::size_t lead, std::size_t overre
 Record Session::execute(const Point& point, const ExecuteOptions& options) {
   const NvtxRange range(describe(point));
   Record record{.point = point};
-  const Variant* variant = point.entry->on(point.backend);
+  const Variant* variant = options.races ? point.entry->traced : point.entry->on(point.backend);
   if (variant == nullptr) {
     record.reason = fmt::format("{} needs the {} backend, which this build lacks",
                                 point.entry->variant.id, name_of(point.backend));
@@ -400,6 +416,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
   const auto call_afresh = [&] {
     output.fill_with_poison();
+    if (options.races) emu::settings().arrays = named_arrays(call, arrays, workspace.device_bytes);
     enqueue(call);
     device_->synchronize();
   };

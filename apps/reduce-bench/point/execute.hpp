@@ -16,8 +16,9 @@ struct ExecuteOptions {
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
   std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
+  bool races = false;  ///< emulated with every access traced; a race makes the point fail
 };
-FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed);
+FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed, races);
 
 /// A backend's device, with the input that was uploaded last: the next point often shares it.
 class Session {

@@ -1,0 +1,126 @@
+#include "kernels/platform/races.hpp"
+
+#include <algorithm>
+
+namespace reduce_bench::traced {
+namespace {
+
+using trace::Kind;
+
+bool writes(Kind kind) {
+  return kind == Kind::kWrite || kind == Kind::kVolatileWrite || kind == Kind::kStrongWrite ||
+         kind == Kind::kAtomic;
+}
+bool is_strong(Kind kind) {
+  return kind == Kind::kStrongRead || kind == Kind::kStrongWrite || kind == Kind::kAtomic;
+}
+bool is_plain_write(Kind kind) { return kind == Kind::kWrite || kind == Kind::kVolatileWrite; }
+
+/// Whether the two may race at all where nothing orders them.
+bool conflict(const Access& a, const Access& b) {
+  if (!writes(a.kind) && !writes(b.kind)) return false;
+  if (is_strong(a.kind) && is_strong(b.kind)) return false;
+  // A volatile load is a single instruction, which sees a strong store or not.
+  if ((a.kind == Kind::kVolatileRead && is_strong(b.kind)) ||
+      (b.kind == Kind::kVolatileRead && is_strong(a.kind)))
+    return false;
+  // One volatile store that several threads execute: one thread's value stays (PTX ISA, memory
+  // consistency model: volatile is relaxed), which is what such code is written for.
+  if (a.kind == Kind::kVolatileWrite && b.kind == Kind::kVolatileWrite && a.place == b.place)
+    return false;
+  return true;
+}
+
+/// Whether whatever races with `old` races with `next`, which comes after it, too.
+bool covers(const Access& next, const Access& old) {
+  return next.kind == old.kind || (writes(next.kind) && !is_strong(next.kind)) ||
+         (next.kind == Kind::kRead && !writes(old.kind));
+}
+
+}  // namespace
+
+Races::Page& Races::page_of(std::uintptr_t address) {
+  const std::uintptr_t number = address / kPageBytes;
+  if (last_page_.first != number) {
+    std::unique_ptr<Page>& page = pages_[number];
+    if (page == nullptr) page = std::make_unique<Page>();
+    last_page_ = {number, page.get()};
+  }
+  return *last_page_.second;
+}
+
+void Races::compare(const Access& earlier, const Access& later, const BlockOrder& block,
+                    std::uint32_t t, std::uintptr_t address) {
+  if (!conflict(earlier, later) || block.is_before(earlier.stamp, t)) return;
+  bool& reported = reported_[std::minmax(earlier.place, later.place)];
+  if (std::exchange(reported, true)) return;
+  found_.push_back({earlier, later, address});
+}
+
+void Races::access_cell(Cell& cell, const BlockOrder& block, std::uint32_t t, const Access& access,
+                        std::uintptr_t address) {
+  if (cell.write.place != 0) compare(cell.write, access, block, t, address);
+  if (writes(access.kind) || !cell.others.empty())
+    for (const Access& other : cell.others) compare(other, access, block, t, address);
+  if (is_plain_write(access.kind)) {
+    cell.write = access;
+    cell.others.clear();
+    return;
+  }
+  if (!cell.others.empty()) {
+    const Access& last = cell.others.back();
+    if (last.stamp.thread == access.stamp.thread && last.stamp.epoch == access.stamp.epoch &&
+        last.stamp.phase == access.stamp.phase && last.kind == access.kind)
+      return;
+  }
+  if (cell.others.size() >= cell.prune_at) {
+    std::erase_if(cell.others, [&](const Access& other) {
+      return covers(access, other) && block.is_before(other.stamp, t);
+    });
+    cell.prune_at = std::max<std::size_t>(64, 2 * cell.others.size());
+  }
+  cell.others.push_back(access);
+}
+
+void Races::access(BlockOrder& block, std::uint32_t t, std::uintptr_t address,
+                   std::size_t size_bytes, Kind kind, std::uint32_t place) {
+  const Access access{block.stamp(t), place, kind};
+  for (std::size_t done = 0; done < size_bytes;) {
+    const std::uintptr_t at = address + done;
+    Page& page = page_of(at);
+    if (!page.by_byte && (at % kWordBytes != 0 || size_bytes - done < kWordBytes)) {
+      std::vector<Cell> bytes(kPageBytes);
+      for (std::size_t i = 0; i < kPageBytes; ++i) bytes[i] = page.cells[i / kWordBytes];
+      page.cells = std::move(bytes);
+      page.by_byte = true;
+    }
+    const std::size_t cell_bytes = page.by_byte ? 1 : kWordBytes;
+    access_cell(page.cells[at % kPageBytes / cell_bytes], block, t, access, at);
+    done += cell_bytes;
+  }
+  if (!is_strong(kind)) return;
+  Knowledge& flag = flags_[address];
+  if (kind != Kind::kStrongWrite) block.load(t, flag);
+  if (kind != Kind::kStrongRead) block.store(t, flag, kind == Kind::kStrongWrite);
+}
+
+void Races::forget(std::uintptr_t address, std::size_t size_bytes) {
+  for (std::size_t done = 0; done < size_bytes;) {
+    const std::uintptr_t at = address + done;
+    const auto found = pages_.find(at / kPageBytes);
+    const std::size_t rest = std::min(size_bytes - done, kPageBytes - at % kPageBytes);
+    if (found != pages_.end()) {
+      Page& page = *found->second;
+      const std::size_t cell_bytes = page.by_byte ? 1 : kWordBytes;
+      for (std::size_t i = at % kPageBytes / cell_bytes;
+           i < (at % kPageBytes + rest + cell_bytes - 1) / cell_bytes; ++i)
+        page.cells[i] = {};
+    }
+    done += rest;
+  }
+  std::erase_if(flags_, [&](const auto& flag) {
+    return flag.first - address < size_bytes;
+  });
+}
+
+}  // namespace reduce_bench::traced

@@ -1,0 +1,313 @@
+#include "kernels/platform/trace_launch.hpp"
+
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernels/platform/races.hpp"
+
+// Linker symbols: the first byte of this program and the first after its data.
+extern "C" const char __executable_start, _end;  // NOLINT(bugprone-reserved-identifier)
+
+namespace reduce_bench::traced {
+namespace trace {
+namespace {
+
+/// The thread that runs, while a kernel runs.
+struct Running {
+  Block* block = nullptr;
+  std::uint32_t thread = 0;
+  std::uintptr_t stack = 0;
+  std::size_t stack_bytes = 0;
+} running;
+
+// ---- places in the source ---------------------------------------------------------------------
+
+// A place is an address of code in this program, or one that the emulator was told, which has this
+// bit.
+constexpr std::uint32_t kTold = 0x80000000u;
+
+using WhereKey = std::tuple<const char*, std::uint_least32_t, std::uint_least32_t>;
+std::map<WhereKey, std::uint32_t> told_places;
+std::vector<Where> told;  ///< by number
+
+std::uint32_t place_of(const Where& where) {
+  const auto [at, is_new] = told_places.try_emplace(
+      {where.file_name(), where.line(), where.column()}, static_cast<std::uint32_t>(told.size()));
+  if (is_new) told.push_back(where);
+  return kTold | at->second;
+}
+std::uint32_t place_of(const void* return_address) {
+  // The call is before the address to which it returns.
+  return static_cast<std::uint32_t>(static_cast<const char*>(return_address) - 1 -
+                                    &__executable_start);
+}
+
+std::string text_of(const Where& where) {
+  return std::string(where.file_name()) + ':' + std::to_string(where.line());
+}
+
+/// Path from the root of the project, as far as it can be told.
+std::string shortened(const std::string& path) {
+  const auto at = path.rfind("/kernels/");
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+/// What addr2line says of an address of code: its function, or its file and line.
+std::pair<std::string, std::string> looked_up(const void* address) {
+  // A program that is loaded anywhere has addresses relative to where it was loaded.
+  std::uintptr_t base = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* to) {
+        *static_cast<std::uintptr_t*>(to) = program->dlpi_addr;
+        return 1;  // the program itself comes first
+      },
+      &base);
+  std::ostringstream command;
+  command << "addr2line -Cfe /proc/" << getpid() << "/exe 0x" << std::hex
+          << reinterpret_cast<std::uintptr_t>(address) - base << " 2>/dev/null";
+  std::string output;
+  if (FILE* lines = popen(command.str().c_str(), "r")) {
+    char part[256];
+    while (std::fgets(part, sizeof(part), lines) != nullptr) output += part;
+    pclose(lines);
+  }
+  const auto end = output.find('\n');
+  if (end == std::string::npos) return {"?", "?"};
+  std::string line = output.substr(end + 1, output.find_first_of(" \n", end + 1) - end - 1);
+  return {output.substr(0, end), shortened(line)};
+}
+
+std::string name_of_place(std::uint32_t place) {
+  if ((place & kTold) != 0) {
+    const Where& where = told[place & ~kTold];
+    return shortened(text_of(where));
+  }
+  static std::map<std::uint32_t, std::string> known;
+  std::string& name = known[place];
+  if (name.empty()) name = looked_up(&__executable_start + place).second;
+  return name;
+}
+
+/// The kernel's name without template arguments and this namespace.
+std::string name_of_kernel(const void* kernel) {
+  std::string name = looked_up(kernel).first;
+  for (const std::string_view prefix : {"void ", "reduce_bench::traced::"})
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  return name.substr(0, name.find_first_of("<("));
+}
+
+// ---- one launch -------------------------------------------------------------------------------
+
+struct Launch {
+  const void* kernel;
+  Races races;
+  /// What the blocks of a cluster released when they arrived at a barrier, by its number.
+  std::map<std::pair<std::size_t, unsigned>, Knowledge> clusters;
+};
+std::optional<Launch> launch_in_progress;
+
+/// Notes that a launch met the barrier or fence; whether it is to order nothing.
+bool is_ignored(const Where& where) {
+  static std::vector<std::string> texts;  // by number of the place, as telling costs more
+  const std::uint32_t place = place_of(where) & ~kTold;
+  if (texts.size() <= place) texts.resize(place + 1);
+  if (texts[place].empty()) {
+    texts[place] = text_of(where) + ':' + std::to_string(where.column());
+    orderings_met().insert(texts[place]);
+  }
+  return settings().ordering_ignored_at == texts[place];
+}
+
+const char* verb_of(Kind kind) {
+  switch (kind) {
+    case Kind::kRead: return "reads";
+    case Kind::kWrite: return "writes";
+    case Kind::kVolatileRead: return "reads (volatile)";
+    case Kind::kVolatileWrite: return "writes (volatile)";
+    case Kind::kStrongRead: return "reads by load_volatile";
+    case Kind::kStrongWrite: return "writes by store_volatile";
+    case Kind::kAtomic: break;
+  }
+  return "updates atomically";
+}
+
+const NamedArray* array_at(std::uintptr_t address) {
+  for (const NamedArray& array : settings().arrays)
+    if (address - reinterpret_cast<std::uintptr_t>(array.data) < array.size_bytes) return &array;
+  return nullptr;
+}
+
+std::string text_of(const Race& race, std::size_t block_threads) {
+  std::ostringstream out;
+  const auto say = [&](const Access& access) {
+    out << "thread " << access.stamp.thread % block_threads << " of block " << access.stamp.block
+        << ' ' << verb_of(access.kind) << " at " << name_of_place(access.place);
+  };
+  if (const NamedArray* array = array_at(race.address)) {
+    const std::size_t byte = race.address - reinterpret_cast<std::uintptr_t>(array->data);
+    if (array->element_bytes == 1) out << "byte " << byte << " of the " << array->name << ": ";
+    else out << array->name << '[' << byte / array->element_bytes << "]: ";
+  } else if (const Block& block = *running.block;
+             race.address - block.shared < block.shared_bytes) {
+    out << "byte " << race.address - block.shared << " of shared memory: ";
+  } else {
+    out << "device memory: ";
+  }
+  say(race.earlier);
+  out << ", ";
+  say(race.later);
+  return out.str();
+}
+
+/// The first race's text, made while its block's shared memory is known.
+std::string first_race;
+
+void report(const std::vector<Race>& races, std::size_t before) {
+  if (before == 0 && !races.empty())
+    first_race = text_of(races.front(), running.block->order.threads.size());
+}
+
+void access_at(std::uintptr_t address, std::size_t size_bytes, Kind kind, std::uint32_t place) {
+  Block& block = *running.block;
+  if (kind == Kind::kWrite) {
+    const NamedArray* array = settings().arrays.empty() ? nullptr : array_at(address);
+    if (array != nullptr && array->any_store_wins) kind = Kind::kStrongWrite;
+  }
+  Races& races = launch_in_progress->races;
+  const std::size_t before = races.found().size();
+  races.access(block.order, running.thread, address, size_bytes, kind, place);
+  report(races.found(), before);
+}
+
+/// An access that the compiler reports. Those to a thread's own stack and to the program's own data
+/// are no access to device or shared memory.
+inline void compiled_access(const void* at, std::size_t size_bytes, Kind kind,
+                            const void* return_address) {
+  if (running.block == nullptr) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  if (address - running.stack < running.stack_bytes) return;
+  if (at >= &__executable_start && at < &_end) return;
+  access_at(address, size_bytes, kind, place_of(return_address));
+}
+
+}  // namespace
+
+// ---- what the emulator tells ------------------------------------------------------------------
+
+void access(const void* address, std::size_t size_bytes, Kind kind, const Where& where) {
+  if (running.block == nullptr) return;
+  access_at(reinterpret_cast<std::uintptr_t>(address), size_bytes, kind, place_of(where));
+}
+
+void fence(Scope scope, const Where& where) {
+  // A fence for the block orders nothing that a flag passes between blocks. No kernel has one
+  // within a block, where a barrier is at hand.
+  if (running.block == nullptr || scope == Scope::kBlock || is_ignored(where)) return;
+  running.block->order.fence(running.thread);
+}
+
+void begin_launch(const void* kernel) { launch_in_progress.emplace(Launch{kernel, {}, {}}); }
+
+void drop_launch() {
+  launch_in_progress.reset();
+  running = {};
+}
+
+void end_launch() {
+  const std::size_t races = launch_in_progress->races.found().size();
+  const std::string kernel = races > 0 ? name_of_kernel(launch_in_progress->kernel) : "";
+  drop_launch();
+  if (races == 0) return;
+  std::ostringstream out;
+  out << "race in " << kernel << ", " << first_race << ", and nothing orders them";
+  if (races > 1) out << "; " << races - 1 << " more pairs of lines race";
+  throw EmuError(out.str());
+}
+
+void begin_block(Block& block, std::uint32_t index, std::size_t threads, const void* shared,
+                 std::size_t shared_bytes) {
+  block = {BlockOrder(index, static_cast<std::uint32_t>(threads)),
+           reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
+}
+
+void end_block(Block& block) {
+  launch_in_progress->races.forget(block.shared, block.shared_bytes);
+}
+
+void enter(Block& block, std::size_t t, const void* stack, std::size_t stack_bytes) {
+  running = {&block, static_cast<std::uint32_t>(t), reinterpret_cast<std::uintptr_t>(stack),
+             stack_bytes};
+}
+void leave() { running = {}; }
+
+void barrier(Block& block, const Where& where) {
+  if (!is_ignored(where)) block.order.barrier();
+}
+
+void warp_barrier(Block& block, std::size_t first, unsigned mask, const Where& where) {
+  if (!is_ignored(where)) block.order.warp_barrier(static_cast<std::uint32_t>(first), mask);
+}
+
+void arrive_at_cluster_barrier(std::size_t cluster, unsigned number, const Where& where) {
+  if (is_ignored(where)) return;
+  Knowledge& known = launch_in_progress->clusters[{cluster, number}];
+  known = joined(known, running.block->order.release(running.thread));
+}
+
+void leave_cluster_barrier(std::size_t cluster, unsigned number) {
+  const auto known = launch_in_progress->clusters.find({cluster, number});
+  if (known != launch_in_progress->clusters.end())
+    running.block->order.acquire(running.thread, known->second);
+}
+
+}  // namespace trace
+}  // namespace reduce_bench::traced
+
+// ---- what the compiler calls ------------------------------------------------------------------
+
+namespace {
+using reduce_bench::traced::trace::compiled_access;
+using reduce_bench::traced::trace::Kind;
+}  // namespace
+
+#define REPORT(name, size_bytes, kind)                                          \
+  void name(void* at) {                                                         \
+    compiled_access(at, size_bytes, kind, __builtin_return_address(0));         \
+  }
+#define REPORT_SIZE(bytes)                                                  \
+  REPORT(__tsan_read##bytes, bytes, Kind::kRead)                            \
+  REPORT(__tsan_write##bytes, bytes, Kind::kWrite)                          \
+  REPORT(__tsan_volatile_read##bytes, bytes, Kind::kVolatileRead)           \
+  REPORT(__tsan_volatile_write##bytes, bytes, Kind::kVolatileWrite)         \
+  REPORT(__tsan_unaligned_read##bytes, bytes, Kind::kRead)                  \
+  REPORT(__tsan_unaligned_write##bytes, bytes, Kind::kWrite)                \
+  REPORT(__tsan_unaligned_volatile_read##bytes, bytes, Kind::kVolatileRead) \
+  REPORT(__tsan_unaligned_volatile_write##bytes, bytes, Kind::kVolatileWrite)
+
+extern "C" {
+REPORT_SIZE(1)
+REPORT_SIZE(2)
+REPORT_SIZE(4)
+REPORT_SIZE(8)
+REPORT_SIZE(16)
+void __tsan_read_range(void* at, std::size_t size_bytes) {
+  compiled_access(at, size_bytes, Kind::kRead, __builtin_return_address(0));
+}
+void __tsan_write_range(void* at, std::size_t size_bytes) {
+  compiled_access(at, size_bytes, Kind::kWrite, __builtin_return_address(0));
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+}
