@@ -19,12 +19,18 @@ struct Ledger {
 
   /// Gives the calling block the next tile: a tile's predecessors have been taken before it.
   __device__ unsigned take_tile() { return atomicAdd(&next_tile, 1u); }
+  /// The number of this launch. Volatile, as the last block counts it up.
+  __device__ unsigned launch_number() const {
+    return *static_cast<const volatile unsigned*>(&launch);
+  }
   /// Every block calls this at its end. The last one prepares the next launch: all others have read
   /// what they need.
   __device__ void leave() {
     if (atomicAdd(&done, 1u) != gridDim.x - 1) return;
-    next_tile = done = 0;
-    ++launch;
+    // Atomics, as nothing orders these stores behind what the other blocks did to the same words.
+    atomicExch(&next_tile, 0u);
+    atomicExch(&done, 0u);
+    atomicAdd(&launch, 1u);
   }
 };
 

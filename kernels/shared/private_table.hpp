@@ -177,9 +177,10 @@ struct Clearing {
     const std::size_t end = n * (blockIdx.x + 1) / blocks();
     for (std::size_t i = n * blockIdx.x / blocks() + threadIdx.x; i < end; i += blockDim.x)
       results[i] = neutral;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(&cleared, 1ull);
+    if (threadIdx.x != 0) return;
+    __threadfence();  // after the barrier, so that it covers the stores of the whole block
+    atomicAdd(&cleared, 1ull);
   }
   /// Once the block has called this and passed its next barrier, all results are cleared. The
   /// block's last thread waits, as its warp has the fewest inputs where tiles go in rounds. The last
@@ -189,7 +190,7 @@ struct Clearing {
     while (load_volatile(&cleared) != blocks()) wait_hint();
     __threadfence();
     if (atomicAdd(&left, 1u) != gridDim.x - 1) return;
-    left = 0;
+    atomicExch(&left, 0u);  // no plain store: nothing orders it behind the others' atomics
     store_volatile(&cleared, 0ull);
   }
 };

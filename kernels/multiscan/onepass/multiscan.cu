@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
   auto* ticket = reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row());
   if (threadIdx.x == 0) {
     ticket[0] = ledger->take_tile();
-    ticket[1] = ledger->launch;
+    ticket[1] = ledger->launch_number();
   }
   sets.template clear<Op>();
   __syncthreads();

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
   const Pieces pieces(ticket + 2);
   if (threadIdx.x == 0) {
     ticket[0] = ledger->take_tile();
-    ticket[1] = ledger->launch;
+    ticket[1] = ledger->launch_number();
   }
   sets.template clear<Op>();
   pieces.clear();

@@ -24,6 +24,10 @@ inline std::size_t spinerec_bytes(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() { return sizeof(Spinerec<T>); });
 }
 
+/// The publication's arbitrary concurrent write: threads may store to one word at once, and one of
+/// the values stays. Plain stores promise nothing of the kind.
+__device__ inline void store_one_of_several(volatile Count& word, Count value) { word = value; }
+
 /// Scans `count` inputs. `records` are side * side nodes, then the buckets, whose `spinesum` in the
 /// end is their total in the segment. A barrier stands after every step of the publication.
 template <class Op, class T>
@@ -41,10 +45,10 @@ __device__ void scan_by_spine_tree(Spinerec<T>* records, const T* values, const 
     if (i < count) {
       const unsigned parent = records[nodes + labels[i]].spine;
       records[i].spine = parent;
-      records[parent].is_spine = 1;
+      store_one_of_several(records[parent].is_spine, 1);
     }
     __syncthreads();
-    if (i < count) records[nodes + labels[i]].spine = i;  // one of equal labels wins
+    if (i < count) store_one_of_several(records[nodes + labels[i]].spine, i);
     __syncthreads();
   }
   for (unsigned column = 0; column < side; ++column) {
