@@ -104,6 +104,7 @@ class Registry:
             # a tolerance is a factor from 1 upwards; as a lower limit it is the same downwards
             if check["at_least"] in ("same", "flat"):
                 low = 1 / low
+            # half of the gain, as of `about`: above 1, so that no loss is a part of a gain
             elif low > 1 and check["kind"] == "ratio" and "at_most" not in check:
                 part = (1 + (low - 1) / 2, math.inf)
         high = self.number(check["at_most"]) if "at_most" in check else math.inf

@@ -51,7 +51,9 @@ from reduce_bench_report.predicates import (
     case_name,
     compared,
     key_of,
+    outlasting_launches,
     simulated_times,
+    takes_slowest,
 )
 from reduce_bench_report.regimes import departures, meaning, tables_of, translated
 
@@ -171,7 +173,7 @@ def _judge(
         claim,
         regime,
         meaning(claim, runs, registry),
-        _cause(claim, moved, printed, regime),
+        _cause(claim, moved, printed, regime, registry),
         tuple(_published(value, registry) for value in claim["published"]),
         _published_conditions(claim, registry),
     )
@@ -202,7 +204,9 @@ def _with_repeats(runs: Sequence[Results]) -> list[list[Measured]]:
     ]
 
 
-def _cause(claim: Json, moved: Json | None, printed: Reading, regime: Reading) -> Cause | None:
+def _cause(
+    claim: Json, moved: Json | None, printed: Reading, regime: Reading, registry: Registry
+) -> Cause | None:
     """Why a claim is not reproduced, by either reading; None where it is or where none tests it."""
     failed = [each for each in (printed, regime) if each.verdict is Verdict.NOT_REPRODUCED]
     refuting = [check.what for check in printed.checks if check.role == "refutes"]
@@ -221,7 +225,7 @@ def _cause(claim: Json, moved: Json | None, printed: Reading, regime: Reading) -
             "by elimination: it fails in the source's regime, and no other cause is supported",
         )
     found = "not measured" if regime.verdict is Verdict.NOT_TESTABLE else regime.verdict.value
-    outside = departures(moved, printed.points)
+    outside = departures(moved, printed.points, registry)
     # A condition that is gone explains a failure only if the claim was seen to hold under it.
     seen = regime.verdict in (Verdict.REPRODUCED, Verdict.IN_PART)
     evidence = "; ".join([f"{found} in the source's regime", *outside])
@@ -253,11 +257,13 @@ def _evaluate(context: Context, runs: Sequence[Sequence[Measured]]) -> CheckResu
     pools = [[m for m in run if m.point.variant in variants] for run in runs]
     if kind == "verification":
         return _verification(context, [measured for pool in pools for measured in pool])
-    complete = [pool for pool in pools if not _missing(context, pool)]
+    outlasting = [outlasting_launches(context, pool) for pool in pools]
+    complete = [pool for pool in outlasting if not _missing(context, pool)]
     if complete:
         cases, missing = _hull([_cases(context, pool) for pool in complete]), []
     else:
-        together = [measured for pool in pools for measured in pool]
+        every = [measured for pool in pools for measured in pool]
+        together = outlasting_launches(context, every)
         cases, missing = _cases(context, together), _missing(context, together)
     if context.check.get("mean"):
         cases = _mean(cases)
@@ -332,7 +338,9 @@ def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
         if not counted:
             clauses.append(f"no point of {describe(selection)}{_why(matching)}")
             continue
-        asked = {name: required(selection, name) for name in axes}
+        ranges = [name for name, wanted in selection.items() if isinstance(wanted, dict)]
+        of_every_size = ranges if selection in context.of_every_size else []
+        asked = {name: required(selection, name) for name in (*axes, *of_every_size)}
         asked = {name: values for name, values in asked.items() if values}
         for values in itertools.product(*asked.values()):
             exact = dict(zip(asked, values, strict=True))
@@ -399,21 +407,22 @@ def _missing_simulations(context: Context, pool: Sequence[Measured]) -> list[str
 def _universal(check: Json) -> list[str]:
     """The sides of a ratio whose lists mean every one of them, and not any one."""
     upper, lower = (limit in check or "about" in check for limit in ("at_most", "at_least"))
-    slowest = check.get("to_pick") == "slowest"
-    return [*(["of"] if lower else []), *(["to"] if (lower if slowest else upper) else [])]
+    of = upper if takes_slowest(check, "of") else lower
+    to = lower if takes_slowest(check, "to") else upper
+    return [*(["of"] if of else []), *(["to"] if to else [])]
 
 
 def _why(uncounted: Sequence[Measured]) -> str:
     """Why points that are there do not count, in brackets."""
-    reasons = sorted(
-        {
-            m.point.outcome
-            if m.point.status != "ok" or m.point.known_wrong
-            else f"not timed {MODE}"
-            for m in uncounted
-        }
-    )
+    reasons = sorted({_why_not(measured) for measured in uncounted})
     return f" (there but {' or '.join(reasons)})" if reasons else ""
+
+
+def _why_not(uncounted: Measured) -> str:
+    point = uncounted.point
+    if point.status != "ok" or point.known_wrong:
+        return point.outcome
+    return "bound by launches" if MODE in point.timing else f"not timed {MODE}"
 
 
 def _verification(context: Context, pool: Sequence[Measured]) -> CheckResult:
@@ -459,9 +468,9 @@ def _what(context: Context) -> str:
     short = [_short(context, part) for part in _parts(check)]
     kind = check["kind"]
     if kind == "ratio":
-        slowest = "the slowest of " if check.get("to_pick") == "slowest" else ""
+        of, to = ("the slowest of " if takes_slowest(check, s) else "" for s in ("of", "to"))
         mean = "mean of " if check.get("mean") else ""
-        return f"{mean}time of {short[0]} over {slowest}{short[1]}"
+        return f"{mean}time of {of}{short[0]} over {to}{short[1]}"
     if kind == "steps":
         what = "each step of " + " > ".join(short)
         along = f" along {axis_name(check['along'])}" if "along" in check else ""

@@ -22,6 +22,7 @@ class Measured:
     point: Point
     run: Results
     repeats: "tuple[Measured, ...]" = ()
+    launch_bound: bool = False  # whether launches could decide what it is compared for
 
     @property
     def noise(self) -> float:
@@ -35,7 +36,7 @@ class Measured:
     @property
     def counts(self) -> bool:
         """Whether it has a time that claims are about."""
-        return self.point.is_right and MODE in self.point.timing
+        return self.point.is_right and MODE in self.point.timing and not self.launch_bound
 
     @property
     def time_ns(self) -> Interval:
@@ -100,6 +101,17 @@ def _read_launches(measured: Measured) -> Value | None:
         return None
     read = input_bytes(point.n, point.type, point.operation)
     return float(read / gpu["peak_gb_per_s"] / launch_ns)
+
+
+def launch_share(measured: Measured) -> float:
+    """The part of its time that launching its kernels takes, each as long as an empty one of that
+    run. Of a library, whose kernels no record counts, at least one; none on a host."""
+    ceilings = measured.run.document["ceilings"].get("cuda")
+    if measured.point.backend != "cuda" or not ceilings or not ceilings["empty_launch_ns"]:
+        return 0.0
+    launch = measured.point.raw["launch"]
+    kernels = max(1, launch["kernels"]) if launch else 1
+    return float(kernels * ceilings["empty_launch_ns"] / measured.time_ns.value)
 
 
 def input_bytes(n: int, element_type: str, operation: str) -> int:

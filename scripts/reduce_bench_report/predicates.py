@@ -3,6 +3,7 @@
 claims.py holds them against the check's limits.
 """
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +17,11 @@ from reduce_bench_report.points import (
     Measured,
     axis,
     axis_name,
+    launch_share,
     matches,
     sort_key,
 )
+from reduce_bench_report.regimes import most_launch_share
 
 Cases = dict[str, tuple[Interval, tuple[Measured, ...]]]
 
@@ -47,10 +50,20 @@ class Context:
         return [self.selection(part) for part in parts]
 
     @property
+    def of_every_size(self) -> list[Json]:
+        """The sides of a ratio that hold for the slowest of their sizes, and so for all."""
+        sides = [side for side in ("of", "to") if takes_slowest(self.check, side)]
+        return [self.selection(self.check[side]) for side in sides]
+
+    @property
     def variants(self) -> set[str]:
         """Every variant that the check's selections name."""
         named = [selection["variant"] for selection in self.selections]
         return {variant for one in named for variant in (one if isinstance(one, list) else [one])}
+
+
+def takes_slowest(check: Json, side: str) -> bool:
+    return bool(check.get(f"{side}_pick") == "slowest")
 
 
 def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
@@ -95,14 +108,17 @@ def case_name(match: Sequence[str], key: Key) -> str:
 
 
 def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:
-    """Time `of` over time `to`, each the fastest of its points with the same `match`."""
+    """Time `of` over time `to`, each the fastest of its points with the same `match`, or the
+    slowest where the check says so."""
     check, match = context.check, context.match
     of = _grouped(pool, context.selection(check["of"]), match)
     to = _grouped(pool, context.selection(check["to"]), match)
-    pick = _slowest if check.get("to_pick") == "slowest" else _fastest
+    pick_of, pick_to = (
+        _slowest if takes_slowest(check, side) else _fastest for side in ("of", "to")
+    )
     cases: Cases = {}
     for key in sorted(of.keys() & to.keys(), key=sort_key):
-        above, below = _fastest(of[key]), pick(to[key])
+        above, below = pick_of(of[key]), pick_to(to[key])
         cases[case_name(match, key)] = (_ratio_of(above, below), (above, below))
     return cases
 
@@ -250,6 +266,28 @@ def _accesses_per_element(_: Context, measured: Measured) -> Interval | None:
 
 def _relative_error(_: Context, measured: Measured) -> Interval | None:
     return _exact(measured.point.raw["verification"]["error_relative"])
+
+
+def outlasting_launches(context: Context, pool: Sequence[Measured]) -> Sequence[Measured]:
+    """The pool for a check in a bandwidth-bound regime. Where launching the kernels of a compared
+    point takes more of its time than what counts as the same, launches could decide, and nothing
+    with the same `match`, among it n, counts.
+
+    What is compared is chosen before, so that no point is passed over for being too fast.
+    """
+    if "read_launches" not in context.claim.get("base", {}):
+        return pool
+    match, most = context.match, most_launch_share(context.registry)
+    compared_points = PREDICATES[context.check["kind"]](context, pool).values()
+    bound = {
+        key_of(points[0], match)
+        for _, points in compared_points
+        if any(launch_share(measured) > most for measured in points)
+    }
+    return [
+        dataclasses.replace(measured, launch_bound=key_of(measured, match) in bound)
+        for measured in pool
+    ]
 
 
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {

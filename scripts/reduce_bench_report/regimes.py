@@ -16,6 +16,7 @@ from reduce_bench_report.points import (
     axis_name,
     describe,
     input_bytes,
+    launch_share,
     wanted_text,
     within,
 )
@@ -25,9 +26,16 @@ COMPARED = ("ratio", "steps", "flat", "value", "difference", "choice")
 
 
 def least_launches(registry: Registry) -> float:
-    """How many empty launches reading must take for one of them not to count: to be at most what
-    counts as the same."""
-    return 1 / (registry.number("same") - 1)
+    """How many empty launches reading must take for one of them not to count.
+
+    A point has as many as it has kernels: `outlasting_launches` holds all of them against its time.
+    """
+    return 1 / most_launch_share(registry)
+
+
+def most_launch_share(registry: Registry) -> float:
+    """The most of a time that launches may take and not count: what counts as the same."""
+    return registry.number("same") - 1
 
 
 def translated(claim: Json, registry: Registry) -> Json | None:
@@ -82,7 +90,7 @@ def _selection(part: Json, base: Json, added: Json, dropped: set[str]) -> Json:
     return kept | dict.fromkeys(added) if of_host else kept
 
 
-def departures(moved: Json, points: Sequence[Measured]) -> list[str]:
+def departures(moved: Json, points: Sequence[Measured], registry: Registry) -> list[str]:
     """What of the points as printed is outside of the regime, quantity by quantity."""
     said = []
     for name, wanted in moved.get("base", {}).items():
@@ -93,6 +101,9 @@ def departures(moved: Json, points: Sequence[Measured]) -> list[str]:
         if outside:
             ends = dict.fromkeys(f"{end:.3g}" for end in (min(outside), max(outside)))
             said.append(f"{axis_name(name)} {' to '.join(ends)}, not {wanted_text(wanted)}")
+    largest, most = max(map(launch_share, points), default=0), most_launch_share(registry)
+    if moved["regime"]["bound"] == "bandwidth" and largest > most:
+        said.append(f"launches take up to {largest:.1%} of a time, not at most {most:.0%}")
     return said
 
 
@@ -156,7 +167,10 @@ def _sizes(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
     base, card = claim.get("base", {}), hardware_of(claim, registry)
     peak, launch_ns = _measured_card(runs)
     least = f"{least_launches(registry):.3g} empty launches"
-    said = f"Any n counts whose reading takes {least} or more at peak"
+    said = (
+        f"Any n counts whose reading takes {least} or more at peak, and at which the launches of "
+        f"all its kernels are at most {most_launch_share(registry):.0%} of each compared time"
+    )
     n, element_type, operation = (base.get(name) for name in ("n", "type", "operation"))
     element_type = element_type[0] if isinstance(element_type, list) else element_type
     if not isinstance(n, int) or element_type is None or operation is None:
@@ -167,10 +181,10 @@ def _sizes(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
         takes.append(f"{read / card.peak_gb_per_s / 1e3:.4g} µs on the {card}")
     if peak and launch_ns:
         launches = read / peak / launch_ns
-        bound = "bandwidth-bound" if launches >= least_launches(registry) else "launch-bound"
+        few = ": launch-bound" if launches < least_launches(registry) else ""
         takes.append(
             f"{read / peak / 1e3:.4g} µs here, {launches:.3g} launches of "
-            f"{launch_ns / 1e3:.3g} µs: {bound}"
+            f"{launch_ns / 1e3:.3g} µs{few}"
         )
     return f"{said}; reading {n} inputs takes {', and '.join(takes)}." if takes else f"{said}."
 

@@ -339,7 +339,8 @@ def _case(check: CheckResult, case: Case) -> str:
     what = f"{case.name}: " if case.name else ""
     outcome = case.outcome.value
     if case.outcome is Outcome.PART:
-        outcome += ", more" if case.measured.low > case.limits.high else ", less"
+        more = case.measured.low > case.limits.high
+        outcome += ", at most twice the gain" if more else ", half of the gain or more"
     return f"{what}{_number(case)}, limit {case.limits}: {outcome}"
 
 
