@@ -1,6 +1,8 @@
 """Which variant is recommended, on made-up results."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import made_up
@@ -8,7 +10,12 @@ import pytest
 from made_up import point, unmeasured
 from reduce_bench_report.loader import Results
 from reduce_bench_report.points import Measured
-from reduce_bench_report.recommend import Recommendation, excess, recommendations
+from reduce_bench_report.recommend import (
+    HIGHEST_SHARE,
+    Recommendation,
+    excess,
+    recommendations,
+)
 
 Loaded = Callable[..., Results]
 KEYED: Any = {"operation": "multireduce", "labels": {"name": "uniform"}}
@@ -130,3 +137,19 @@ def test_size_without_a_verified_time(loaded: Loaded) -> None:
 @pytest.mark.parametrize(("share", "factor"), [(None, None), (1.05, None), (2.47, 2.47)])
 def test_excess_over_the_ceiling(share: float | None, factor: float | None) -> None:
     assert excess(share) == factor
+
+
+@pytest.mark.parametrize(
+    ("path", "stated"),
+    [
+        ("apps/reduce-bench/results/table.cpp", r"kHighestShare = (1\.\d+);"),
+        ("apps/reduce-bench/results/table.cpp", r"share is above (\d+) %"),
+        ("README.md", r"`!` marks more than (\d+) %"),
+        ("docs/reproduce.md", r"share above (\d+) % is marked"),
+    ],
+)
+def test_tables_report_and_pages_mark_the_same_shares(path: str, stated: str) -> None:
+    text = (Path(__file__).parents[2] / path).read_text(encoding="utf-8")
+    (number,) = re.findall(stated, text)
+    share = float(number) if "." in number else float(number) / 100
+    assert share == HIGHEST_SHARE
