@@ -7,6 +7,7 @@ import copy
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -1541,7 +1542,7 @@ def test_published_times_reproduce_their_own_claims(number: int) -> None:
 # Configurations
 
 
-# No parameter of these says how many blocks they launch: claims that ask for few of them have a gap.
+# No parameter of these says how many blocks they launch: claims that ask for few have a gap.
 FILL_THE_CARD = {"catanzaro/two-stage", "jradi/unrolled"}
 
 
@@ -1653,6 +1654,29 @@ def test_a_card_of_scaled_times_has_a_bandwidth() -> None:
         for check in claim["checks"]:
             if "card" in check:
                 assert REGISTRY.tables[check["card"]].peak_gb_per_s
+
+
+def test_departures_are_listed_with_every_claim_about_their_kernel() -> None:
+    adr = (Path(__file__).parents[2] / "docs/adr/0010-claims.md").read_text(encoding="utf-8")
+    listed = {
+        variant: [int(number) for number in numbers.split(", ")]
+        for variant, numbers in re.findall(r"^\| `([a-z0-9/-]+)` \| ([\d, ]+) \|", adr, re.M)
+    }
+    assert listed
+    for variant, numbers in listed.items():
+        about = [number for number, claim in CLAIMS.items() if variant in measured_variants(claim)]
+        assert numbers == about, variant
+
+
+def measured_variants(claim: Json) -> set[str]:
+    """Those on which the verdict rests, as printed and in the source's regime."""
+    found: set[str] = set()
+    for check in [*claim["checks"], *claim["regime"].get("checks", [])]:
+        parts = check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]
+        for part in parts if "role" not in check else []:
+            named = (claim.get("base", {}) | part)["variant"]
+            found |= {named} if isinstance(named, str) else set(named)
+    return found
 
 
 # The command

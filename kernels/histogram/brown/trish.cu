@@ -18,7 +18,8 @@
 //   which four counters share a word; here they are those that a thread flushes. A batch has 7
 //   words, or 9, or 1; the size of the publication's is not known to us. The publication fits 3
 //   blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole aligned
-//   words are counted by the second kernel.
+//   words are counted by the second kernel. eilers 4.3.1 says that partial histograms are combined
+//   by atomics, but Algorithm 4.3 by a second kernel, as here.
 
 #include "kernels/histogram/byte_counters.hpp"
 

@@ -17,7 +17,9 @@
 //   the 64 F threads share the flush: each of the F groups adds up its part of every row in
 //   registers, and at the end the groups add theirs together in shared memory. The publication fits
 //   3 blocks into the 48 KB of an SM; auto takes as many as are resident. Labels outside of whole
-//   aligned words are counted by the second kernel.
+//   aligned words are counted by the second kernel. Each thread first loads all 63 / F words of a
+//   flush into registers and then counts them; the text says that TRISH fetches several words in a
+//   batch, but not how many. Partial histograms are combined as in brown/trish, by a second kernel.
 
 #include "kernels/histogram/byte_counters.hpp"
 

@@ -16,7 +16,8 @@
 //   all are corrected, the last by more blocks, so that a thread takes at most 16383 words. A
 //   block's share is bounds-checked, where the listing needs n to divide evenly. The publication
 //   fits 3 blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole
-//   aligned words are counted by the second kernel.
+//   aligned words are counted by the second kernel. eilers 4.3.1 says that partial histograms are
+//   combined by atomics, but Algorithm 4.2 by a second kernel, as here.
 
 #include "kernels/histogram/partials.hpp"
 

@@ -13,7 +13,8 @@
 // Deviations: the thesis names the aim, not the ways of shuffling; the paper has several. Here lane
 //   l takes its words from the l-th of 32 equal segments of the input; shuffle=none reads as
 //   podlozhnyuk/256 does. The number of blocks is not stated; here as many as are resident. Labels
-//   outside of whole aligned words are counted by the second kernel.
+//   outside of whole aligned words are counted by the second kernel. eilers 4.3.1 says that all of
+//   these histograms combine their partial ones by atomics; here a second kernel adds them up.
 
 #include "kernels/histogram/partials.hpp"
 

@@ -17,7 +17,8 @@
 //   reading back, all its lanes repeating until the last has counted. form changes nothing with
 //   method=atomics, which the later samples have. The publication runs 240 blocks, 8 for each of
 //   the 30 multiprocessors of its time; here they are 8 for each SM. Labels outside of whole
-//   aligned words are counted by the second kernel.
+//   aligned words are counted by the second kernel. eilers 4.3.1 says that all of these histograms
+//   combine their partial ones by atomics; here a second kernel adds them up.
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"

@@ -16,7 +16,8 @@
 // Deviations: the publication swaps bits for 16 banks, so that lanes l and l + 16 of a warp
 //   conflict on cards with 32; that form is banks=16, and groups=3 is its block of 192 threads. The
 //   samples take the upper six bits of a byte for the bin, here the label is the bin. Labels
-//   outside of whole aligned words are counted by the second kernel.
+//   outside of whole aligned words are counted by the second kernel. eilers 4.3.1 says that all of
+//   these histograms combine their partial ones by atomics; here a second kernel adds them up.
 
 #include "kernels/histogram/partials.hpp"
 

@@ -14,7 +14,8 @@
 // Deviations: the tag loop is that of podlozhnyuk/256, with its race since Volta as
 //   form=as-published. The publication derives the number of warps from a formula for its cards;
 //   here it is a parameter, and a block takes all the shared memory that it can have (as published
-//   16 KB: shared_kib=16). Blocks write partial histograms and a second kernel merges them.
+//   16 KB: shared_kib=16). Blocks write partial histograms and a second kernel adds them up, where
+//   eilers 4.3.1 says that all of these histograms combine them by atomics.
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"

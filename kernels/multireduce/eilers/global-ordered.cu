@@ -14,7 +14,8 @@
 // Deviations: Algorithm 4.8 omits the thread's own offset; here it is added. A thread's part is
 //   rounded up to whole steps and bounds-checked. The threads of the publication, 6144 in 16 blocks
 //   on 8 multiprocessors, are scaled to the card. Each thread first sets its buckets to the neutral
-//   element.
+//   element. A thread takes items=8 inputs at a time, where the publication takes as many as shared
+//   memory holds; items=16 and 32 are nearer to that.
 
 #include "kernels/shared/global_ordered.hpp"
 

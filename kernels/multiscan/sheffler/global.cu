@@ -24,7 +24,9 @@
 //   each other by number. The record has four fields as Listing 5.1 prints, 16 bytes for 4-byte
 //   values where the text counts 12, but with a flag in place of its multisum, which is the result
 //   itself. `spinesum` is combined by the operator, not by +. The arbitrary write is a plain store
-//   by several threads, one of which lasts: racecheck reports it.
+//   by several threads, one of which lasts: racecheck reports it. The thesis gives every block its
+//   own records; here every segment is a block, so that there are records for all segments at once,
+//   and no later segment uses those of an earlier one again.
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 

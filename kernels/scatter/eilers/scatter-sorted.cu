@@ -8,9 +8,10 @@
 // Traffic: the sort's passes, then gpu/scatter's.
 // Preconditions: n < 2^32.
 // Deviations: winner=last is gpu/scatter's; the sort is stable, so the last of equal labels stays
-//   the last. The grid covers the whole sorted input, where the thesis tries a contiguous segment
-//   for each block and a strided one, and does not state which its results show. sort_bits=auto
-//   leaves the 9 lowest bits unsorted, the most with which the thesis's scatter stays fast.
+//   the last. The thesis states its limits for two scatters: 8 unsorted bits where every block has
+//   a contiguous segment of the sorted input, 9 where all threads stride over the whole of it. Here
+//   each block has 256 neighbouring inputs, so that blocks under way together have neighbouring
+//   ones, as with striding; sort_bits=auto leaves 9 bits unsorted, as striding allows.
 
 #include <algorithm>
 
