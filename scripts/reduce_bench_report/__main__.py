@@ -3,6 +3,11 @@
 An installed copy has the same as `reduce-bench-report`, but for `readme`, which needs a checkout.
 """
 
+from reduce_bench_report import interrupts
+
+if __name__ == "__main__":
+    interrupts.end_the_program()  # before the imports, which take the first second
+
 import argparse
 import contextlib
 import dataclasses
@@ -12,15 +17,14 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
 
 try:
     from reduce_bench_report import (
@@ -45,8 +49,7 @@ try:
     )
     from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
-except KeyboardInterrupt:  # importing takes the first second
-    sys.exit(EXIT_INTERRUPTED)
+    from reduce_bench_report.texts import message_text
 except ModuleNotFoundError as error:  # a traceback would not say how to install the packages
     print(
         f"reduce_bench_report: needs the Python packages of requirements.txt ({error}): make "
@@ -73,9 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except InputError as error:
         _complain(f"{error}.")
-    except KeyboardInterrupt:
-        _complain("interrupted.")
-        return EXIT_INTERRUPTED
     except OSError as error:
         if error.filename is not None:
             raise
@@ -92,7 +92,7 @@ def _flush_output() -> None:
 
 def _complain(sentence: str) -> None:
     try:
-        _say(f"reduce_bench_report: {sentence}")
+        _say(message_text(f"reduce_bench_report: {sentence}"))
     except OSError:
         _discard(sys.stderr)
 
@@ -113,6 +113,9 @@ class _Parser(argparse.ArgumentParser):
         """As of any parser, but what cannot be written is an error."""
         print(self.format_help(), end="", file=file)
 
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; --help shows what is allowed")
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=" ".join(COMMAND), description=sys.modules[__package__].__doc__)
@@ -121,6 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "figures",
         help="regenerate the publications' tables and figures, and draw the sweeps over n",
+        epilog=textwrap.fill(f"Ids: {', '.join(EXPERIMENTS)}", 100, break_on_hyphens=False),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
         "--results",
@@ -223,16 +228,31 @@ def _formats(text: str) -> list[str]:
 
 
 def _ids(text: str) -> list[str]:
-    ids = [each.strip() for each in text.split(",")]
+    ids = [each.strip() for each in text.split(",") if each.strip()]
     for each in ids:
         if each not in EXPERIMENTS:
-            _say(textwrap.fill(", ".join(EXPERIMENTS), 100, break_on_hyphens=False))
             near = difflib.get_close_matches(each, EXPERIMENTS, 1)
-            hint = f"; the nearest is '{near[0]}'" if near else ""
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
             raise argparse.ArgumentTypeError(
-                f"there is no figure or table '{each}'{hint}; all ids stand above"
+                f"there is no '{_excerpt(each)}'{hint}, only {_brief(EXPERIMENTS)}"
             )
+    if not ids:
+        raise argparse.ArgumentTypeError(f"it names none of {_brief(EXPERIMENTS)}")
     return ids
+
+
+def _brief(ids: Iterable[str]) -> str:
+    """The ids, of which those that begin alike stand together: `eilers-F2.1 ... (36)`."""
+    by_source: dict[str, list[str]] = {}
+    for each in ids:
+        by_source.setdefault(each.partition("-")[0], []).append(each)
+    return ", ".join(
+        f"{first} ... ({1 + len(more)})" if more else first for first, *more in by_source.values()
+    )
+
+
+def _excerpt(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _runs(options: argparse.Namespace) -> list[Results]:

@@ -2,7 +2,6 @@
 
 import io
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any, BinaryIO, TypeVar
 
 import matplotlib
 from matplotlib.figure import Figure
+
+from reduce_bench_report import interrupts
 
 FORMATS = ("svg", "png", "pdf")
 DATES = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that files can be compared
@@ -51,15 +52,11 @@ def in_parallel(
     if len(arguments) < 2:
         return [draw_one(*each) for each in arguments]
     workers = min(len(arguments), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, initializer=_ignore_interrupts) as pool:
-        running = [pool.submit(draw_one, *each) for each in arguments]
+    with ProcessPoolExecutor(workers, initializer=interrupts.ignore) as pool:
+        with interrupts.put_off():
+            running = [pool.submit(draw_one, *each) for each in arguments]
         try:
             return [each.result() for each in running]
         except BaseException:
             pool.shutdown(cancel_futures=True)  # or it would draw all of them first
             raise
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal, and the one that waits ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""How sizes and times are written, wherever they are shown."""
+"""How sizes, times and messages are written, wherever they are shown."""
 
 # multiples of a nanosecond, the largest first
 TIME_SCALES = {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0}
@@ -26,3 +26,10 @@ def number_text(value: float) -> str:
 
 def share_text(share: float) -> str:
     return f"{100 * share:,.0f} %"
+
+
+def message_text(message: str) -> str:
+    """The message as one line of fewer than 300 characters, which loses its middle where it is
+    long: its end is the advice."""
+    line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+    return line if len(line) <= 280 else f"{line[:190]} ... {line[-85:]}"

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -194,15 +195,36 @@ def test_ids_may_have_spaces_after_their_commas(
     assert capsys.readouterr().err.startswith("jradi-F3: not drawn: ")
 
 
-def test_an_id_that_there_is_not_lists_those_that_there_are(
-    capsys: pytest.CaptureFixture[str],
+def test_help_lists_every_id(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["figures", "--help"]) == 0
+    listed = capsys.readouterr().out.partition("Ids: ")[2]
+    assert listed.replace(",", " ").split() == list(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("only", [",jradi-T1", "jradi-T1,,jradi-F3", "jradi-T1,"])
+def test_empty_ids_are_passed_over(save: Save, tmp_path: Path, only: str) -> None:
+    arguments = ["figures", "--results", save(JRADI_T1), "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--only", only]) == 0
+    assert (tmp_path / "out" / "jradi-T1.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ("nope", "there is no 'nope', only reduce-gbs ... (3), keyed-multireduce ... (4), "),
+        ("jradi-T1,jradi-T9", "there is no 'jradi-T9' (did you mean 'jradi-T"),
+        ("x" * 2000, f"there is no '{'x' * 37}...', only reduce-gbs ... (3), "),
+        (" , ", "it names none of reduce-gbs ... (3), "),
+    ],
+)
+def test_an_id_that_there_is_not_is_told_in_a_line(
+    capsys: pytest.CaptureFixture[str], only: str, said: str
 ) -> None:
-    assert main(["figures", "--only", "jradi-T1,jradi-T9"]) == 2
-    *_, sentence = lines = capsys.readouterr().err.splitlines()
-    assert "there is no figure or table 'jradi-T9'; the nearest is 'jradi-T" in sentence
-    assert len(sentence) < 300
-    listed = " ".join(lines).partition("usage:")[0].replace(",", " ").split()
-    assert listed == list(EXPERIMENTS)
+    assert main(["figures", "--only", only]) == 2
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(f"reduce_bench_report: argument --only: {said}")
+    assert sentence.endswith("; --help shows what is allowed.\n")
+    assert (sentence.count("\n"), len(sentence) < 300) == (1, True)
 
 
 def make(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
@@ -306,12 +328,17 @@ def test_bench_without_its_configuration_fails_before_it_builds(tmp_path: Path) 
 
 
 def test_runs_of_different_devices_are_refused(
-    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    save: Save,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # a message with two long paths loses its middle
     other = made_up.results(JRADI_T1)
     other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
-    path = made_up.write(other, tmp_path / "other.json")
-    assert main(["figures", "--results", save(POINTS), str(path), "-o", str(tmp_path)]) == 2
+    made_up.write(other, tmp_path / "other.json")
+    save(POINTS)
+    assert main(["figures", "--results", "r.json", "other.json", "-o", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert "NVIDIA Imaginary 1" in error and "NVIDIA Imaginary 2" in error
     assert error.count("\n") == 1
@@ -431,10 +458,16 @@ def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Pa
         ["figures", "--format", "gif"],
         ["figures", "--only", "jradi-T9"],
         ["figures", "--represent", "harris/7"],
+        ["claims", "x\ny" * 1000],
+        ["claims", "--results", "x\ny" * 1000],
     ],
 )
-def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
+def test_bad_usage_is_one_line_and_exit_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 2
+    message = capsys.readouterr().err
+    assert (message.count("\n"), len(message) < 300) == (1, True), message
 
 
 def test_several_committed_files_are_named_by_their_folder(
@@ -507,14 +540,14 @@ def test_messages_that_nobody_takes(save: Save) -> None:
     assert ended.returncode == 2
 
 
-def interrupted(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What became of a program that sends itself what Ctrl-C sends, to its whole group."""
+def interrupted(*arguments: str, folder: Path, path: str = "") -> subprocess.CompletedProcess[str]:
+    """What became of Python that is sent what Ctrl-C sends, to its whole group."""
     # A shell starts what runs in its background with the signal ignored.
-    heeded = "signal.signal(signal.SIGINT, signal.default_int_handler)"
     return subprocess.run(
-        [sys.executable, "-c", f"import os, signal, sys, time\n{heeded}\n{program}"],
+        [sys.executable, *arguments],
         cwd=folder,
-        env=BUFFERED | PACKAGE,
+        env={**BUFFERED, "PYTHONPATH": f"{path}:{ROOT / 'scripts'}"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         start_new_session=True,
         capture_output=True,
         text=True,
@@ -523,44 +556,51 @@ def interrupted(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 CTRL_C = "os.killpg(0, signal.SIGINT)"
+BEGIN = "import os, signal, sys, time\nfrom reduce_bench_report import program, __main__, figures\n"
+TOLD = (130, "reduce_bench_report: interrupted.\n")
 
 
 @pytest.mark.parametrize("command", ["figures", "claims", "report", "readme"])
 def test_ctrl_c_is_told_in_a_line(tmp_path: Path, command: str) -> None:
     ended = interrupted(
-        "from reduce_bench_report import __main__ as program\n"
-        f"program.load_runs = lambda *_: {CTRL_C}\n"
-        f"sys.exit(program.main(['{command}']))",
-        tmp_path,
+        "-c",
+        f"{BEGIN}__main__.load_runs = lambda *_: {CTRL_C}\n"
+        f"sys.argv = ['', '{command}']\nsys.exit(program.main())",
+        folder=tmp_path,
     )
-    assert ended.returncode == 130
-    *_, last = ended.stderr.splitlines()
-    assert last == "reduce_bench_report: interrupted."
-    assert "Traceback" not in ended.stderr
+    told = ended.stderr.partition("\n")[2] or ended.stderr  # after which results are taken
+    assert (ended.returncode, told) == TOLD
 
 
 def test_ctrl_c_while_drawing_ends_the_processes_that_draw(tmp_path: Path) -> None:
     ended = interrupted(
-        "from reduce_bench_report import __main__ as program, figures\n"
-        "os.cpu_count = lambda: 2\n"
+        "-c",
+        f"{BEGIN}os.cpu_count = lambda: 2\n"
         "def draw(k):\n"
-        "    open(str(k), 'w').close()\n"
+        "    open(f'{k}-{os.getpid()}', 'w').close()\n"
         f"    {CTRL_C} if k == 0 else time.sleep(0.3)\n"
-        "program.load_runs = lambda *_: figures.in_parallel(draw, [(k,) for k in range(100)])\n"
-        "sys.exit(program.main(['claims', '--results', 'x.json']))",
-        tmp_path,
+        "__main__.load_runs = lambda *_: figures.in_parallel(draw, [(k,) for k in range(100)])\n"
+        "sys.argv = ['', 'claims', '--results', 'x.json']\nsys.exit(program.main())",
+        folder=tmp_path,
     )
-    assert (ended.returncode, ended.stderr) == (130, "reduce_bench_report: interrupted.\n")
-    assert len(list(tmp_path.iterdir())) < 50  # a few had begun
+    assert (ended.returncode, ended.stderr) == TOLD
+    begun = [path.name for path in tmp_path.iterdir()]
+    assert len(begun) < 50  # a few had
+    for name in begun:  # killed, and waited for by whoever adopts them
+        process = Path("/proc", name.partition("-")[2], "stat")
+        assert not process.exists() or process.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_ctrl_c_while_packages_are_imported(tmp_path: Path) -> None:
-    (tmp_path / "matplotlib.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
-    ended = subprocess.run(
-        [sys.executable, "-m", "reduce_bench_report", "claims"],
-        env={**BUFFERED, "PYTHONPATH": f"{tmp_path}:{ROOT / 'scripts'}"},
-        capture_output=True,
-        text=True,
-        check=False,
+@pytest.mark.parametrize("package", ["argparse", "matplotlib", "jinja2"])
+def test_ctrl_c_while_packages_are_imported(tmp_path: Path, package: str) -> None:
+    """Packages may take what Python then raises for a fault of their own."""
+    (tmp_path / f"{package}.py").write_text(
+        f"import os, signal\ntry:\n    {CTRL_C}\nexcept BaseException:\n"
+        "    raise ImportError('it is broken')",
+        encoding="utf-8",
     )
-    assert (ended.returncode, ended.stderr) == (130, "")
+    results = made_up.write(made_up.results(POINTS), tmp_path / "r.json")
+    ended = interrupted(
+        "-m", "reduce_bench_report", "report", str(results), folder=tmp_path, path=str(tmp_path)
+    )
+    assert (ended.returncode, ended.stderr) == TOLD
