@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <random>
 
 #include "compare/comparison.hpp"
@@ -14,6 +17,7 @@ namespace reduce_bench {
 namespace {
 
 constexpr std::size_t kPoints = 500;
+constexpr std::size_t kFewerPoints = 100;
 constexpr std::size_t kSlowed = 50;  // of the points, where the truth is a slowdown of 5 %
 constexpr double kSlowdown = 1.05;
 constexpr double kMostFalseAlarms = 0.05;  // of every machine and every kind of evidence
@@ -34,6 +38,8 @@ struct Machine {
   double slow_clock;               ///< how much longer everything takes at the slow clock
   double fast_stay, slow_stay;     ///< mean stay at either clock
   double process_ns = 0;           ///< 95 % of points differ by less from process to process
+  bool together = false;           ///< by the same time at all points
+  double lengths = 5;              ///< logarithm of the longest over the shortest time
 };
 constexpr double kDriftStay = 3000;
 
@@ -50,6 +56,10 @@ constexpr Machine kMoody{"as before, clocks 6 % apart change after many points",
                          30000,
                          3000};
 constexpr Machine kLaunching{"1 % noise, processes 700 ns apart", 0.01, 0.01, 0, 0, 0, 1, 1, 700};
+constexpr Machine kStarting{
+    "1 % noise, launches of a process 700 ns apart", 0.01, 0.01, 0, 0, 0, 1, 1, 700, true};
+constexpr Machine kShort{
+    "as before, all times under 9 us", 0.01, 0.01, 0, 0, 0, 1, 1, 700, true, 1};
 // Not even has an empty launch differed by more than 10 % from process to process.
 constexpr double kMostBetweenProcesses = 0.1;
 
@@ -113,15 +123,17 @@ MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed,
   std::mt19937_64 engine(sweep);
   std::uniform_real_distribution<> uniform;
   std::vector<double> true_ns(points), noise(points);
-  for (double& ns : true_ns) ns = 3000 * std::exp(5 * uniform(engine));
+  for (double& ns : true_ns) ns = 3000 * std::exp(machine.lengths * uniform(engine));
   for (double& deviation : noise)
     deviation = machine.least_noise + uniform(engine) * (machine.most_noise - machine.least_noise);
 
   std::mt19937_64 process(seed);
   std::normal_distribution<> normal;
+  const double launch = normal(process);
   for (double& ns : true_ns) {
     const double most = std::min(kMostBetweenProcesses, machine.process_ns / ns);
-    ns *= std::exp(most / 1.96 / std::sqrt(2) * normal(process));
+    const double by = machine.together ? launch : normal(process);
+    ns *= std::exp(most / 1.96 / std::sqrt(2) * by);
   }
   RunClock clock(machine, seed);
   const auto take = [&](Series& series, std::size_t point, int samples) {
@@ -276,11 +288,49 @@ TEST_P(ComparisonRates, FindLargeSlowdownsOfAPointATypeAndEverything) {
   }
 }
 
+class CommonShifts : public testing::TestWithParam<const Machine*> {};
+
+// What all points have in common is found sooner than a change of one, and not where there is none.
+TEST_P(CommonShifts, AreFoundAsDocumented) {
+  const Machine& machine = *GetParam();
+  constexpr std::array kFactors{1.0, 1.05, 1.1, 1.15, 1.2, 1.5};
+  std::array<int, kFactors.size()> found{};
+  std::mt19937_64 seeds(5);
+  constexpr int kPairs = 100;
+  for (int repetition = 0; repetition < kPairs; ++repetition) {
+    auto [base, new_] = identical_sides(machine, 1, seeds, kFewerPoints);
+    for (Side* side : {&base, &new_}) forget_samples(*side);
+    for (std::size_t i = 0; i < kFactors.size(); ++i) {
+      Side slower = new_;
+      slow_down(slower, kFactors[i], [](std::size_t) { return true; });
+      const RunComparison comparison = compare_sides(base, slower, {});
+      found[i] += std::any_of(comparison.shifts.begin(), comparison.shifts.end(),
+                              [](const auto& shift) { return is_regression(shift.verdict); });
+    }
+  }
+  EXPECT_LE(found[0], kMostFalseAlarms * kPairs);
+  EXPECT_GE(found[4], 0.9 * kPairs);
+  EXPECT_EQ(found[5], kPairs);
+  std::string row = fmt::format("| {} |", machine.name);
+  for (const int count : found) row += fmt::format(" {} % |", count);
+  fmt::print("{}\n", row);
+  std::ifstream stream(SOURCE_DIR "/docs/adr/0006-comparison.md");
+  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_NE(document.find("\n" + row + "\n"), std::string::npos)
+      << "docs/adr/0006-comparison.md lacks the row " << row;
+}
+
+INSTANTIATE_TEST_SUITE_P(Compare, CommonShifts,
+                         testing::Values(&kQuiet, &kDrifting, &kFlickering, &kMoody, &kLaunching,
+                                         &kStarting, &kShort),
+                         [](const auto& test) { return fmt::format("OfMachine{}", test.index); });
+
 class FewPoints : public testing::TestWithParam<std::size_t> {};
 
 // A single round of few points does not tell its noise.
 TEST_P(FewPoints, OfOneRoundRaiseNoFalseAlarmAndShowLargeSlowdowns) {
-  for (const Machine* machine : {&kQuiet, &kDrifting, &kFlickering, &kMoody, &kLaunching}) {
+  for (const Machine* machine :
+       {&kQuiet, &kDrifting, &kFlickering, &kMoody, &kLaunching, &kStarting, &kShort}) {
     std::mt19937_64 seeds(3);
     int alarms = 0;
     constexpr int kPairs = 400;
@@ -335,6 +385,12 @@ const Case kCases[] = {
     {"LaunchingSamples", kLaunching, 1, true, kAny},
     {"LaunchingSummaries", kLaunching, 1, false, kAny},
     {"LaunchingRounds", kLaunching, 5, true, kAny},
+    {"StartingSamples", kStarting, 1, true, kAny},
+    {"StartingSummaries", kStarting, 1, false, kAny},
+    {"StartingRounds", kStarting, 5, true, kAny},
+    {"ShortSamples", kShort, 1, true, kAny},
+    {"ShortSummaries", kShort, 1, false, kAny},
+    {"ShortRounds", kShort, 5, true, kAny},
 };
 INSTANTIATE_TEST_SUITE_P(Compare, ComparisonRates, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });

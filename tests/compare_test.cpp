@@ -320,6 +320,64 @@ TEST(Verdicts, EverythingIsSlowerWhereAllPointsButOneInTwentyAre) {
           .shifts.empty());
 }
 
+/// The shifts of 100 points at `base_ns`, of which every seventh waits for the host.
+std::vector<CommonShift> shifts_of(double base_ns, double new_ns) {
+  std::vector<MeasuredPoint> before(100, timed(base_ns)), after(100, timed(new_ns));
+  for (std::size_t n = 0; n < 100; n += 7) before[n].waits = after[n].waits = true;
+  return compare_sides(side(before), side(after), {}).shifts;
+}
+
+TEST(Verdicts, WhatAllPointsHaveInCommonNeedsNotBeSureOfEach) {
+  for (const double factor : {1.1, 1.2, 1.5, 2.0, 10.0}) {
+    const std::vector<CommonShift> slower = shifts_of(1e6, 1e6 * factor),
+                                   faster = shifts_of(1e6 * factor, 1e6);
+    ASSERT_EQ(slower.size(), 1u) << factor;
+    EXPECT_EQ(slower[0].verdict, Verdict::kSlower);
+    EXPECT_NEAR(slower[0].ratio, factor, 1e-9);
+    EXPECT_EQ(slower[0].count, 100u);
+    ASSERT_EQ(faster.size(), 1u) << factor;
+    EXPECT_EQ(faster[0].verdict, Verdict::kFaster);
+  }
+  // A factor that clocks may differ by, and a launch.
+  EXPECT_TRUE(shifts_of(1e6, 1.06e6).empty());
+  EXPECT_TRUE(shifts_of(3000, 3300).empty());
+  EXPECT_TRUE(shifts_of(12'000, 12'700).empty());
+  EXPECT_EQ(shifts_of(3000, 3600).size(), 1u);
+}
+
+TEST(Verdicts, OfMostPointsAreNotOfEverything) {
+  const std::vector<MeasuredPoint> before(100, timed(1e6));
+  std::vector<MeasuredPoint> after(100, timed(1.5e6));
+  for (std::size_t n = 0; n < 100; n += 15) after[n] = timed(1.02e6);
+  EXPECT_TRUE(compare_sides(side(before), side(after), {}).shifts.empty());
+  for (std::size_t n = 0; n < 100; n += 15) after[n] = timed(1.05e6);
+  EXPECT_EQ(compare_sides(side(before), side(after), {}).shifts.size(), 1u);
+}
+
+TEST(Verdicts, EverythingIsSlowerByMoreThanTheThresholdAndTheClocks) {
+  std::vector<MeasuredPoint> before(100, timed(1e6)), after(100, timed(1.15e6));
+  EXPECT_EQ(compare_sides(side(before), side(after), {.threshold = 0.14}).shifts.size(), 1u);
+  EXPECT_TRUE(compare_sides(side(before), side(after), {.threshold = 0.16}).shifts.empty());
+  for (MeasuredPoint& point : before) point.timing["cold"].sm_clock_mhz = 1980;
+  for (MeasuredPoint& point : after) point.timing["cold"].sm_clock_mhz = 1800;
+  EXPECT_TRUE(compare_sides(side(before), side(after), {}).shifts.empty());
+}
+
+TEST(Verdicts, OfSeveralRoundsAreCommonToo) {
+  // One point in ten is too noisy to be sure of.
+  std::vector<MeasuredPoint> before(100, timed(1e6)), after(100, timed(1.06e6)), again = after;
+  for (std::size_t n = 0; n < 100; n += 10) again[n] = timed(1.5e6);
+  Side base = side(before), new_ = side(after);
+  for (int round = 1; round < 5; ++round) {
+    base.rounds.push_back(base.rounds[0]);
+    new_.rounds.push_back(side(round % 2 == 1 ? again : after).rounds[0]);
+  }
+  const RunComparison comparison = compare_sides(base, new_, {});
+  EXPECT_EQ(comparison.count(Verdict::kInconclusive), 10u);
+  ASSERT_EQ(comparison.shifts.size(), 1u);
+  EXPECT_NEAR(comparison.shifts[0].ratio, 1.06, 1e-9);
+}
+
 TEST(Verdicts, OfARunAgainstItselfAreIdentical) {
   MeasuredPoint vague = timed(1000);
   vague.timing["cold"].ci_low_ns = 500;

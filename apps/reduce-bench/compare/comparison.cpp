@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "common/error.hpp"
+#include "point/measure.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -23,6 +24,10 @@ constexpr double kFalseDiscoveryRate = 0.05;
 constexpr double kDeviceProcesses = 0.10, kWaitingProcesses = 0.20;
 constexpr double kCpuProcesses = std::numbers::ln2;
 
+// How far they lie apart together, at most: by the launch, which takes the same time from all kernels,
+// and by a factor.
+constexpr double kDeviceLaunchNs = 700, kDeviceFactor = 0.065;
+
 // Short times are those in which a launch counts: two processes differ more in them than in others.
 constexpr double kShortNs = 16e3;
 
@@ -31,9 +36,10 @@ constexpr std::string_view kCpu = name_of(Backend::kCpu);
 // The spread of fewer rounds is too often small by chance.
 constexpr std::size_t kLeastRounds = 5;
 
-// Everything is slower where all points but so many are, and there are at least so many.
+// Everything is slower where most points are, and all but so many to some degree, of so many or more.
 constexpr double kExceptions = 0.05;
 constexpr std::size_t kLeastCommon = 5;
+constexpr double kSomeDegree = 0.5;  // of what is beyond noise, or of the shift if that is smaller
 
 /// One point in every round that has it, paired by round.
 struct PairedPoint {
@@ -106,7 +112,8 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit) {
   change.new_ns = std::exp(log_new / count);
   change.log_ratio = log_ratio(rounds);
   // Clocks that differ change a time as much, though the code is the same.
-  change.threshold = limit + std::expm1(std::abs(log_clocks / count));
+  change.threshold = limit;
+  change.clocks = std::expm1(std::abs(log_clocks / count));
   return change;
 }
 
@@ -124,6 +131,18 @@ Noise processes_of(const ComparedPoint& point) {
   return known_noise(point.identity.backend == kCpu ? kCpuProcesses
                      : point.change->waits          ? kWaitingProcesses
                                                     : kDeviceProcesses);
+}
+
+/// How much of the time of a kernel this launch is.
+double launch_at(const ComparedPoint& point, double launch_ns) {
+  return std::min(kDeviceProcesses,
+                  launch_ns / std::min(point.change->base_ns, point.change->new_ns));
+}
+
+/// What two processes of the same code differ by at all points alike, as seen at this one.
+Noise common_processes_of(const ComparedPoint& point) {
+  if (point.identity.backend == kCpu || point.change->waits) return processes_of(point);
+  return known_noise(std::hypot(kDeviceFactor, launch_at(point, kDeviceLaunchNs)));
 }
 
 using Noises = std::map<const ComparedPoint*, Noise>;
@@ -170,6 +189,27 @@ void add_spread(Noises& noises, const std::vector<ComparedPoint*>& points) {
   }
 }
 
+/// Adds to the noise of each point what a launch that takes longer, or shorter, explains of it: the
+/// short ones show it, or where they are few the shortest.
+void add_launch(Noises& noises, const std::vector<ComparedPoint*>& points) {
+  std::vector<std::pair<double, double>> times_and_changes_ns;
+  for (const ComparedPoint* point : points) {
+    const TimeChange& change = *point->change;
+    times_and_changes_ns.emplace_back(std::min(change.base_ns, change.new_ns),
+                                      change.new_ns - change.base_ns);
+  }
+  std::sort(times_and_changes_ns.begin(), times_and_changes_ns.end());
+  std::vector<double> changes_ns;
+  for (const auto& [time_ns, change_ns] : times_and_changes_ns)
+    if (time_ns < kShortNs || changes_ns.size() < kLeastSweep) changes_ns.push_back(change_ns);
+  const double launch_ns = median(changes_ns);
+  for (const ComparedPoint* point : points)
+    if ((launch_ns > 0) == (point->change->log_ratio.value > 0)) {
+      Noise& noise = noises[point];
+      noise = std::max(noise, known_noise(launch_at(*point, std::abs(launch_ns))), less_noise);
+    }
+}
+
 /// Adds the noise between identical runs to the points of one backend.
 void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, const Side& base,
                const Side& new_) {
@@ -179,6 +219,7 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
   if (single && tells) {
     sweep = neighbour_noises(points, base, new_);
     add_spread(sweep, points);
+    if (points[0]->identity.backend != kCpu) add_launch(sweep, points);
   }
   for (ComparedPoint* point : points) {
     TimeChange& change = *point->change;
@@ -193,7 +234,8 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
       // What a sweep has in common beyond what runs can differ by is a change, and no noise.
       noise = std::max(noise, tells ? std::min(sweep[point], most, less_noise) : most, less_noise);
       if (change.waits) noise = std::max(noise, processes, less_noise);
-      change.most_threshold = change.threshold + floor_of(most);
+      const double common = floor_of(most_noise(common_processes_of(*point), pairs));
+      change.common_threshold = std::max(change.threshold, common) + change.clocks;
       // By how much a neighbour delays threads that wait for each other has no bound.
       if (!tells && point->identity.backend == kCpu && change.decides) {
         change.decides = false;
@@ -203,7 +245,8 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
     change.log_ratio = with_noise(change.log_ratio, noise);
     change.p_value = change.decides ? change.log_ratio.p_value() : 1;
     change.noise_floor = floor_of(noise);
-    change.threshold += change.noise_floor;
+    change.threshold += change.noise_floor + change.clocks;
+    if (!single) change.common_threshold = change.threshold;
   }
 }
 
@@ -216,34 +259,46 @@ Verdict judge(const TimeChange& change, bool discovered) {
   return Verdict::kInconclusive;
 }
 
-/// Whether a point became slower, or faster, by more than any noise where no other verdict is.
-bool moved(const ComparedPoint& point, Verdict verdict) {
-  if (point.verdict == verdict) return true;
-  const double most = 1 + point.change->most_threshold;
-  return point.change->most_threshold > 0 &&
-         (verdict == Verdict::kSlower ? point.change->ratio() > most
-                                      : point.change->ratio() < 1 / most);
+/// How many times as long a point takes, or as short.
+double times(const ComparedPoint& point, Verdict verdict) {
+  const double ratio = point.change->ratio();
+  return verdict == Verdict::kSlower ? ratio : 1 / ratio;
 }
 
-std::vector<CommonShift> common_shifts(const std::vector<ComparedPoint>& points) {
+/// Nothing where the points of one backend did not become slower, or faster, together.
+std::optional<CommonShift> common_shift(const std::vector<const ComparedPoint*>& points,
+                                        Verdict verdict, bool single) {
+  std::vector<double> ratios;
+  std::size_t sure = 0, along = 0;
+  for (const ComparedPoint* point : points) {
+    ratios.push_back(point->change->ratio());
+    sure += point->verdict == verdict ||
+            (single && times(*point, verdict) > 1 + point->change->common_threshold);
+  }
+  if (points.size() < kLeastCommon || 2 * sure <= points.size()) return std::nullopt;
+  std::sort(ratios.begin(), ratios.end());
+  const double ratio = ratios[ratios.size() / 2];
+  const double shift = (verdict == Verdict::kSlower ? ratio : 1 / ratio) - 1;
+  for (const ComparedPoint* point : points)
+    along +=
+        times(*point, verdict) > 1 + kSomeDegree * std::min(shift, point->change->common_threshold);
+  const auto all = static_cast<double>(points.size());
+  if (static_cast<double>(along) < (1 - kExceptions) * all) return std::nullopt;
+  return CommonShift{.backend = points[0]->identity.backend,
+                     .verdict = verdict,
+                     .ratio = ratio,
+                     .count = along,
+                     .of = points.size()};
+}
+
+std::vector<CommonShift> common_shifts(const std::vector<ComparedPoint>& points, bool single) {
   std::map<std::string, std::vector<const ComparedPoint*>> by_backend;
   for (const ComparedPoint& point : points)
     if (point.change) by_backend[point.identity.backend].push_back(&point);
   std::vector<CommonShift> shifts;
   for (const auto& [backend, compared] : by_backend)
-    for (const Verdict verdict : {Verdict::kSlower, Verdict::kFaster}) {
-      CommonShift shift{.backend = backend, .verdict = verdict, .of = compared.size()};
-      std::vector<double> ratios;
-      for (const ComparedPoint* point : compared)
-        if (moved(*point, verdict)) ratios.push_back(point->change->ratio());
-      shift.count = ratios.size();
-      const double all = static_cast<double>(shift.of);
-      if (shift.of < kLeastCommon || static_cast<double>(shift.count) < (1 - kExceptions) * all)
-        continue;
-      std::sort(ratios.begin(), ratios.end());
-      shift.ratio = ratios[ratios.size() / 2];
-      shifts.push_back(std::move(shift));
-    }
+    for (const Verdict verdict : {Verdict::kSlower, Verdict::kFaster})
+      if (const auto shift = common_shift(compared, verdict, single)) shifts.push_back(*shift);
   return shifts;
 }
 
@@ -378,7 +433,7 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
                      return std::tuple(a.verdict, size(a)) < std::tuple(b.verdict, size(b));
                    });
   result.means = geometric_means(result.points);
-  result.shifts = common_shifts(result.points);
+  result.shifts = common_shifts(result.points, result.rounds == 1);
   return result;
 }
 

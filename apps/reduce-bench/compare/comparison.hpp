@@ -46,10 +46,11 @@ struct TimeChange {
   double base_ns = 0, new_ns = 0;  ///< medians; of several rounds, their geometric mean
   LogRatio log_ratio;              ///< new / base, with the noise between identical runs
   double p_value = 1;
-  bool waits = false;         ///< the time on the GPU includes that the host waits
-  double noise_floor = 0;     ///< 95 % of identical runs differ by less
-  double threshold = 0;       ///< change that counts, widened by noise and clocks; 0.03 is 3 %
-  double most_threshold = 0;  ///< of a single round, widened by the most noise that is possible
+  bool waits = false;           ///< the time on the GPU includes that the host waits
+  double noise_floor = 0;       ///< 95 % of identical runs differ by less
+  double clocks = 0;            ///< change of the SM clock
+  double threshold = 0;         ///< change that counts, widened by noise and clocks; 0.03 is 3 %
+  double common_threshold = 0;  ///< the same where all points change alike
   Evidence evidence = Evidence::kSamples;
   std::size_t rounds = 1;  ///< that have the point on both sides
   /// False of a single round that has one sample of a side, or few points of a CPU: no error is
@@ -75,12 +76,13 @@ struct GeometricMean {
   std::size_t count = 0;
 };
 
-/// All points of a backend, or all but one in twenty, became slower, or faster.
+/// The points of a backend became slower, or faster, together: most of them by more than runs differ
+/// by together, and all but one in twenty along with them.
 struct CommonShift {
   std::string backend;
   Verdict verdict = Verdict::kSame;  ///< kSlower or kFaster
-  double ratio = 1;                  ///< median of new / base
-  std::size_t count = 0, of = 0;     ///< points that did, and all that were compared
+  double ratio = 1;                  ///< median of new / base, of all points
+  std::size_t count = 0, of = 0;     ///< points that moved, and all
 };
 
 struct RunComparison {
