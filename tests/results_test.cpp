@@ -216,7 +216,8 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
                        "good", {}),
           {.automatic = {Backend::kCpu}})
           .points;
-  Record record{.point = plan.at(0)};
+  Record record{.point = plan.at(0), .status = Status::kOk};
+  record.verification = Verification{.passed_before = true, .passed_after = true};
   record.timing[record.point.measurement.modes.front()].samples_ns = {1000, 1010, 1020};
   const Json good = finish(plan.at(0), record, Ceilings{}, std::nullopt, true).entry;
   const auto restored = [&](const Json& point) {

@@ -70,6 +70,8 @@ class Node {
   bool is_string() const { return value_.is_string(); }
   bool is_object() const { return value_.is_object(); }
   const Json& json() const { return value_; }
+  const std::string& file() const { return file_; }
+  const std::string& pointer() const { return pointer_; }
 
   /// An array of distinct values read by `read`.
   template <class F>

@@ -15,11 +15,12 @@ from jsonschema.exceptions import best_match
 from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.json_fault import parse
 from reduce_bench_report.paths import ROOT, SCHEMAS
+from reduce_bench_report.schema_fault import schema_fault
 
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
-SCHEMA_VERSION = 1
 KIND = "reduce-bench-results"
 ADVICE = "name a file that 'reduce-bench run' wrote"
+ALTERED_OR_OTHER = "the file was altered, or written by another revision"
 ALTERED = "the file was altered, so measure again"  # what contradictions mean
 CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
@@ -55,6 +56,9 @@ def _annotations(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 # The schema is the only table of sizes, titles and units; fields of one name mean one thing.
 _RESULTS_SCHEMA = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+UNITS: Mapping[str, str] = {
+    name: said["unit"] for name, said in _annotations(_RESULTS_SCHEMA) if "unit" in said
+}
 ELEMENT_BYTES: Mapping[str, int] = _RESULTS_SCHEMA["definitions"]["type"]["bytes"]
 FIELDS: Mapping[str, Field] = {
     name: Field(said["title"], said.get("unit"))
@@ -323,20 +327,18 @@ def _validator(schema_path: Path) -> jsonschema.Draft7Validator:
 def _check(document: Any, path: Path) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InputError(f'\'{path}\' is not a results file ("kind" is not "{KIND}"): {ADVICE}')
-    if document.get("schema") != SCHEMA_VERSION:
-        raise InputError(
-            f"results file '{path}' has schema {document.get('schema')!r} and this program reads "
-            f"schema {SCHEMA_VERSION}; use the scripts of the revision that wrote it"
-        )
     contradiction = _contradiction(document)
     if contradiction is not None:
         raise InputError(f"{path}: {contradiction}: {ALTERED}")
-    defect = _defect(document, SCHEMA_PATH)
-    if defect is not None:
-        raise InputError(
-            f"results file '{path}' breaks its schema {defect}; it was altered or written by "
-            "another revision"
-        )
+    fault = schema_fault(document, _RESULTS_SCHEMA)
+    if fault is not None:
+        raise InputError(f"{path}: {fault}: {ALTERED_OR_OTHER}")
+    seen: set[PointIdentity] = set()
+    for index, raw in enumerate(document["points"]):
+        identity = PointIdentity.of(raw)
+        if identity in seen:
+            raise InputError(f"{path}: /points/{index}: the same point is listed twice: {ALTERED}")
+        seen.add(identity)
 
 
 def _contradiction(document: dict[str, Any]) -> str | None:
@@ -370,12 +372,9 @@ def _contradiction_of(point: dict[str, Any]) -> str | None:
         numbers = [ns for ns in ends if isinstance(ns, int | float)]
         if len(numbers) == 3 and numbers != sorted(numbers):
             return f"/timing/{mode}: the median is outside its own interval"
-        samples = summary.get("samples_ns")
-        if isinstance(samples, list) and summary.get("samples") != len(samples):
-            return (
-                f"/timing/{mode}: 'samples' is {summary.get('samples')}, but 'samples_ns' holds "
-                f"{len(samples)}"
-            )
+        samples, count = summary.get("samples_ns"), summary.get("samples")
+        if isinstance(samples, list) and type(count) is int and count != len(samples):
+            return f"/timing/{mode}: 'samples' is {count}, but 'samples_ns' holds {len(samples)}"
     return None
 
 

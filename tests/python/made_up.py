@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report import configuration
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES
 
 Json = dict[str, Any]
@@ -310,7 +311,8 @@ def points_of(*configs: Path | str, median_ns: float = 1000.0) -> list[Json]:
                         primary_mode=sweep.mode,
                     )
                 )
-    return made
+    # What several sweeps ask for is measured once.
+    return list({PointIdentity.of(each): each for each in reversed(made)}.values())[::-1]
 
 
 def spec(text: str) -> Json:

@@ -8,6 +8,7 @@ import jsonschema
 import made_up
 import pytest
 from reduce_bench_report import loader
+from reduce_bench_report.schema_fault import schema_fault
 
 SCHEMAS = Path(__file__).parents[2] / "configs" / "schema"
 
@@ -63,7 +64,7 @@ GOOD_CONFIGS: dict[str, Json] = {
                 "variants": ["*"],
                 "operation": "reduce",
                 "backends": ["cuda", "cpu"],
-                "n": [0, {"pow2": [10, 20]}],
+                "n": [0, {"pow2": [10, 20]}, "2^40"],
                 "type": ["f64"],
                 "op": ["sum", "affine"],
                 "distribution": [
@@ -89,6 +90,7 @@ BAD_CONFIGS: dict[str, Json] = {
     "negative n": sweep(n=[-1]),
     "fractional n": sweep(n=[1.5]),
     "n as text": sweep(n=["1024"]),
+    "n a power that is too large": sweep(n=["2^41"]),
     "pow2 with one end": sweep(n=[{"pow2": [10]}]),
     "pow2 with step 0": sweep(n=[{"pow2": [10, 20, 0]}]),
     "pow2 too large": sweep(n=[{"pow2": [10, 64]}]),
@@ -219,11 +221,32 @@ def test_config_schema_rejects(name: str) -> None:
 @pytest.mark.parametrize("name", GOOD_RESULTS)
 def test_results_schema_accepts(name: str) -> None:
     RESULTS.validate(GOOD_RESULTS[name])
+    assert schema_fault(GOOD_RESULTS[name], RESULTS.schema) is None
 
 
 @pytest.mark.parametrize("name", BAD_RESULTS)
 def test_results_schema_rejects(name: str) -> None:
     assert not RESULTS.is_valid(BAD_RESULTS[name])
+    assert schema_fault(BAD_RESULTS[name], RESULTS.schema) is not None
+
+
+def test_what_tells_the_fault_knows_every_keyword_of_the_schema() -> None:
+    annotations = {"$schema", "title", "description", "definitions", "unit", "bytes", "default"}
+    source = Path(schema_fault.__code__.co_filename).read_text(encoding="utf-8")
+
+    def keywords(schema: Any) -> set[str]:
+        found = set(schema) - annotations
+        for key in ("properties", "definitions"):
+            found |= {k for each in schema.get(key, {}).values() for k in keywords(each)}
+        for key in ("items", "additionalProperties", "if", "then", "else"):
+            found |= keywords(schema[key]) if isinstance(schema.get(key), dict) else set()
+        for key in ("anyOf", "oneOf", "allOf"):
+            found |= {k for each in schema.get(key, []) for k in keywords(each)}
+        return found
+
+    assert len(keywords(RESULTS.schema)) > 15
+    for keyword in keywords(RESULTS.schema):
+        assert f'"{keyword}"' in source, keyword
 
 
 def test_each_type_has_a_size_and_each_name_one_title_and_unit() -> None:
