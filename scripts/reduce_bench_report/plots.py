@@ -330,7 +330,7 @@ def _draw_bars(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
     axes.set_xlim(left=0)
     axes.set_xlabel(_value_label(evaluation.experiment, measure), fontsize=FONT_POINTS)
     if measure in TIME_NS:
-        axes.xaxis.set_major_formatter(_of_time(measure, lambda value, _: f"{value:g}"))
+        axes.xaxis.set_major_formatter(_with_unit(measure, lambda value, _: f"{value:g}"))
 
 
 def _draw_lines(
@@ -584,9 +584,9 @@ def _scale(
     else:
         axes.set_ylim(bottom=0)
         if measure in TIME_NS:
-            axes.yaxis.set_major_formatter(_of_time(measure, lambda value, _: f"{value:g}"))
-    if measure.endswith("_share"):
-        axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+            axes.yaxis.set_major_formatter(_with_unit(measure, lambda value, _: f"{value:g}"))
+        if measure.endswith("_share"):
+            axes.yaxis.set_major_formatter(PercentFormatter(xmax=1))
     as_powers = numeric and max(places.values()) >= 1024
     powers = [x for x in places if as_powers and int(x).bit_count() == 1]
     ticks = powers or list(places)
@@ -607,8 +607,8 @@ def _scale(
 def _label_decades(axes: Axes, measure: str, low: float, high: float) -> None:
     """Numbers of a logarithmic y axis of values from `low` to `high`."""
     few = high < FEW_DECADES * low
-    axes.yaxis.set_major_formatter(_of_time(measure, _one_two_five if few else _decade))
-    axes.yaxis.set_minor_formatter(_of_time(measure, _one_two_five) if few else NullFormatter())
+    axes.yaxis.set_major_formatter(_with_unit(measure, _one_two_five if few else _decade))
+    axes.yaxis.set_minor_formatter(_with_unit(measure, _one_two_five) if few else NullFormatter())
 
 
 def _rotated_ticks_in(panels: Sequence[Panel]) -> float:
@@ -633,8 +633,11 @@ def _power(base: int, exponent: int) -> str:
     return f"{base}{str(exponent).translate(SUPERSCRIPTS)}"
 
 
-def _of_time(measure: str, text: Callable[[float, object], str]) -> FuncFormatter:
-    """Labels where `text` does, a time with its unit: `20 ms`, not 2·10⁴ of an axis in µs."""
+def _with_unit(measure: str, text: Callable[[float, object], str]) -> FuncFormatter:
+    """Labels where `text` does, a time with its unit: `20 ms`, not 2·10⁴ of an axis in µs; a share
+    in per cent."""
+    if measure.endswith("_share"):
+        return FuncFormatter(lambda value, place: text(value, place) and f"{100 * value:g}%")
     if measure not in TIME_NS:
         return FuncFormatter(text)
 

@@ -23,7 +23,7 @@ from reduce_bench_report.claims import Verdict
 from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, Point, Results
+from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, UNITS, Point, Results
 from reduce_bench_report.paths import PAGE
 from reduce_bench_report.points import Measured
 from reduce_bench_report.recommend import Absent, Problem, Recommendation
@@ -449,11 +449,31 @@ def _environment(runs: Sequence[Results]) -> dict[str, list[str]]:
     columns = [_flat({**run.environment, "file sha256": run.sha256}) for run in runs]
     names = dict.fromkeys(name for column in columns for name in column)
     return {
-        name.replace("_", " ").replace(".", ": "): [
-            "none" if column.get(name) is None else str(column[name]) for column in columns
-        ]
+        _fact_title(name): [_fact_text(name, column.get(name)) for column in columns]
         for name in names
     }
+
+
+# A unit as the names of fields end with it, or nearly.
+IN_NAMES = {"bytes": "bytes", "bits": "bits", "MHz": "mhz", "GB/s": "gb_per_s", "W": "w"}
+
+
+def _fact_title(name: str) -> str:
+    """`gpu: sm clock max, MHz` of `gpu.sm_clock_mhz_max`."""
+    unit = UNITS.get(name.rpartition(".")[2])
+    if unit is not None:
+        name = f"{name.replace(f'_{IN_NAMES[unit]}', '', 1)}, {unit}"
+    return name.replace("_", " ").replace(".", ": ")
+
+
+def _fact_text(name: str, value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and name.rpartition(".")[2] in UNITS:
+        return f"{value:,.15g}"
+    return str(value)
 
 
 @dataclass(frozen=True)

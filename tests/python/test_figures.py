@@ -274,8 +274,20 @@ def test_ticks_are_powers_of_two_where_there_are_some(swept: Swept) -> None:
 )
 def test_a_log_axis_has_numbers(swept: Swept, times: list[float], numbers: list[str]) -> None:
     figure = drawn(swept(line("a/x", times, ceiling_share=None)), "reduce-time")
-    figure.draw_without_rendering()
     (axes,) = figure.axes
+    assert numbers_of(figure, axes) == numbers
+
+
+def test_a_log_axis_of_shares_is_in_per_cent(swept: Swept) -> None:
+    figure = drawn(swept(line("a/x", [3e3, 8e3, 3e4])), "reduce-share")
+    _, logarithmic = figure.axes
+    numbers = numbers_of(figure, logarithmic)
+    assert numbers and all(number.endswith("%") for number in numbers), numbers
+
+
+def numbers_of(figure: Figure, axes: Axes) -> list[str]:
+    """The texts beside the y axis, in the order of their places."""
+    figure.draw_without_rendering()
     low, high = axes.get_ylim()
     axis = axes.yaxis
     shown = sorted(
@@ -288,9 +300,9 @@ def test_a_log_axis_has_numbers(swept: Swept, times: list[float], numbers: list[
         )
         if text and low <= place <= high
     )
-    assert [text for _, text in shown] == numbers
     labels = [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
     assert len({label.get_fontsize() for label in labels}) == 1
+    return [text for _, text in shown]
 
 
 def test_results_without_ceilings(swept: Swept) -> None:

@@ -313,15 +313,26 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "harris/1 block=128, 2^22" in page.text("claims")
 
 
+def test_facts_have_their_units_and_grouped_digits(tmp_path: Path) -> None:
+    text = made(tmp_path, save(tmp_path, "r.json", POINTS)).text("environment")
+    for fact in (
+        "gpu: l2, bytes 52,428,800", "gpu: sm clock max, MHz 1,980", "gpu: memory bus, bits 6,144",
+        "gpu: peak, GB/s 4,800", "git: dirty no", "seed 1",
+    ):  # fmt: skip
+        assert fact in text
+    assert "mhz" not in text and "False" not in text
+
+
 def test_runs_of_several_devices_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = save(tmp_path, "one.json", POINTS)
+    monkeypatch.chdir(tmp_path)  # a message with two long paths loses its middle
+    save(tmp_path, "one.json", POINTS)
     document = made_up.results(POINTS)
     document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
-    two = made_up.write(document, tmp_path / "two.json")
+    made_up.write(document, tmp_path / "two.json")
     output = tmp_path / "r.html"
-    assert main(["report", str(one), str(two), "-o", str(output)]) == 2
+    assert main(["report", "one.json", "two.json", "-o", str(output)]) == 2
     message = capsys.readouterr().err
     assert "NVIDIA Imaginary 1" in message
     assert "NVIDIA Imaginary 2" in message

@@ -440,7 +440,7 @@ function parsedSize(text) {
 const timeOf = (i) => field(timePaths[field("primary_mode")(i)])(i);
 const shareOf = field("ceiling_share");
 const variantLink = (i) => element("a", { href: `#variant-${variantOf(i)}` }, derived.form(i));
-const bigTime = (i) => element("a", { href: `#point-${i}` }, timeText(timeOf(i)));
+const bigTime = (i) => element("a", { href: `#point-${i}`, class: "time" }, timeText(timeOf(i)));
 const placeText = ({ n, buckets }) => `n = ${sizeText(n)}${buckets === null ? "" : `, ${sizeText(buckets)} buckets`}`;
 
 class Picker {
@@ -553,7 +553,7 @@ class Picker {
     else {
       const share = shareOf(best);
       const limit = share === null ? "" : ` – ${percent(share)} of the measured read ceiling`;
-      const against = (i) => `${digits(timeOf(i) / timeOf(best))} × as long`;
+      const against = (i) => `${digits(timeOf(i) / timeOf(best))}\u00a0× as long`;
       if (absent.length) {
         lines[lines.length - 1] = element("p", { class: "bad" },
           element("b", {}, "Not all contenders were measured here, so none is recommended."), " ",
