@@ -117,6 +117,13 @@ TEST(Config, PowersOfTwoIncludeBothEnds) {
   EXPECT_EQ(sizes("[2, 5, 2]"), (std::vector<std::size_t>{4, 16}));
 }
 
+TEST(Config, APowerOfTwoMayBeText) {
+  const Sweep sweep = parse(KEYED(R"("buckets": ["2^0", "2^32"])")).sweeps.at(0);
+  EXPECT_EQ(sweep.buckets, (std::vector<std::size_t>{1, std::size_t{1} << 32}));
+  EXPECT_EQ(parse(SWEEP(R"({"variants": ["harris/7"], "n": ["2^40", 8]})")).sweeps.at(0).n,
+            (std::vector<std::size_t>{std::size_t{1} << 40, 8}));
+}
+
 TEST(Config, WrittenOutItReadsBackTheSame) {
   for (const GoodConfig& good : kGoodConfigs) {
     const Json written = to_json(parse(good.text));
@@ -214,6 +221,8 @@ TEST(Override, TakesNumbersAsTheProgramWritesThem) {
   EXPECT_EQ(overridden("n=2^20").n, std::vector<std::size_t>{1 << 20});
   EXPECT_EQ(overridden("n=1e6, 2^10,5,1.5e3").n,
             (std::vector<std::size_t>{1000000, 1024, 5, 1500}));
+  EXPECT_EQ(overridden("n=[1024, 2^11,1e6]").n, (std::vector<std::size_t>{1024, 2048, 1000000}));
+  EXPECT_EQ(overridden(R"(n=["2^11"])").n, std::vector<std::size_t>{2048});
   EXPECT_EQ(overridden("params.block=2^7").params.at("block"), std::vector<std::string>{"128"});
   EXPECT_EQ(overridden("measurement.max_samples=1e3").measurement.max_samples, 1000u);
   EXPECT_EQ(overridden("measurement.relative_ci=1e-3").measurement.relative_ci, 1e-3);
@@ -240,7 +249,9 @@ TEST(Override, TakesDistributionsAsTheProgramWritesThem) {
   EXPECT_EQ(several[2].exponent, 2);
   EXPECT_EQ(overridden("distribution=cancelling(1e6)").distributions.at(0).condition, 1e6);
   EXPECT_CONTAINS(message_of<UsageError>([&] { labels("zip(1.2)"); }), "found \"zip\" (did you");
-  EXPECT_CONTAINS(message_of<UsageError>([&] { labels("uniform(3)"); }), "allowed are 'name'");
+  for (const char* text : {"uniform(3)", "uniform x=3", "sorted,uniform(3)"})
+    EXPECT_CONTAINS(message_of<UsageError>([&] { labels(text); }),
+                    "takes no value, as 'zipf(1.2)' does: write 'uniform'");
   EXPECT_CONTAINS(message_of<UsageError>([&] { labels("zipf(x)"); }), "exponent: found \"x\"");
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <sstream>
 #include <string_view>
@@ -14,6 +15,29 @@
 #include "common/text.hpp"
 
 namespace reduce_bench {
+
+namespace {
+
+/// The first option on the command line that the command does not have, as a complaint; nothing
+/// where there is none.
+std::optional<std::string> unknown_option(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* command = &app;
+  for (const CLI::App* chosen : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (chosen->get_name() == argv[1]) command = chosen;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (int i = command == &app ? 1 : 2; i < argc; ++i) {
+    const std::string_view argument = argv[i], name = argument.substr(0, argument.find('='));
+    if (name == "--") break;
+    if (name.starts_with("--") && !find_name(known, name))
+      return fmt::format("unknown option '{}'{}", name, suggestion(name, known));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 void check_standard_output() {
   if (std::fflush(stdout) != 0)
@@ -39,6 +63,9 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, const Number
 
 std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv) {
   occupy_closed_streams();
+  // A closed pipe or a file grown to its limit is an error to report, not a reason to die.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   if (argc < 2) {
     fmt::print("{}", app.help());
     check_standard_output();
@@ -59,7 +86,8 @@ std::optional<int> read_command_line(CLI::App& app, int argc, const char* const*
   } catch (const CLI::ParseError& error) {
     // Help and version are successes; everything else that CLI11 reports is bad usage.
     if (error.get_exit_code() != 0)
-      throw UsageError(fmt::format("{}; --help shows what is allowed", error.what()));
+      throw UsageError(fmt::format("{}; --help shows what is allowed",
+                                   unknown_option(app, argc, argv).value_or(error.what())));
     std::ostringstream text;
     app.exit(error, text);
     fmt::print("{}", text.str());

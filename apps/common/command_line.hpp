@@ -28,7 +28,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, const Number
 /// Reads the command line; the chosen subcommand then has left its action. Returns an exit code
 /// where the program is to end instead: after help (also given for no arguments) and version. Throws
 /// UsageError for bad usage, and where standard output does not take the help or the version. Opens
-/// standard streams that are closed.
+/// standard streams that are closed; from here on, one that nobody reads gives an error.
 std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv);
 
 /// Throws UsageError where standard output does not take what was printed since the last check.

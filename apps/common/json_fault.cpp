@@ -185,9 +185,19 @@ class Scan {
   }
 
   void read_comma() {
+    if (text_[i_] == '^' && is_number(text_.substr(last_, i_ - last_)))
+      return invalid(last_, power_in_quotes());
     if (text_[i_] != ',') return invalid(i_, kNoComma);
     comma_ = i_++;
     next_ = open_.back().bracket == '{' ? Next::kKey : Next::kValue;
+  }
+
+  /// Of a power as the program writes it, whose base was read as a number.
+  std::string power_in_quotes() const {
+    std::size_t end = i_ + 1;
+    while (end < text_.size() && is_word(text_[end])) ++end;
+    return fmt::format("a power without quotes: write \"{}\"",
+                       text_.substr(last_, std::min(end - last_, kMostShown)));
   }
 
   void read_end() {
@@ -234,6 +244,7 @@ class Scan {
       if (end > i_ && end == text_.size()) return invalid(end, kCutShort);
       return invalid(i_, kNoValue);
     }
+    last_ = i_;
     i_ = end;
     end_value();
   }
@@ -288,6 +299,7 @@ class Scan {
   std::string_view text_;
   std::size_t first_line_;
   std::size_t i_ = 0, end_of_last_ = 0;
+  std::size_t last_ = 0;              // where the last number or word began
   std::optional<std::size_t> comma_;  // the last one
   Next next_ = Next::kValue;
   std::vector<Open> open_;

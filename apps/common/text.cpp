@@ -70,6 +70,10 @@ std::string size_text(std::size_t n) {
   return fmt::format("{}", n);
 }
 
+std::string counted(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   if (const std::size_t hat = text.find('^'); hat != std::string_view::npos) {
     const auto base = decimal(text.substr(0, hat)), exponent = decimal(text.substr(hat + 1));

@@ -22,6 +22,9 @@ std::string_view last_bytes(std::string_view text, std::size_t most);
 /// `2^20`, or the number where it is no large power of two.
 std::string size_text(std::size_t n);
 
+/// `1 point`, `2 points`.
+std::string counted(std::size_t count, const std::string& noun);
+
 /// The whole number that is written as `1024`, `2^20` or `1e6`; nothing where it is none, or 2^64 and
 /// more.
 std::optional<std::uint64_t> whole_number(std::string_view text);

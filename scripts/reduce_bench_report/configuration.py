@@ -363,6 +363,8 @@ def _sizes(raw: Sequence[Any]) -> list[str]:
     for size in raw:
         if isinstance(size, int):
             sizes.append(size)
+        elif isinstance(size, str):
+            sizes.append(2 ** int(size.removeprefix("2^")))
         else:
             first, last, *step = size["pow2"]
             sizes += [2**bits for bits in range(first, last + 1, *step)]

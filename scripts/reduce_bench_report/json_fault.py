@@ -139,6 +139,7 @@ class _Scan:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = self.end_of_last = 0
+        self.last = 0  # where the last number or word began
         self.comma = -2  # the last one
         self.next = "value"  # or: value or end, key, key or end, colon, comma or end, nothing
         self.open: list[_Open] = []
@@ -201,6 +202,10 @@ class _Scan:
         self.next = "value"
 
     def read_comma(self, c: str) -> None:
+        if c == "^" and NUMBER.fullmatch(self.text, self.last, self.at):
+            word = WORD.match(self.text, self.at + 1)
+            power = self.text[self.last : word.end() if word else None][:MOST_SHOWN]
+            raise self.invalid(self.last, f'a power without quotes: write "{power}"')
         if c != ",":
             raise self.invalid(self.at, NO_COMMA)
         self.comma = self.at
@@ -254,6 +259,7 @@ class _Scan:
             if word and self.at + len(word) == len(self.text):
                 raise self.invalid(len(self.text), CUT_SHORT)
             raise self.invalid(self.at, NO_VALUE)
+        self.last = self.at
         self.at += len(word)
 
     def end_value(self) -> None:

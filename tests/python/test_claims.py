@@ -1781,12 +1781,15 @@ def test_an_interrupted_run_is_told(
 
 
 def test_results_of_several_devices_are_refused(
-    jradi_t1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    jradi_t1: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(jradi_t1.parent)  # a message with two long paths loses its middle
     other = made_up.results([made_up.point("harris/0", 1024)])
     other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
-    path = made_up.write(other, tmp_path / "other.json")
-    assert main(["claims", "--results", str(jradi_t1), str(path)]) == 2
+    made_up.write(other, jradi_t1.parent / "other.json")
+    assert main(["claims", "--results", jradi_t1.name, "other.json"]) == 2
     error = capsys.readouterr().err
     assert "NVIDIA Imaginary 1" in error
     assert "NVIDIA Imaginary 2; give results of one device" in error

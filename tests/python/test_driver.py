@@ -502,6 +502,55 @@ def test_unknown_variants_are_answered_with_the_nearest(config: SaveConfig) -> N
     assert complaint("verify", "--filter", "cpu/seqential").endswith(unmatched)
 
 
+def test_globs_that_match_nothing_are_answered_with_the_nearest() -> None:
+    for glob, near in (("harri/*", "harris/*"), ("cpu2/seq*", "cpu/seq*")):
+        hint = f"no variant matches '{glob}' (did you mean '{near}'?); "
+        assert hint in complaint("list", "--filter", glob)
+    assert "no variant matches 'nothing/*'; " in complaint("list", "--filter", "nothing/*")
+
+
+def test_an_unknown_option_is_answered_with_the_nearest() -> None:
+    unknown = "reduce-bench: unknown option"
+    shown = "; --help shows what is allowed"
+    assert complaint("run", "--confg", "x") == (
+        f"{unknown} '--confg' (did you mean '--config'?){shown}"
+    )
+    assert complaint("list", "--flter=a/*") == (
+        f"{unknown} '--flter' (did you mean '--filter'?){shown}"
+    )
+    assert complaint("--verson") == f"{unknown} '--verson' (did you mean '--version'?){shown}"
+    assert "unknown option" not in complaint("compare", "one.json")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["list"],
+        ["list", "--json"],
+        ["show", "harris/3"],
+        ["verify", "--filter", "cpu/sequential", "--backend", "cpu"],
+        ["info"],
+        ["compare", "results/nvidia-h200/quick.json", "results/nvidia-h200/quick.json"],
+    ],
+)
+def test_a_closed_pipe_is_told_by_every_command(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = drive(*arguments, stdout=writing, cwd=ROOT)
+    os.close(writing)
+    assert ended.returncode == USAGE
+    assert "Broken pipe; check where" in ended.stderr.splitlines()[-1]
+
+
+def test_one_point_is_a_point(config: SaveConfig) -> None:
+    ended = drive("run", "--config", config(n=[100]), "--dry-run")
+    assert ended.stderr.splitlines()[-1] == "1 point"
+    ended = drive("run", "--config", config(n=[100, 1000]), "--dry-run")
+    assert ended.stderr.splitlines()[-1] == "2 points"
+
+
 def test_an_unknown_command_is_answered_with_the_nearest() -> None:
     commands = "expected 'run', 'list', 'show', 'verify', 'compare' or 'info'"
     unknown = "reduce-bench: unknown command"

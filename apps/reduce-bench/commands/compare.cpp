@@ -6,6 +6,7 @@
 
 #include "commands/commands.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "compare/report.hpp"
 
 namespace reduce_bench {
@@ -44,10 +45,11 @@ void check_anything_compared(const RunComparison& comparison) {
   if (std::any_of(comparison.points.begin(), comparison.points.end(), decided)) return;
   const ComparedPoint& first = comparison.points.front();
   throw UsageError(fmt::format(
-      "nothing could be compared: of {} points none has a verified time on both sides (the first, "
+      "nothing could be compared: of {} none has a verified time on both sides (the first, "
       "{}{}{}, is {}{}{}); compare runs that measured the same points in the same modes",
-      comparison.points.size(), first.identity.text(), first.mode.empty() ? "" : ", ", first.mode,
-      name_of(first.verdict), first.note.empty() ? "" : ": ", first.note));
+      counted(comparison.points.size(), "point"), first.identity.text(),
+      first.mode.empty() ? "" : ", ", first.mode, name_of(first.verdict),
+      first.note.empty() ? "" : ": ", first.note));
 }
 
 int compare_runs(const CompareOptions& options) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -181,13 +180,14 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
     throw UsageError("--resume needs the file of the run to go on with: name it with -o");
   for (const std::string& reason : plan.left_out) fmt::print(stderr, "left out: {}\n", reason);
   if (uses_cuda && !has_cuda)
-    fmt::print(stderr, "skipped: {} points on cuda: {}\n", on_cuda, resolved.cuda.unavailable);
+    fmt::print(stderr, "skipped: {} on cuda: {}\n", counted(on_cuda, "point"),
+               resolved.cuda.unavailable);
   return resolved;
 }
 
 int dry_run(const ResolvedRun& resolved) {
   for (const Point& point : resolved.points) fmt::print("{}\n", describe(point));
-  fmt::print(stderr, "{} points\n", resolved.points.size());
+  fmt::print(stderr, "{}\n", counted(resolved.points.size(), "point"));
   return kExitGood;
 }
 
@@ -208,10 +208,9 @@ std::unique_ptr<Journal> open_journal(const ResolvedRun& resolved, const RunOpti
                     file.string(), output.string()));
   auto journal = std::make_unique<Journal>(file, header, options.resume);
   if (journal->overwritten() > 0)
-    fmt::print(stderr,
-               "overwrites {} finished points of an interrupted run; --resume would have kept "
-               "them\n",
-               journal->overwritten());
+    fmt::print(stderr, "overwrites {} of an interrupted run; --resume would have kept {}\n",
+               counted(journal->overwritten(), "finished point"),
+               journal->overwritten() == 1 ? "it" : "them");
   return journal;
 }
 
@@ -227,7 +226,8 @@ class Terminal final : public RunSurroundings {
   int interrupts() override { return reduce_bench::interrupts(); }
 
   void begin_ceilings(Backend backend, std::size_t sizes) override {
-    fmt::print(stderr, "measuring the ceilings of {} at {} sizes\n", name_of(backend), sizes);
+    fmt::print(stderr, "measuring the ceilings of {} at {}\n", name_of(backend),
+               counted(sizes, "size"));
     ceilings_.emplace(sizes);
   }
   void begin_ceiling(std::size_t k) override { ceilings_->pass(k, "sizes of the ceilings"); }
@@ -268,9 +268,9 @@ void tell_of_older(const std::filesystem::path& output, const ResolvedRun& resol
   const auto older = older_result(output, resolved.config, resolved.points);
   if (older && !older->of_this_plan)
     fmt::print(stderr,
-               "replaces '{}', {} points of another configuration, when this run is complete; "
+               "replaces '{}', {} of another configuration, when this run is complete; "
                "-o names another file\n",
-               output.string(), older->points);
+               output.string(), counted(older->points, "point"));
 }
 
 /// What a person reads at the end; `output` is empty where the results went to standard output.
@@ -288,11 +288,12 @@ void report(const RunResults& results, const std::filesystem::path& output, bool
       fmt::print(stderr, "'{}' keeps its older result{}\n", output.string(),
                  results.all_skipped() ? "" : "; what was measured lies in the journal beside it");
     if (!results.not_run.empty())
-      fmt::print(stderr, "{} points could not be run; --resume -o {} tries them again\n",
-                 results.not_run.size(), output.string());
+      fmt::print(stderr, "{} could not be run; --resume -o {} tries {} again\n",
+                 counted(results.not_run.size(), "point"), output.string(),
+                 results.not_run.size() == 1 ? "it" : "them");
     if (results.interrupted)
-      fmt::print(stderr, "interrupted after {} of {} points; --resume -o {} goes on\n",
-                 results.done(), results.points.size(), output.string());
+      fmt::print(stderr, "interrupted after {} of {}; --resume -o {} goes on\n", results.done(),
+                 counted(results.points.size(), "point"), output.string());
   }
   if (!results.interrupted && results.all_skipped())
     fmt::print(stderr,
@@ -301,9 +302,6 @@ void report(const RunResults& results, const std::filesystem::path& output, bool
 }
 
 int run(const ResolvedRun& resolved, const RunOptions& options) {
-  // A closed pipe or a file grown to its limit is an error to report, not a reason to die.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
@@ -315,10 +313,11 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
   Restored restored;
   if (options.resume) {
     restored = restore(*journal, resolved.points);
-    fmt::print(stderr, "resumed: {} of {} points were done\n",
+    fmt::print(stderr, "resumed: {} of {} {} done\n",
                std::count_if(restored.points.begin(), restored.points.end(),
                              [](const auto& point) { return point.has_value(); }),
-               resolved.points.size());
+               counted(resolved.points.size(), "point"),
+               resolved.points.size() == 1 ? "was" : "were");
   }
   RunSettings settings{.seed = options.seed, .keep_samples = options.keep_samples};
   if (resolved.gpu == nullptr) settings.absent[Backend::kCuda] = resolved.cuda.unavailable;

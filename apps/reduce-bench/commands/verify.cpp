@@ -11,6 +11,7 @@
 #include "common/command_line.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/text.hpp"
 #include "plan/variants.hpp"
 #include "point/check.hpp"
 #include "worker/worker.hpp"
@@ -135,7 +136,8 @@ int verify(const VerifyOptions& options) {
     else print_row(subject, tally);
   }
   if (options.as_json) fmt::print("{}\n", report.dump(2));
-  fmt::print(stderr, "{} variants verified, {} failed\n", subjects.size() - failed, failed);
+  fmt::print(stderr, "{} verified, {} failed\n", counted(subjects.size() - failed, "variant"),
+             failed);
   return failed > 0 ? kExitWrongResult : kExitGood;
 }
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "common/error.hpp"
-#include "point/measure.hpp"
+#include "common/text.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -202,7 +202,8 @@ void add_launch(Noises& noises, const std::vector<ComparedPoint*>& points) {
   std::vector<double> changes_ns;
   for (const auto& [time_ns, change_ns] : times_and_changes_ns)
     if (time_ns < kShortNs || changes_ns.size() < kLeastSweep) changes_ns.push_back(change_ns);
-  const double launch_ns = median(changes_ns);
+  std::sort(changes_ns.begin(), changes_ns.end());
+  const double launch_ns = changes_ns[changes_ns.size() / 2];
   for (const ComparedPoint* point : points)
     if ((launch_ns > 0) == (point->change->log_ratio.value > 0)) {
       Noise& noise = noises[point];
@@ -346,9 +347,10 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
                             Missing missing) {
   if (base.rounds.size() != new_.rounds.size())
     throw UsageError(fmt::format(
-        "'{}' has {} rounds and '{}' has {}: a round of one side is compared with the same round "
+        "'{}' has {} and '{}' has {}: a round of one side is compared with the same round "
         "of the other, so run both equally often",
-        base.name, base.rounds.size(), new_.name, new_.rounds.size()));
+        base.name, counted(base.rounds.size(), "round"), new_.name,
+        counted(new_.rounds.size(), "round")));
   RunComparison result;
   result.rounds = base.rounds.size();
   result.identical =

@@ -25,9 +25,8 @@ std::string provenance(const Side& side) {
 }
 
 std::string mean_text(const GeometricMean& mean) {
-  return fmt::format("{} on {}: new / base is {:.4f} in the geometric mean of {} point{}",
-                     mean.operation, mean.backend, mean.ratio, mean.count,
-                     mean.count == 1 ? "" : "s");
+  return fmt::format("{} on {}: new / base is {:.4f} in the geometric mean of {}", mean.operation,
+                     mean.backend, mean.ratio, counted(mean.count, "point"));
 }
 
 /// `everything`, or where other backends were compared too, `everything on cuda`.

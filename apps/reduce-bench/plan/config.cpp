@@ -114,6 +114,14 @@ LabelDistribution read_label_distribution(const Node& node, const std::filesyste
 
 void read_size(const Node& node, std::uint64_t least, std::uint64_t most,
                std::vector<std::size_t>& out) {
+  if (node.is_string()) {
+    const auto size = whole_number(node.string());
+    if (!size || *size < least || *size > most || !node.string().starts_with("2^"))
+      node.expected(
+          fmt::format("an integer from {} to {} or a power of two as \"2^20\"", least, most));
+    out.push_back(*size);
+    return;
+  }
   if (!node.is_object()) {
     out.push_back(node.integer(least, most));
     return;
@@ -254,16 +262,20 @@ std::string_view setting_of(std::string_view distribution) {
       {{"cancelling", "condition"}, {"zipf", "exponent"}, {"runs", "length"}, {"image", "file"}}};
   for (const auto& [name, setting] : kSettings)
     if (name == distribution) return setting;
-  return "setting";  // reading the distribution reports it
+  return {};
 }
 
 /// A distribution as the program writes it, `zipf(1.2)`, `zipf exponent=1.2` or `uniform`, as a
 /// configuration has it.
-Json distribution_of(const std::string& text) {
+Json distribution_of(const std::string& text, Names known) {
   const std::size_t end = text.find_first_of("( ");
   const bool in_brackets = end != std::string::npos && text[end] == '(';
   if (end == std::string::npos || (in_brackets && !text.ends_with(')'))) return text;
   const std::string name = text.substr(0, end), setting(setting_of(name));
+  if (!find_name(known, name)) return name;  // reading the distribution reports it
+  if (setting.empty())
+    throw UsageError(
+        fmt::format("--set: '{}' takes no value, as 'zipf(1.2)' does: write '{}'", text, name));
   std::string value = text.substr(end + 1);
   if (in_brackets) value.pop_back();
   if (value.starts_with(setting + "=")) value.erase(0, setting.size() + 1);
@@ -302,11 +314,17 @@ void apply_override(Json& document, const std::string& setting) {
     if (value.is_object()) value = Json::array({value});
     if (!value.is_array()) {
       value = Json::array();
-      for (const std::string& part : parts_of(text)) value.push_back(value_of(part));
+      // A list in brackets may hold what is no JSON, as 2^20.
+      const bool in_brackets = text.starts_with('[') && text.ends_with(']');
+      const std::string_view parts =
+          in_brackets ? std::string_view(text).substr(1, text.size() - 2) : text;
+      for (const std::string& part : parts_of(parts)) value.push_back(value_of(part));
     }
     if (section == "distribution" || section == "labels")
       for (Json& element : value)
-        if (element.is_string()) element = distribution_of(element);
+        if (element.is_string())
+          element = distribution_of(element, section == "labels" ? Names{LabelDistribution::kNames}
+                                                                 : Names{Distribution::kNames});
   }
   if (!document.is_object() || !document.contains("sweeps") || !document["sweeps"].is_array())
     return;  // reading the document reports this

@@ -9,6 +9,7 @@
 
 #include "common/error.hpp"
 #include "common/names.hpp"
+#include "common/text.hpp"
 #include "plan/identity.hpp"
 #include "plan/variants.hpp"
 
@@ -108,7 +109,8 @@ class LeftOut {
     std::vector<std::string> clauses;
     for (const auto& [backend, there] : elsewhere_)
       clauses.push_back(fmt::format(
-          "{} points of {} variants that do not run on {}: {}", there.points, there.variants.size(),
+          "{} of {} that {} not run on {}: {}", counted(there.points, "point"),
+          counted(there.variants.size(), "variant"), there.variants.size() == 1 ? "does" : "do",
           name_of(backend), some_of(std::vector(there.variants.begin(), there.variants.end()))));
     std::size_t points = 0;
     std::vector<std::string> pairs;
@@ -117,10 +119,10 @@ class LeftOut {
       pairs.push_back(fmt::format("'{}' on {}", name_of(pair.first), name_of(pair.second)));
     }
     if (points > 0)
-      clauses.push_back(
-          fmt::format("{} points of operators that are not defined on their types: {}", points,
-                      some_of(pairs)));
-    if (sweeps_ > 0) clauses.push_back(fmt::format("{} of {} sweeps, whole", sweeps_, sweeps));
+      clauses.push_back(fmt::format("{} of operators that are not defined on their types: {}",
+                                    counted(points, "point"), some_of(pairs)));
+    if (sweeps_ > 0)
+      clauses.push_back(fmt::format("{} of {}, whole", sweeps_, counted(sweeps, "sweep")));
     return clauses;
   }
 

@@ -38,6 +38,18 @@ Json provided_ops(const Variant& variant) {
   return names;
 }
 
+/// A glob that matches, of which `glob` may be a slip of the keyboard: `harris/*` of `harri/*`.
+std::string near_glob(const std::string& glob) {
+  std::vector<std::string> globs;
+  const std::string rest = glob.substr(std::min(glob.find('/'), glob.size()));
+  for (const std::string_view id : all_ids())
+    if (std::string near = std::string(id.substr(0, id.find('/'))) + rest; glob_matches(near, id))
+      globs.push_back(std::move(near));
+  std::vector<std::string_view> candidates = all_ids();
+  candidates.insert(candidates.end(), globs.begin(), globs.end());
+  return suggestion(glob, candidates);
+}
+
 }  // namespace
 
 std::vector<const CatalogEntry*> select_variants(std::span<const std::string> globs) {
@@ -51,7 +63,7 @@ std::vector<const CatalogEntry*> select_variants(std::span<const std::string> gl
     }
     if (!any) {
       throw UsageError(fmt::format("no variant matches '{}'{}; 'reduce-bench list' shows them all",
-                                   glob, suggestion(glob, all_ids())));
+                                   glob, near_glob(glob)));
     }
   }
   std::vector<const CatalogEntry*> entries;

@@ -186,8 +186,7 @@ std::string problems_text(const std::vector<std::optional<FinishedPoint>>& point
   }
   std::string text;
   for (const auto& [key, kind] : kinds)
-    text += fmt::format("{} ({} point{}): {}\n", key.first, kind.count, kind.count == 1 ? "" : "s",
-                        kind.example);
+    text += fmt::format("{} ({}): {}\n", key.first, counted(kind.count, "point"), kind.example);
   return text;
 }
 
