@@ -31,7 +31,7 @@ constexpr const char* kAdvice = "the file was altered, or written by another rev
 using Fault = std::optional<std::string>;
 
 const Json& root() {
-  static const Json schema = Json::parse(kResultsSchema);
+  static const Json schema = Json::parse(results_schema());
   return schema;
 }
 
@@ -155,7 +155,7 @@ Fault fault_of_object(const Json& value, const Json& schema, const std::string& 
       return fmt::format("{}: unknown key '{}'", here, key);
     const Json& of_key = known == properties.end() ? others : *known;
     if (of_key.empty()) continue;
-    if (Fault fault = fault_of(each, of_key, at + "/" + key)) return fault;
+    if (Fault fault = fault_of(each, of_key, fmt::format("{}/{}", at, key))) return fault;
   }
   return std::nullopt;
 }

@@ -13,6 +13,6 @@ void check_results_schema(const Node& document);
 void check_point_schema(const Node& point);
 
 /// The schema's text, which the build puts into the program.
-extern const char* const kResultsSchema;
+const char* results_schema();
 
 }  // namespace reduce_bench
