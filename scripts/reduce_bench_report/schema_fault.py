@@ -48,17 +48,18 @@ class _Walk:
         allowed = schema.get("enum", [schema["const"]] if "const" in schema else [])
         if allowed and not any(_same(value, each) for each in allowed):
             return _found(value, _one_of(allowed), at)
-        return (
-            _fault_of_number(value, schema, at)
-            or _fault_of_text(value, schema, at)
-            or self.fault_of_object(value, schema, at)
-            or self.fault_of_array(value, schema, at)
-            or self.fault_of_choice(value, schema, at)
-        )
+        fault = None
+        if isinstance(value, dict):
+            fault = self.fault_of_object(value, schema, at)
+        elif isinstance(value, list):
+            fault = self.fault_of_array(value, schema, at)
+        elif isinstance(value, str):
+            fault = _fault_of_text(value, schema, at)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            fault = _fault_of_number(value, schema, at)
+        return fault or self.fault_of_choice(value, schema, at)
 
-    def fault_of_object(self, value: Any, schema: Schema, at: str) -> str | None:
-        if not isinstance(value, dict):
-            return None
+    def fault_of_object(self, value: dict[str, Any], schema: Schema, at: str) -> str | None:
         for key in schema.get("required", []):
             if key not in value:
                 return f"{at or '/'}: the key '{key}' is missing"
@@ -66,21 +67,18 @@ class _Walk:
             return _found(value, "a member", at)
         if len(value) > schema.get("maxProperties", len(value)):
             return _found(value, "no members", at)
-        properties = schema.get("properties", {})
+        properties, others = schema.get("properties", {}), schema.get("additionalProperties")
         for key, each in value.items():
-            if key in properties:
-                fault = self.fault(each, properties[key], f"{at}/{key}")
-            elif schema.get("additionalProperties") is False:
-                fault = f"{at or '/'}: unknown key '{key}'"
-            else:
-                fault = self.fault(each, schema.get("additionalProperties", {}), f"{at}/{key}")
+            if key not in properties and others is None:
+                continue
+            if key not in properties and others is False:
+                return f"{at or '/'}: unknown key '{key}'"
+            fault = self.fault(each, properties.get(key, others), f"{at}/{key}")
             if fault is not None:
                 return fault
         return None
 
-    def fault_of_array(self, value: Any, schema: Schema, at: str) -> str | None:
-        if not isinstance(value, list):
-            return None
+    def fault_of_array(self, value: list[Any], schema: Schema, at: str) -> str | None:
         if len(value) < schema.get("minItems", 0):
             return _found(value, "an array that is not empty", at)
         if "items" in schema:
@@ -129,9 +127,7 @@ def _same(value: Any, allowed: Any) -> bool:
     return isinstance(value, bool) == isinstance(allowed, bool) and bool(value == allowed)
 
 
-def _fault_of_number(value: Any, schema: Schema, at: str) -> str | None:
-    if not _is(value, "number"):
-        return None
+def _fault_of_number(value: float, schema: Schema, at: str) -> str | None:
     if "minimum" in schema and value < schema["minimum"]:
         return _found(value, f"at least {schema['minimum']}", at)
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
@@ -139,9 +135,7 @@ def _fault_of_number(value: Any, schema: Schema, at: str) -> str | None:
     return None
 
 
-def _fault_of_text(value: Any, schema: Schema, at: str) -> str | None:
-    if not isinstance(value, str):
-        return None
+def _fault_of_text(value: str, schema: Schema, at: str) -> str | None:
     if len(value) < schema.get("minLength", 0):
         return _found(value, "a string that is not empty", at)
     if "pattern" in schema and not re.search(schema["pattern"], value, re.ASCII):
