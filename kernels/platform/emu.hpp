@@ -338,8 +338,9 @@ UNTRACED void launch(void (*kernel)(Parameters...), const LaunchShape& shape,
                      Arguments... arguments) {
   const auto thread = [=]() UNTRACED { kernel(static_cast<Parameters>(arguments)...); };
   using Thread = decltype(thread);
-  run_grid(shape, {reinterpret_cast<const void*>(kernel), [](const void* kept) UNTRACED { (*static_cast<const Thread*>(kept))(); },
-                   &thread});
+  run_grid(shape,
+           {reinterpret_cast<const void*>(kernel),
+            [](const void* kept) UNTRACED { (*static_cast<const Thread*>(kept))(); }, &thread});
   if (LaunchLog* log = shape.stream.log; log != nullptr)
     log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
 }

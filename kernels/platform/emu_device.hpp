@@ -31,10 +31,11 @@ struct NamedArray {
 /// How the emulator behaves; one per process, changed between launches only.
 struct Settings {
   std::uint64_t seed = 1;
-  std::uint64_t reseeds = 0;           ///< calls of `reseed`, each of which starts the sequence anew
-  unsigned resident_blocks = 4;        ///< blocks that run interleaved before more are admitted
+  std::uint64_t reseeds = 0;     ///< calls of `reseed`, each of which starts the sequence anew
+  unsigned resident_blocks = 4;  ///< blocks that run interleaved before more are admitted
   std::uint64_t spin_limit = 2000000;  ///< yields without progress before a livelock is reported
-  std::vector<NamedArray> arrays;      ///< of the point that runs; the traced build's messages name them
+  std::vector<NamedArray>
+      arrays;  ///< of the point that runs; the traced build's messages name them
   /// The barrier, __syncwarp or fence, as file:line:column, that orders nothing in the traced build:
   /// as if it were missing. Tests use it.
   std::string ordering_ignored_at;

@@ -57,9 +57,7 @@ struct BlockOrder {
 
   BlockOrder() = default;
   BlockOrder(std::uint32_t index, std::uint32_t thread_count);
-  Stamp stamp(std::uint32_t t) const {
-    return {block, threads[t].thread, phase, threads[t].epoch};
-  }
+  Stamp stamp(std::uint32_t t) const { return {block, threads[t].thread, phase, threads[t].epoch}; }
   /// Whether what happened at `earlier` comes before what thread `t` does now.
   bool is_before(const Stamp& earlier, std::uint32_t t) const;
 

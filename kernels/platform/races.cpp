@@ -118,9 +118,7 @@ void Races::forget(std::uintptr_t address, std::size_t size_bytes) {
     }
     done += rest;
   }
-  std::erase_if(flags_, [&](const auto& flag) {
-    return flag.first - address < size_bytes;
-  });
+  std::erase_if(flags_, [&](const auto& flag) { return flag.first - address < size_bytes; });
 }
 
 }  // namespace reduce_bench::traced

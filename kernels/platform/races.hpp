@@ -57,8 +57,8 @@ class Races {
   Page& page_of(std::uintptr_t address);
   void access_cell(Cell& cell, const BlockOrder& block, std::uint32_t t, const Access& access,
                    std::uintptr_t address);
-  void compare(const Access& earlier, const Access& later, const BlockOrder& block,
-               std::uint32_t t, std::uintptr_t address);
+  void compare(const Access& earlier, const Access& later, const BlockOrder& block, std::uint32_t t,
+               std::uintptr_t address);
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
   std::pair<std::uintptr_t, Page*> last_page_{~std::uintptr_t{0}, nullptr};

@@ -241,9 +241,7 @@ void begin_block(Block& block, std::uint32_t index, std::size_t threads, const v
            reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
 }
 
-void end_block(Block& block) {
-  launch_in_progress->races.forget(block.shared, block.shared_bytes);
-}
+void end_block(Block& block) { launch_in_progress->races.forget(block.shared, block.shared_bytes); }
 
 void enter(Block& block, std::size_t t, const void* stack, std::size_t stack_bytes) {
   running = {&block, static_cast<std::uint32_t>(t), reinterpret_cast<std::uintptr_t>(stack),
@@ -281,10 +279,8 @@ using reduce_bench::traced::trace::compiled_access;
 using reduce_bench::traced::trace::Kind;
 }  // namespace
 
-#define REPORT(name, size_bytes, kind)                                          \
-  void name(void* at) {                                                         \
-    compiled_access(at, size_bytes, kind, __builtin_return_address(0));         \
-  }
+#define REPORT(name, size_bytes, kind) \
+  void name(void* at) { compiled_access(at, size_bytes, kind, __builtin_return_address(0)); }
 #define REPORT_SIZE(bytes)                                                  \
   REPORT(__tsan_read##bytes, bytes, Kind::kRead)                            \
   REPORT(__tsan_write##bytes, bytes, Kind::kWrite)                          \

@@ -33,9 +33,10 @@ struct VerifyOptions {
 std::vector<Backend> backends_to_verify(const VerifyOptions& options, const CudaStatus& cuda) {
   if (options.races) {
     if (!options.backend.empty() && options.backend != "emu")
-      throw UsageError(fmt::format("--races --backend {}: races are looked for on the emulator; "
-                                   "leave --backend out",
-                                   options.backend));
+      throw UsageError(
+          fmt::format("--races --backend {}: races are looked for on the emulator; "
+                      "leave --backend out",
+                      options.backend));
     return {Backend::kEmu};
   }
   if (options.backend.empty()) {

@@ -74,8 +74,8 @@ class Checker {
                             : std::nullopt;
     if (defect) {
       bool& shown = defects_[without_numbers(defect->reason)];
-      for (unsigned again = 0; reschedules() && !shown && !shows_defect(record) && again < kRaceSeeds;
-           ++again) {
+      for (unsigned again = 0;
+           reschedules() && !shown && !shows_defect(record) && again < kRaceSeeds; ++again) {
         options.emu_seed = 1000 + again;
         record = execute_(c.point, options);
       }
