@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -572,6 +573,14 @@ def test_ctrl_c_is_told_in_a_line(tmp_path: Path, command: str) -> None:
     assert (ended.returncode, told) == TOLD
 
 
+def lives(process_id: str) -> bool:
+    try:
+        status = Path("/proc", process_id, "stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
 def test_ctrl_c_while_drawing_ends_the_processes_that_draw(tmp_path: Path) -> None:
     ended = interrupted(
         "-c",
@@ -586,9 +595,12 @@ def test_ctrl_c_while_drawing_ends_the_processes_that_draw(tmp_path: Path) -> No
     assert (ended.returncode, ended.stderr) == TOLD
     begun = [path.name for path in tmp_path.iterdir()]
     assert len(begun) < 50  # a few had
-    for name in begun:  # killed, and waited for by whoever adopts them
-        process = Path("/proc", name.partition("-")[2], "stat")
-        assert not process.exists() or process.read_text().rpartition(")")[2].split()[0] == "Z"
+    # Killed, and waited for by whoever adopts them; on a busy machine they take a moment to die.
+    for name in begun:
+        deadline = time.monotonic() + 30
+        while lives(name.partition("-")[2]):
+            assert time.monotonic() < deadline, f"process {name} draws on"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("package", ["argparse", "matplotlib", "jinja2"])
