@@ -42,7 +42,8 @@ class MadeUp final : public RunSurroundings, public Executor {
   int interrupts_so_far = 0;
 
   std::vector<std::size_t> executed;  ///< indices of points, in the order of their turns
-  std::vector<double> shares;
+  std::vector<double> shares, shares_done;
+  std::vector<std::size_t> renewed;  ///< numbers of the executions before which the process was new
   std::vector<int> patience;
   std::vector<std::size_t> begun, ended, ceilings_begun;
   std::vector<std::vector<std::size_t>> ceilings_asked;
@@ -51,7 +52,10 @@ class MadeUp final : public RunSurroundings, public Executor {
   int interrupts() override { return interrupts_so_far; }
   void begin_ceilings(Backend, std::size_t) override {}
   void begin_ceiling(std::size_t k) override { ceilings_begun.push_back(k); }
-  void begin_point(const Point& point) override { begun.push_back(point.index); }
+  void begin_point(const Point& point, double share) override {
+    begun.push_back(point.index);
+    shares_done.push_back(share);
+  }
   void end_point(const Point& point, const Record&, const Outcome&) override {
     ended.push_back(point.index);
   }
@@ -75,6 +79,7 @@ class MadeUp final : public RunSurroundings, public Executor {
     for (std::size_t k = 0; k < sizes_bytes.size(); ++k) begin_size(k);
     return ceilings();
   }
+  void renew() override { renewed.push_back(executed.size()); }
 };
 
 struct RunPlan : testing::Test {
@@ -116,18 +121,36 @@ TEST_F(RunPlan, VariantsOfOneProblemTakeTurns) {
   asked = config(3);
   plan = plan_of(asked);
   const RunResults results = run();
-  // Each round has every variant of the problem once, and the problems follow each other.
-  for (std::size_t round = 0; round < 6; ++round) {
-    std::vector<std::size_t> turns(made_up.executed.begin() + static_cast<long>(2 * round),
-                                   made_up.executed.begin() + static_cast<long>(2 * round + 2));
+  // Each round has every problem in turn, and of it every variant.
+  for (std::size_t turn = 0; turn < 6; ++turn) {
+    std::vector<std::size_t> turns(made_up.executed.begin() + static_cast<long>(2 * turn),
+                                   made_up.executed.begin() + static_cast<long>(2 * turn + 2));
     std::sort(turns.begin(), turns.end());
     EXPECT_EQ(turns,
-              round < 3 ? (std::vector<std::size_t>{0, 1}) : (std::vector<std::size_t>{2, 3}))
-        << round;
+              turn % 2 == 0 ? (std::vector<std::size_t>{0, 1}) : (std::vector<std::size_t>{2, 3}))
+        << turn;
   }
+  // Every round but the first begins with a fresh process.
+  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{4, 8}));
+  for (std::size_t k = 0; k < 12; ++k)
+    EXPECT_DOUBLE_EQ(made_up.shares_done[k], static_cast<double>(k) / 12) << k;
   for (std::size_t k = 0; k < 12; ++k) EXPECT_DOUBLE_EQ(made_up.shares[k], 1.0 / 3) << k;
   EXPECT_EQ(results.points[0]->entry.at("timing").at("cold").at("samples"), 9);
   EXPECT_EQ(made_up.ended.size(), 4u);
+}
+
+// Starting a process for every round of a small problem would take longer than the round.
+TEST_F(RunPlan, ManyProblemsShareTheProcessOfARound) {
+  Json document = Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["cpu/sequential", "cpu/pairwise"], "type": ["i32"],
+       "measurement": {"interleave": 2}}]})");
+  for (int n = 1; n <= 70; ++n) document["sweeps"][0]["n"].push_back(n);
+  asked = parse_config(document, "config", {});
+  plan = plan_of(asked);
+  run();
+  // 140 points: 100 with two rounds, and 40.
+  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{100, 240}));
+  EXPECT_EQ(made_up.ended.size(), 140u);
 }
 
 TEST_F(RunPlan, TheOrderOfTurnsIsThatOfTheSeed) {

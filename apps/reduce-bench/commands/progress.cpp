@@ -53,8 +53,8 @@ void Progress::show(std::size_t k, const std::string& what, double share) {
   std::fflush(stderr);
 }
 
-void Progress::begin(std::size_t k, const std::string& what) {
-  if (live_) show(k, what, even_share(k));
+void Progress::begin(std::size_t k, const std::string& what, double share) {
+  if (live_) show(k, what, share);
 }
 
 void Progress::pass(std::size_t k, const std::string& what, std::optional<double> share) {

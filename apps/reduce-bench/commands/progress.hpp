@@ -13,8 +13,8 @@ class Progress {
   explicit Progress(std::size_t total);
   ~Progress();
 
-  /// Point k (from 0) is about to run.
-  void begin(std::size_t k, const std::string& what);
+  /// Point k (from 0) is about to run; `share` of the work is done.
+  void begin(std::size_t k, const std::string& what, double share);
   /// Likewise of work that prints nothing at the end of a point: off a terminal, it prints a line at
   /// every tenth part of the way. `share` of the work is done, of even work k points of all.
   void pass(std::size_t k, const std::string& what, std::optional<double> share = {});

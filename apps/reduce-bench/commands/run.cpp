@@ -231,10 +231,10 @@ class Terminal final : public RunSurroundings {
     ceilings_.emplace(sizes);
   }
   void begin_ceiling(std::size_t k) override { ceilings_->pass(k, "sizes of the ceilings"); }
-  void begin_point(const Point& point) override {
+  void begin_point(const Point& point, double share) override {
     ceilings_.reset();
     if (!progress_) progress_.emplace(points_);  // its clock starts with the first point
-    progress_->begin(point.index, describe(point));
+    progress_->begin(point.index, describe(point), share);
   }
   void end_point(const Point& point, const Record& record, const Outcome& outcome) override {
     progress_->end(point.index, describe(point), clause(record, outcome));

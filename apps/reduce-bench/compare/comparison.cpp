@@ -145,6 +145,17 @@ Noise common_processes_of(const ComparedPoint& point) {
   return known_noise(std::hypot(kDeviceFactor, launch_at(point, kDeviceLaunchNs)));
 }
 
+/// Lets the points of several rounds learn from those like them how far rounds lie apart.
+void moderate_alike(const std::vector<ComparedPoint*>& points, std::size_t rounds) {
+  std::map<std::tuple<std::string, bool, bool>, std::vector<LogRatio*>> alike;
+  for (ComparedPoint* point : points) {
+    TimeChange& change = *point->change;
+    if (change.rounds == rounds)
+      alike[{point->mode, change.waits, is_short(change)}].push_back(&change.log_ratio);
+  }
+  for (const auto& [unused, ratios] : alike) moderate(ratios);
+}
+
 using Noises = std::map<const ComparedPoint*, Noise>;
 
 /// The noise of each point of a single round, from its neighbours in the order of either run.
@@ -215,6 +226,7 @@ void add_launch(Noises& noises, const std::vector<ComparedPoint*>& points) {
 void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, const Side& base,
                const Side& new_) {
   const bool single = base.rounds.size() == 1, tells = points.size() >= kLeastSweep;
+  if (!single) moderate_alike(points, base.rounds.size());
   // Several rounds show the noise by their own spread; a single one only by the whole sweep.
   Noises sweep;
   if (single && tells) {

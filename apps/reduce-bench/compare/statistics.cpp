@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -64,6 +67,18 @@ MedianError median_error(const Series& series) {
   return {variance_of(log_medians), std::max(1.0, static_cast<double>(blocks) - 1)};
 }
 
+/// The x whose trigamma function is `y` > 0, by Newton's method on its reciprocal, which is convex.
+double inverse_trigamma(double y) {
+  double x = 0.5 + 1 / y;
+  for (int step = 0; step < 50; ++step) {
+    const double now = boost::math::trigamma(x);
+    const double change = now * (1 - now / y) / boost::math::polygamma(2, x);
+    x += change;
+    if (std::abs(change) < 1e-10 * x) break;
+  }
+  return x;
+}
+
 }  // namespace
 
 double LogRatio::half_width(double confidence) const {
@@ -95,6 +110,37 @@ LogRatio log_ratio(std::span<const Round> rounds) {
   return {.value = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count,
           .variance = variance_of(ratios) / count,
           .degrees = count - 1};
+}
+
+void moderate(std::span<LogRatio* const> alike) {
+  if (alike.size() < kLeastAlike) return;
+  const double degrees = alike[0]->degrees;
+  std::vector<double> variances;
+  for (const LogRatio* ratio : alike) {
+    if (ratio->degrees != degrees) throw std::logic_error("moderate: degrees of freedom differ");
+    variances.push_back(ratio->variance);
+  }
+  std::sort(variances.begin(), variances.end());
+  // Clocks of a coarse resolution make some rounds equal, and the logarithm of 0 is none.
+  const double least = 1e-5 * variances[variances.size() / 2];
+  if (least == 0) return;
+  // A variance estimated with d degrees has this mean and variance of its logarithm by chance.
+  const double bias = boost::math::digamma(degrees / 2) - std::log(degrees / 2);
+  std::vector<double> logs;
+  for (const double variance : variances) logs.push_back(std::log(std::max(variance, least)) - bias);
+  const double mean =
+      std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+  const double beyond_chance = variance_of(logs) - boost::math::trigamma(degrees / 2);
+  double prior_degrees = std::numeric_limits<double>::infinity(), prior = std::exp(mean);
+  if (beyond_chance > 0) {
+    prior_degrees = 2 * inverse_trigamma(beyond_chance);
+    prior *= std::exp(boost::math::digamma(prior_degrees / 2) - std::log(prior_degrees / 2));
+  }
+  const double weight = std::isinf(prior_degrees) ? 1 : prior_degrees / (prior_degrees + degrees);
+  for (LogRatio* ratio : alike) {
+    ratio->variance = weight * prior + (1 - weight) * ratio->variance;
+    ratio->degrees += prior_degrees;
+  }
 }
 
 Noise noise_of_pairs(std::span<const double> log_ratios) {

@@ -35,6 +35,17 @@ struct LogRatio {
 /// the summary is known, the error comes from its interval.
 LogRatio log_ratio(std::span<const Round> rounds);
 
+/// The least points that show what the errors of points like them have in common.
+inline constexpr std::size_t kLeastAlike = 20;
+
+/// Draws the squared errors of points that are alike, each known from the same few rounds, toward what
+/// they have in common, and adds the degrees of freedom that this is worth: the moderated t of Smyth
+/// (Linear models and empirical Bayes methods for assessing differential expression in microarray
+/// experiments, 2004, sections 3 and 6.2). The less the errors differ beyond chance, the more they are
+/// drawn together. Fewer than kLeastAlike are left as they are. Throws std::logic_error where
+/// their degrees differ.
+void moderate(std::span<LogRatio* const> alike);
+
 /// How far identical measurements lie apart.
 struct Noise {
   double variance = 0;  ///< of a log ratio

@@ -23,6 +23,9 @@ class Executor {
   /// Nothing where an interrupt came first. Throws DeviceLost where they cannot be measured.
   virtual std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
                                                    const BeginSize& begin_size) = 0;
+
+  /// Lets what follows run in a fresh process, with a context of its own.
+  virtual void renew() = 0;
 };
 
 }  // namespace reduce_bench

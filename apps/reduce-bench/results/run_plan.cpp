@@ -14,6 +14,9 @@
 namespace reduce_bench {
 namespace {
 
+/// Points that make it worth starting a process for each of their rounds.
+constexpr std::ptrdiff_t kLeastBlock = 100;
+
 /// Everything a run holds while it goes through its plan.
 class Run {
  public:
@@ -68,22 +71,50 @@ class Run {
     }
   }
 
-  /// The points of one problem take turns in random order, round by round.
+  /// The points of one problem take turns in random order, round by round, and every round runs in a
+  /// fresh process: the same code takes up to a tenth longer in one process than in the next, which
+  /// no sample within a process shows (docs/adr/0004-measurement.md).
   void run_points() {
+    for (const Point& point : plan_)
+      if (!is_done(point)) turns_ += point.measurement.interleave;
     std::mt19937_64 order(settings_.seed);
     for (auto first = plan_.begin(); first != plan_.end();) {
-      const auto last = std::find_if(
-          first, plan_.end(), [&](const Point& point) { return point.group != first->group; });
-      std::vector<const Point*> open;
-      for (auto point = first; point != last; ++point)
-        if (!is_done(*point)) open.push_back(&*point);
-      const unsigned rounds = first->measurement.interleave;
-      std::map<std::size_t, Record> records;
-      for (unsigned round = 0; round < rounds; ++round) {
-        if (rounds > 1) std::shuffle(open.begin(), open.end(), order);
-        for (const Point* point : open) {
+      const auto last = end_of_block(first);
+      run_block(first, last, order);
+      if (surroundings_.interrupts() > 0) return;
+      first = last;
+    }
+  }
+
+  using Points = std::vector<Point>::const_iterator;
+
+  /// A block is one problem; with rounds, as many whole problems as share a process, whose start takes
+  /// about as long as twenty points.
+  Points end_of_block(Points first) const {
+    Points last = first;
+    do {
+      last = std::find_if(last, plan_.end(),
+                          [&](const Point& point) { return point.group != last->group; });
+    } while (first->measurement.interleave > 1 && last != plan_.end() &&
+             last->measurement.interleave == first->measurement.interleave &&
+             last - first < kLeastBlock);
+    return last;
+  }
+
+  void run_block(Points first, Points last, std::mt19937_64& order) {
+    std::map<std::size_t, std::vector<const Point*>> problems;
+    for (auto point = first; point != last; ++point)
+      if (!is_done(*point)) problems[point->group].push_back(&*point);
+    const unsigned rounds = first->measurement.interleave;
+    std::map<std::size_t, Record> records;
+    for (unsigned round = 0; round < rounds; ++round) {
+      if (round > 0)
+        for (const Backend backend : used_) executor(backend).renew();
+      for (auto& [unused, points] : problems) {
+        if (rounds > 1) std::shuffle(points.begin(), points.end(), order);
+        for (const Point* point : points) {
           if (surroundings_.interrupts() > 0) return;
-          surroundings_.begin_point(*point);
+          surroundings_.begin_point(*point, turns_begun_++ / turns_);
           // One interrupt lets the point in flight end, the second gives it up.
           auto record = execute_point(*point, 1.0 / rounds, 2);
           if (!record) return;
@@ -94,7 +125,6 @@ class Run {
           records.erase(known);
         }
       }
-      first = last;
     }
   }
 
@@ -166,6 +196,7 @@ class Run {
   RunSurroundings& surroundings_;
   std::map<Backend, std::string> lost_;  ///< why a backend cannot run (any more)
   std::set<Backend> used_;
+  double turns_ = 0, turns_begun_ = 0;  ///< of all points that are not done
   RunResults results_;
 };
 

@@ -36,8 +36,8 @@ class RunSurroundings {
   virtual void begin_ceilings(Backend backend, std::size_t sizes) = 0;
   /// That of one of the sizes, from 0.
   virtual void begin_ceiling(std::size_t k) = 0;
-  /// A point begins, in each of its turns.
-  virtual void begin_point(const Point& point) = 0;
+  /// A point begins, in each of its turns; `share` of the turns of all points are over.
+  virtual void begin_point(const Point& point, double share) = 0;
   /// A point ended, after its last turn.
   virtual void end_point(const Point& point, const Record& record, const Outcome& outcome) = 0;
 };

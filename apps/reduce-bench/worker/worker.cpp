@@ -111,7 +111,9 @@ struct Worker::Process {
 Worker::Worker(Backend backend, int ordinal, std::filesystem::path program)
     : backend_(backend), ordinal_(ordinal), program_(std::move(program)) {}
 
-Worker::~Worker() {
+Worker::~Worker() { renew(); }
+
+void Worker::renew() {
   if (process_) end_process();
 }
 

@@ -40,6 +40,8 @@ class Worker final : public Executor {
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
                                            const BeginSize& begin_size) override;
 
+  void renew() override;
+
   /// The process id, for tests; 0 while none runs.
   int process_id() const;
 

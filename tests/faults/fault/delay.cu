@@ -1,23 +1,9 @@
 // fault/delay: the sum, and a known time by the clock of where it runs.
 
-#include <chrono>
-
+#include "tests/faults/clock.hpp"
 #include "tests/faults/one_thread.hpp"
 
 namespace reduce_bench::BACKEND::fault_delay {
-
-/// Nanoseconds since whenever.
-inline __host__ __device__ unsigned long long clock_ns() {
-#ifdef __CUDA_ARCH__
-  unsigned long long now = 0;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-#else
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<unsigned long long>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-#endif
-}
 
 template <class T>
 __global__ void delay_kernel(const T* input, T* output, std::size_t n, unsigned delay_us) {
