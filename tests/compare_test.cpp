@@ -48,6 +48,69 @@ TEST(LogRatio, OfRoundsIsTheirStudentInterval) {
   EXPECT_NEAR(ratio.p_value(), 1 - std::sqrt(3.0 / 5.0), 1e-12);
 }
 
+/// The errors that five rounds show of points whose true squared errors are 1 over gamma variates:
+/// as if each were known already from `prior_degrees` degrees, and 4e-4 in the middle.
+std::vector<LogRatio> errors_of_rounds(std::size_t points, double prior_degrees) {
+  std::mt19937_64 engine(9);
+  std::chi_squared_distribution<> prior(prior_degrees), rounds(4);
+  std::vector<LogRatio> ratios(points);
+  for (LogRatio& ratio : ratios) {
+    const double truth = std::isinf(prior_degrees) ? 4e-4 : 4e-4 * prior_degrees / prior(engine);
+    ratio = {.value = 0, .variance = truth * rounds(engine) / 4, .degrees = 4};
+  }
+  return ratios;
+}
+
+std::vector<LogRatio> moderated(std::vector<LogRatio> ratios) {
+  std::vector<LogRatio*> pointers;
+  for (LogRatio& ratio : ratios) pointers.push_back(&ratio);
+  moderate(pointers);
+  return ratios;
+}
+
+TEST(LogRatio, OfPointsAlikeLearnAsMuchAsTheirErrorsAgree) {
+  for (const double prior_degrees : {3.0, 10.0, 40.0}) {
+    const auto before = errors_of_rounds(2000, prior_degrees), after = moderated(before);
+    const double learnt = after[0].degrees - 4;
+    EXPECT_GT(learnt, 0.75 * prior_degrees);
+    EXPECT_LT(learnt, 1.5 * prior_degrees);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      // Each lies between what it showed and what all have in common.
+      const double weight = learnt / (learnt + 4);
+      const double common = (after[i].variance - (1 - weight) * before[i].variance) / weight;
+      ASSERT_NEAR(common, 4e-4, 0.6e-4);
+      ASSERT_EQ(after[i].degrees, learnt + 4);
+    }
+  }
+}
+
+TEST(LogRatio, OfPointsWithOneErrorIsKnownFromAllOfThem) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  // Chance alone may leave some spread over: then it is known from very many degrees.
+  for (const LogRatio& ratio : moderated(errors_of_rounds(2000, infinite))) {
+    ASSERT_GT(ratio.degrees, 50);
+    ASSERT_NEAR(ratio.variance, 4e-4, 1e-4);
+    ASSERT_LT(ratio.half_width(0.95), 0.046);
+  }
+}
+
+TEST(LogRatio, OfAPointThatIsNoisierThanOthersStaysNoisier) {
+  auto ratios = errors_of_rounds(100, 10);
+  ratios[7].variance = 1;
+  const auto after = moderated(ratios);
+  EXPECT_GT(after[7].variance, 0.2);
+  EXPECT_LT(after[8].variance, 0.002);
+}
+
+TEST(LogRatio, OfFewPointsAlikeIsLeftAsItIs) {
+  const auto before = errors_of_rounds(kLeastAlike - 1, 10), after = moderated(before);
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].variance, before[i].variance);
+  std::vector<LogRatio> equal(kLeastAlike, {.value = 0, .variance = 0, .degrees = 4});
+  EXPECT_EQ(moderated(equal)[0].variance, 0);
+  equal[3].degrees = 3;
+  EXPECT_THROW(moderated(equal), std::logic_error);
+}
+
 TEST(LogRatio, OfSamplesSeesThatNeighboursAreAlike) {
   // A mood that changes every 25 samples: 500 of them tell as much as 20.
   std::mt19937_64 engine(3);

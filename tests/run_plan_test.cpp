@@ -144,13 +144,13 @@ TEST_F(RunPlan, ManyProblemsShareTheProcessOfARound) {
   Json document = Json::parse(R"({"schema": 1, "sweeps": [
       {"variants": ["cpu/sequential", "cpu/pairwise"], "type": ["i32"],
        "measurement": {"interleave": 2}}]})");
-  for (int n = 1; n <= 70; ++n) document["sweeps"][0]["n"].push_back(n);
+  for (int n = 1; n <= 120; ++n) document["sweeps"][0]["n"].push_back(n);
   asked = parse_config(document, "config", {});
   plan = plan_of(asked);
   run();
-  // 140 points: 100 with two rounds, and 40.
-  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{100, 240}));
-  EXPECT_EQ(made_up.ended.size(), 140u);
+  // 240 points: 200 with two rounds, and 40.
+  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{200, 440}));
+  EXPECT_EQ(made_up.ended.size(), 240u);
 }
 
 TEST_F(RunPlan, TheOrderOfTurnsIsThatOfTheSeed) {

@@ -48,6 +48,16 @@ TEST_P(OnHost, NothingGoesWrongWithoutAFault) {
   EXPECT_EQ(worker.process_id(), process);
 }
 
+TEST_P(OnHost, ARenewedWorkerIsAnotherProcess) {
+  EXPECT_EQ(run("fault/none").status, Status::kOk);
+  const int process = worker.process_id();
+  worker.renew();
+  EXPECT_EQ(worker.process_id(), 0);
+  worker.renew();  // nothing runs that could end
+  EXPECT_EQ(run("fault/none").status, Status::kOk);
+  EXPECT_NE(worker.process_id(), process);
+}
+
 TEST_P(OnHost, AWrongResultIsFound) { expect_failure("fault/wrong", Status::kWrong, "got "); }
 
 TEST_P(OnHost, AResultThatChangesIsFound) {

@@ -15,7 +15,7 @@ namespace reduce_bench {
 namespace {
 
 /// Points that make it worth starting a process for each of their rounds.
-constexpr std::ptrdiff_t kLeastBlock = 100;
+constexpr std::ptrdiff_t kLeastBlock = 200;
 
 /// Everything a run holds while it goes through its plan.
 class Run {

@@ -1,4 +1,4 @@
-// fault/slowable-kernel: the right sum; in one build it takes a twentieth longer than in the other,
+// fault/slowable-kernel: the right sum; in one build it takes a twentieth longer than in the other, about,
 // by the clock of where it runs, as after a change that a comparison must find.
 
 #include "tests/faults/clock.hpp"
