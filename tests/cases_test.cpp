@@ -228,6 +228,39 @@ TEST(CaseSettings, LookForADefectBeforeAnythingElse) {
   for (const auto& [setting, c] : first_of_each()) EXPECT_TRUE(is_extreme(c)) << setting;
 }
 
+// ---- types and operators ----------------------------------------------------------------------
+
+TEST(CaseTypes, OfASizeAndKindStandForTheOthersOnTheEmulator) {
+  MadeUp made_up(Operation::kMultireduce);
+  made_up.provide(Type::kI32, Op::kMax);
+  made_up.provide(Type::kI32, Op::kRight);
+  made_up.provide(Type::kI64, Op::kMin);
+  made_up.provide(Type::kI64, Op::kMax);
+  made_up.provide(Type::kF32, Op::kSum);
+  made_up.provide(Type::kF64, Op::kSum);
+  const auto of_a_setting = [&](Type type, Op op, bool full, Backend backend) {
+    std::size_t most = 0;
+    std::map<std::string, std::size_t> tried;
+    for (const Case& c : made_up.cases(type, op, full, backend)) ++tried[text(c.point.params)];
+    tried.erase(text(default_params(made_up.entry.variant)));
+    EXPECT_EQ(tried.size(), 8u);
+    for (const auto& [setting, count] : tried) most = std::max(most, count);
+    return most;
+  };
+  using Provided = std::pair<Type, Op>;
+  for (const auto& [type, op] : {Provided{Type::kI32, Op::kSum}, Provided{Type::kI32, Op::kRight},
+                                 Provided{Type::kI64, Op::kMin}, Provided{Type::kF64, Op::kSum}})
+    EXPECT_GE(of_a_setting(type, op, false, Backend::kEmu), 7u) << name_of(type) << name_of(op);
+  for (const auto& [type, op] : {Provided{Type::kI32, Op::kMax}, Provided{Type::kI64, Op::kMax},
+                                 Provided{Type::kF32, Op::kSum}}) {
+    EXPECT_EQ(of_a_setting(type, op, false, Backend::kEmu), 3u) << name_of(type) << name_of(op);
+    EXPECT_GE(of_a_setting(type, op, true, Backend::kEmu), 7u);
+    EXPECT_GE(of_a_setting(type, op, false, Backend::kCuda), 7u);
+    EXPECT_EQ(sizes(made_up.cases(type, op)),
+              (std::set<std::size_t>{0, 1, 2, 31, 33, 256, 1000, 1024, 4099}));
+  }
+}
+
 // ---- values and labels ------------------------------------------------------------------------
 
 TEST(CaseValues, AreOfEveryDistributionThatTheOperatorSuits) {
@@ -238,6 +271,9 @@ TEST(CaseValues, AreOfEveryDistributionThatTheOperatorSuits) {
     for (const Case& c : made_up.cases(type, op)) tried.insert(c.point.distribution.kind);
     for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
       const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
+      if (kSanitized && distribution.kind != Distribution::Kind::kUniform &&
+          distribution.kind != Distribution::Kind::kExtremes)
+        continue;
       if (unsuited(distribution, op, type).empty()) suited.insert(distribution.kind);
     }
     EXPECT_EQ(tried, suited) << name_of(op);
@@ -269,11 +305,7 @@ TEST(CaseLabels, AreOfEveryDistributionForKeyedOperations) {
 }
 
 TEST(CaseBuckets, AreBothSidesOfWarpsBytesAndAllOfOne) {
-#if defined(__SANITIZE_ADDRESS__)  // fewer buckets in the many cases about something else
-  const std::size_t usual = 64;
-#else
-  const std::size_t usual = 256;
-#endif
+  const std::size_t usual = kSanitized ? 64 : 256;  // in the many cases about something else
   const MadeUp made_up(Operation::kMultireduce);
   std::set<std::size_t> emulated, fast;
   for (const Case& c : made_up.cases()) emulated.insert(c.point.buckets);

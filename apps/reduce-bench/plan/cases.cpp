@@ -12,12 +12,6 @@ namespace {
 /// Enough for several blocks of every size, and a multiple of nothing.
 constexpr std::size_t kSomeBlocks = 4099;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 bool is_number(const std::string& value) {
   return value.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -101,12 +95,15 @@ class CaseList {
         main_type_(is_main_type()),
         main_op_(op == default_op(variant_.operation)),
         plain_(main_op_ && (main_type_ || type == Type::kF64)),
+        few_(subject.backend == Backend::kEmu && !subject.full),
+        thorough_(!few_ || plain_ || is_first_of_its_like()),
         defaults_(default_params(variant_)),
         other_settings_(other_settings(variant_)),
         large_(large_size(subject.backend)),
         many_(many_buckets()),
         awkward_(subject.full ? std::vector<std::size_t>{33, 1009, kSomeBlocks}
-                              : std::vector<std::size_t>{1009, kSomeBlocks}) {}
+                              : std::vector<std::size_t>{1009, kSomeBlocks}),
+        awkward_for_inputs_(thorough_ ? awkward_ : std::vector<std::size_t>{kSomeBlocks}) {}
 
   void add_sizes() {
     for (const std::size_t n : sizes_to_check(subject_)) add({.n = n});
@@ -117,7 +114,9 @@ class CaseList {
     for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
       const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
       if (distribution == Distribution{} || !unsuited(distribution, op_, type_).empty()) continue;
-      for (const std::size_t n : awkward_) add({.n = n, .distribution = distribution});
+      // Which values an access carries is nothing to sanitizers, but that sums overflow is.
+      if (kSanitized && distribution.kind != Distribution::Kind::kExtremes) continue;
+      for (const std::size_t n : awkward_for_inputs_) add({.n = n, .distribution = distribution});
     }
   }
 
@@ -145,6 +144,7 @@ class CaseList {
              .distribution = {.kind = Distribution::Kind::kExtremes},
              .params = &params});
       for (const std::size_t n : awkward_) add({.n = n, .params = &params});
+      if (!thorough_) continue;
       add({.n = 1024, .params = &params});  // whole blocks of every size
       if (params.has("block") && params.is_number("block"))
         add({.n = params.number("block") - 1, .params = &params});
@@ -162,14 +162,17 @@ class CaseList {
     // On the emulator, variants with a block for each bucket, or with a pass over the inputs for
     // every few buckets, take seconds for thousands of buckets: unless `--full` asks for more, one
     // case has that many.
-    const bool few = subject_.backend == Backend::kEmu && !subject_.full;
-    const std::size_t too_many = few ? 1021 : 5003;
+    const std::size_t too_many = few_ ? 1021 : 5003;
     if (many_ > 1) add_label_distributions();
-    for (const std::size_t buckets :
-         {std::size_t{1}, std::size_t{2}, std::size_t{31}, std::size_t{33}, std::size_t{255},
-          std::size_t{257}, too_many})
-      for (const std::size_t n : awkward_) add({.n = n, .buckets = buckets});
-    if (few && main_type_ && main_op_) add({.n = 1009, .buckets = 5003});
+    for (const std::size_t buckets : {1u, 2u, 31u, 33u, 255u, 257u})
+      for (const std::size_t n : awkward_for_inputs_) add({.n = n, .buckets = buckets});
+    if (!thorough_) {
+      for (const Params& params : other_settings_)
+        add({.n = kSomeBlocks, .labels = {.kind = Kind::kRuns}, .params = &params});
+      return;
+    }
+    for (const std::size_t n : awkward_) add({.n = n, .buckets = too_many});
+    if (few_ && main_type_ && main_op_) add({.n = 1009, .buckets = 5003});
     if (subject_.full)
       for (const std::size_t n : {0u, 1u})
         for (const std::size_t buckets : {1u, 2u, 5003u}) add({.n = n, .buckets = buckets});
@@ -185,7 +188,7 @@ class CaseList {
       add({.n = large_, .buckets = large_, .labels = {.kind = Kind::kPermutation}});
     if (subject_.full) add({.n = large_, .buckets = 65537});
     // What a setting changes it changes for all types and operators alike.
-    const std::size_t many_by_setting = few && !(main_type_ && main_op_) ? 257 : too_many;
+    const std::size_t many_by_setting = few_ && !(main_type_ && main_op_) ? 257 : too_many;
     for (const Params& params : other_settings_) {
       add({.n = kSomeBlocks, .buckets = 1, .params = &params});
       add({.n = kSomeBlocks, .buckets = many_by_setting, .params = &params});
@@ -214,7 +217,9 @@ class CaseList {
       add({.n = 1009, .labels = {.kind = kind}});
     for (const std::size_t buckets : {std::size_t{1}, std::size_t{33}, std::size_t{1021}})
       add({.n = 1009, .buckets = buckets});
-    if (plain_) add({.n = kSomeBlocks, .buckets = 5003});
+    // More than a block has threads; several times as many where an algorithm is chosen by it.
+    if (plain_)
+      add({.n = kSomeBlocks, .buckets = variant_.fidelity == Fidelity::kBeyond ? 5003u : 1031u});
   }
 
   std::vector<Case> take() {
@@ -269,7 +274,7 @@ class CaseList {
 
   void add_label_distributions() {
     for (const LabelDistribution& labels : label_distributions(subject_.full)) {
-      for (const std::size_t n : awkward_) add({.n = n, .labels = labels});
+      for (const std::size_t n : awkward_for_inputs_) add({.n = n, .labels = labels});
       // Few buckets, and more than there are inputs.
       if (subject_.full)
         for (const std::size_t buckets : {2u, 257u, 10007u})
@@ -283,6 +288,21 @@ class CaseList {
     const Operation operation = variant_.operation;
     const bool has_default = variant_.supports(default_type(operation), default_op(operation));
     return has_default ? type_ == default_type(operation) : is_label(type_);
+  }
+
+  /// Whether no type of its size with an operator of its kind, which commutes or does not, comes
+  /// before. What a kernel reads and writes, and in which order, depends on these two.
+  bool is_first_of_its_like() const {
+    const auto order = [](Type t, Op o) { return index_of(t) * kOpCount + index_of(o); };
+    for (std::size_t t = 0; t < kTypeCount; ++t)
+      for (std::size_t o = 0; o < kOpCount; ++o) {
+        const auto type = static_cast<Type>(t);
+        const auto op = static_cast<Op>(o);
+        if (variant_.supports(type, op) && size_bytes(type) == size_bytes(type_) &&
+            commutes(op) == commutes(op_) && order(type, op) < order(type_, op_))
+          return false;
+      }
+    return true;
   }
 
   /// Buckets where the case is about something else: 256, as most histograms have, or as many as
@@ -305,11 +325,17 @@ class CaseList {
   const bool keyed_;
   const bool main_type_, main_op_;
   const bool plain_;  ///< the default operator on the main type, or on f64
+  const bool few_;    ///< on the emulator, which is slow
+  /// Whether everything varies under every setting. On the emulator, unless `--full` asks for more, it
+  /// does for the types and operators that stand for others.
+  const bool thorough_;
   const Params defaults_;
   const std::vector<Params> other_settings_;
   const std::size_t large_;
   const std::size_t many_;
   const std::vector<std::size_t> awkward_;  ///< sizes at which the last block has a rest
+  /// Those at which distributions and numbers of buckets vary.
+  const std::vector<std::size_t> awkward_for_inputs_;
   std::vector<Case> cases_;
 };
 
