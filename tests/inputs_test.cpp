@@ -336,18 +336,19 @@ void expect_exact_sums(std::size_t n) {
   EXPECT_TRUE(std::isnan(x[-1]));
   EXPECT_TRUE(std::isnan(x[n]));
   long long sum = 0;
+  std::size_t odd = 0;  // counted, since a check of each of millions takes seconds
   T in_order = 0, backwards = 0, by_sign[2] = {0, 0};
   std::vector<T> strided(1024);
   for (std::size_t i = 0; i < n; ++i) {
     const auto whole = static_cast<long long>(x[i]);
-    ASSERT_EQ(static_cast<T>(whole), x[i]);
-    ASSERT_NE(whole % 2, 0);
+    odd += static_cast<T>(whole) == x[i] && whole % 2 != 0;
     sum += whole;
     in_order += x[i];
     backwards += x[n - 1 - i];
     strided[i % 1024] += x[i];
     by_sign[x[i] < 0] += std::fabs(x[i]);
   }
+  EXPECT_EQ(odd, n);
   EXPECT_EQ(in_order, static_cast<T>(sum));
   EXPECT_EQ(backwards, static_cast<T>(sum));
   T of_strides = 0;
@@ -355,7 +356,7 @@ void expect_exact_sums(std::size_t n) {
   EXPECT_EQ(of_strides, static_cast<T>(sum));
   if (n < 1000) return;
   // Many values and both signs, or mistakes would cancel.
-  EXPECT_GT(std::set<T>(x, x + n).size(), 50u);
+  EXPECT_GT(std::set<T>(x, x + 1000).size(), 50u);
   EXPECT_NEAR(by_sign[0] / by_sign[1], 1, 0.2);
 }
 
