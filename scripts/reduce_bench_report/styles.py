@@ -110,7 +110,7 @@ FAMILIES = {
     "podlozhnyuk": (5, 7),
     "nugteren": (8, 8),
     "brown": (10, 3),
-    "he": (7, 0),
+    "he": (5, 0),
     "shams": (3, 6),
     "blelloch": (8, 2),
     "harris": (2, 5),

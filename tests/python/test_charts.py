@@ -1,5 +1,6 @@
 """Which charts the page offers, which lines they have, and which of them stand for a family."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,23 @@ def test_every_family_of_the_catalog_has_a_look_of_its_own() -> None:
     families = set(re.findall(r"^[A-Z]+\(([a-z0-9]+)_", catalog.read_text("utf-8"), re.M))
     assert families <= styles.FAMILIES.keys()
     assert len(set(styles.FAMILIES.values())) == len(styles.FAMILIES)
+
+
+def test_families_of_one_operation_differ_in_hue_and_marker() -> None:
+    kernels = Path(__file__).parents[2] / "kernels"
+    by_operation: dict[str, list[str]] = {}
+    for folder in sorted(kernels.glob("*/*")):
+        if folder.is_dir() and folder.name in styles.FAMILIES:
+            by_operation.setdefault(folder.parent.name, []).append(folder.name)
+    assert by_operation["gather"] == ["cpu", "gpu", "he"]
+    alike = [
+        (operation, one, other)
+        for operation, families in by_operation.items()
+        for one, other in itertools.combinations(families, 2)
+        for of_one, of_other in zip(styles.FAMILIES[one], styles.FAMILIES[other], strict=True)
+        if of_one == of_other
+    ]
+    assert not alike
 
 
 def test_a_family_looks_the_same_whatever_stands_beside_it() -> None:
