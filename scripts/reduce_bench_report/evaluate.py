@@ -12,7 +12,7 @@ from typing import Any
 from reduce_bench_report import configuration, simulation
 from reduce_bench_report.configuration import Asked
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
-from reduce_bench_report.families import contender, finish, own_name
+from reduce_bench_report.families import CPU_FAMILY, contender, finish, own_name
 from reduce_bench_report.identity import PointIdentity, fact_text
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
@@ -228,6 +228,18 @@ class Evaluation:
     @property
     def measures(self) -> Sequence[str]:
         return self.experiment.y
+
+    @property
+    def source(self) -> str:
+        """Where the experiment is from, or what a line of it is; variants of the CPU stand for
+        themselves where other families have one for all."""
+        points = [p for panel in self.panels for each in panel.series for p in each.points.values()]
+        of_cpu = {point.variant for point in points if point.family == CPU_FAMILY}
+        if self.experiment.best not in ("form", "family") or len(of_cpu) < 2:
+            return self.experiment.source
+        if of_cpu == {point.variant for point in points}:
+            return self.experiment.source.replace("the family's fastest variant", "a variant")
+        return f"{self.experiment.source}; each variant of {CPU_FAMILY} has a line of its own"
 
     def errors(self, model: str) -> list[float]:
         """Simulated over measured time, for each point that has both."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 from reduce_bench_report.loader import Point
 
 Timed = TypeVar("Timed")
+CPU_FAMILY = "cpu"  # its variants are the baselines of others
 
 
 def finish(points: Iterable[Point]) -> list[str]:
@@ -14,8 +15,8 @@ def finish(points: Iterable[Point]) -> list[str]:
 
 
 def own_name(point: Point) -> str:
-    """The family; of the CPU, whose variants are the baselines of others, the variant."""
-    return point.variant if point.family == "cpu" else point.family
+    """The family; of the CPU the variant."""
+    return point.variant if point.family == CPU_FAMILY else point.family
 
 
 def contender(point: Point) -> str:

@@ -236,7 +236,7 @@ def constants(evaluation: Evaluation) -> str:
 def notes(evaluation: Evaluation) -> list[str]:
     """What a reader must know about the numbers, a sentence each."""
     experiment = evaluation.experiment
-    said = [f"{experiment.source}. Measured: {constants(evaluation)}."]
+    said = [f"{evaluation.source}. Measured: {constants(evaluation)}."]
     if any(cells_are_of_one_measure(evaluation, panel.series) for panel in evaluation.panels):
         said.append(f"Cells: {heading(experiment, evaluation.measures[0])}.")
     if evaluation.published:

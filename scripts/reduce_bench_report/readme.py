@@ -203,7 +203,7 @@ def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title
     facts = [panel.title for panel in shown.panels if panel.title] or [constants(shown)]
-    said = [f"{title}.", f"{shown.experiment.source} ({'; '.join(facts)})."]
+    said = [f"{title}.", f"{shown.source} ({'; '.join(facts)})."]
     said += [simulation_errors(shown)] if shown.experiment.simulated else []
     said += [_missing_and_origin(shown, runs)]
     path = Path(os.path.relpath(drawing.path, page.parent)).as_posix()

@@ -12,7 +12,7 @@ from made_up import CEILING_GB_PER_S, Json, known_wrong, point, unmeasured, writ
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from reduce_bench_report import configuration, plots, regenerate
+from reduce_bench_report import configuration, grids, plots, regenerate
 from reduce_bench_report.evaluate import Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS, SWEEPS
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Results, load
@@ -107,6 +107,24 @@ def test_a_representative_is_of_one_set_of_parameters(swept: Swept) -> None:
     fast = line("a/x", [5, 5, 5], params={"block": "256"})
     (series,) = shown(swept([*slow, *fast])).panels[0].series
     assert [p.params for p in series.points.values()] == [(("block", "256"),)] * 3
+
+
+@pytest.mark.parametrize(
+    ("variants", "said"),
+    [
+        (["a/x", "a/y", "b/x", "cpu/x"], "Each line is the family's fastest variant. "),
+        (["cpu/x", "cpu/y"], "Each line is a variant. "),
+        (
+            ["a/x", "a/y", "cpu/x", "cpu/y"],
+            "Each line is the family's fastest variant; each variant of cpu has a line of its own.",
+        ),
+    ],
+)
+def test_the_caption_says_whether_a_line_is_a_family_or_a_variant(
+    swept: Swept, variants: list[str], said: str
+) -> None:
+    made = shown(swept([p for each in variants for p in line(each, [5, 5, 5], backend="cpu")]))
+    assert grids.notes(made)[0].startswith(said)
 
 
 # which points share a panel
