@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -63,6 +63,11 @@ HOW_LISTED = "--missing lists them" if IS_INSTALLED else "--missing (make: MISSI
 DEFAULT_RESULTS = "default: the newest in results/local, else the committed ones"
 ALL_FORMATS = list(figures.FORMATS)
 EXIT_STALE = 1
+IDS = textwrap.fill(f"Ids: {', '.join(EXPERIMENTS)}", 100, break_on_hyphens=False)
+
+
+class _UnknownIdError(InputError):
+    """An id of a table or figure that there is not; those that there are follow the message."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = int(ended.code or 0)
         _flush_output()
         return code
+    except _UnknownIdError as error:
+        _complain(f"{error}.", below=IDS)
     except InputError as error:
         _complain(f"{error}.")
     except OSError as error:
@@ -90,9 +97,12 @@ def _flush_output() -> None:
     sys.stdout.flush()
 
 
-def _complain(sentence: str) -> None:
+def _complain(sentence: str, below: str | None = None) -> None:
+    """In one line; below it may stand a list to choose from."""
     try:
         _say(message_text(f"reduce_bench_report: {sentence}"))
+        if below is not None:
+            _say(below)
     except OSError:
         _discard(sys.stderr)
 
@@ -124,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "figures",
         help="regenerate the publications' tables and figures, and draw the sweeps over n",
-        epilog=textwrap.fill(f"Ids: {', '.join(EXPERIMENTS)}", 100, break_on_hyphens=False),
+        epilog=IDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
@@ -233,22 +243,12 @@ def _ids(text: str) -> list[str]:
         if each not in EXPERIMENTS:
             near = difflib.get_close_matches(each, EXPERIMENTS, 1)
             hint = f" (did you mean '{near[0]}'?)" if near else ""
-            raise argparse.ArgumentTypeError(
-                f"there is no '{_excerpt(each)}'{hint}, only {_brief(EXPERIMENTS)}"
+            raise _UnknownIdError(
+                f"--only: there is no '{_excerpt(each)}'{hint}; name ids of this list"
             )
     if not ids:
-        raise argparse.ArgumentTypeError(f"it names none of {_brief(EXPERIMENTS)}")
+        raise _UnknownIdError("--only: it names no id; name ids of this list")
     return ids
-
-
-def _brief(ids: Iterable[str]) -> str:
-    """The ids, of which those that begin alike stand together: `eilers-F2.1 ... (36)`."""
-    by_source: dict[str, list[str]] = {}
-    for each in ids:
-        by_source.setdefault(each.partition("-")[0], []).append(each)
-    return ", ".join(
-        f"{first} ... ({1 + len(more)})" if more else first for first, *more in by_source.values()
-    )
 
 
 def _excerpt(text: str, most: int = 40) -> str:
