@@ -37,6 +37,7 @@ from reduce_bench_report.grids import (
     markdown_text,
     simulation_errors,
 )
+from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import InputError, Point, Results
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.points import Measured
@@ -303,31 +304,25 @@ PROBLEMS = (
 
 
 def best_block(runs: Sequence[Results]) -> str:
-    """For each problem the fastest variant and the fastest library, of one run that has both."""
+    """For each problem the fastest variant and the fastest library, of the newest measurements."""
     rows = []
     used: list[Results] = []
-    recommended = recommend.recommendations(
-        Measured(point, run) for run in runs for point in run.points
-    )
+    recommended = recommend.recommendations(_newest(runs))
     for problem in PROBLEMS:
-        found = _contenders(problem, runs)
-        if found is None:
+        at = _of_problem(problem, recommended)
+        if at is None or at.library is None or len({*map(_is_library, at.ranked)}) < 2:
             continue
-        run, points = found
-        used += [run] if run not in used else []
-        absent = _absent(problem, recommended)
-        if absent:
-            names = ", ".join(absent)
+        best, library = at.ranked[0], at.library
+        used += [each.run for each in (best, library)]
+        if at.absent:
+            names = ", ".join(each.variant for each in at.absent)
             fastest = f"not all contenders were measured: {names} is missing"
             rows.append([problem.what, problem.size, fastest, *["-"] * 5])
             continue
-        best = min(points, key=Point.time_ns)
-        library = min((p for p in points if p.family in recommend.LIBRARIES), key=Point.time_ns)
-        share = "-" if best.ceiling_share is None else f"{best.ceiling_share:.0%}"
-        measured = str(len({point.variant for point in points}))
+        share = best.point.ceiling_share
         rows.append(
-            [problem.what, problem.size, best.variant, measured, _us(best), share,
-             library.variant, _us(library)]
+            [problem.what, problem.size, best.point.variant, str(len(at.ranked)), _us(best.point),
+             "-" if share is None else f"{share:.0%}", library.point.variant, _us(library.point)]
         )  # fmt: skip
     if not rows:
         return "No table, because no result has a library beside other variants."
@@ -336,41 +331,39 @@ def best_block(runs: Sequence[Results]) -> str:
         "its time, µs",
     ]  # fmt: skip
     said = (
-        "Each row is of one run: the fastest variant whose results were right, how many variants "
-        "were measured, and the fastest library among them. n is the number of inputs, m that of "
-        f"buckets; labels are uniform if nothing else is said. {origin(used)}."
+        "Each row: the fastest variant whose results were right, how many variants were measured, "
+        "and the fastest library among them. Where several runs measured the same point, the "
+        "newest of them counts. n is the number of inputs, m that of buckets; labels are uniform "
+        f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
 
 
-def _absent(
+def _newest(runs: Sequence[Results]) -> list[Measured]:
+    """Each point as the newest run that has it measured it."""
+    newest: dict[PointIdentity, Measured] = {}
+    for run in sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True):
+        for point in run.points:
+            newest.setdefault(point.identity, Measured(point, run))
+    return list(newest.values())
+
+
+def _of_problem(
     problem: Problem,
     recommended: Mapping[recommend.Problem, Sequence[recommend.Recommendation]],
-) -> list[str]:
-    """The contenders that no run measured at this problem and size."""
-    return [
-        each.variant
+) -> recommend.Recommendation | None:
+    """What was measured of the problem at its size; None where nothing was."""
+    found = (
+        at
         for sizes in recommended.values()
         for at in sizes
         if at.ranked and problem.is_of(at.ranked[0].point)
-        for each in at.absent
-    ]
+    )
+    return next(found, None)
 
 
-def _contenders(
-    problem: Problem, runs: Sequence[Results]
-) -> tuple[Results, Sequence[Point]] | None:
-    """The verified times of the run that has most variants, among them libraries and others."""
-    found = []
-    for run in runs:
-        points = [point for point in run.points if point.ranked and problem.is_of(point)]
-        if len({point.family in recommend.LIBRARIES for point in points}) == 2:
-            variants = len({point.variant for point in points})
-            found.append((variants, str(run.environment["date_utc"]), run, points))
-    if not found:
-        return None
-    _, _, run, points = max(found, key=lambda each: each[:2])
-    return run, points
+def _is_library(measured: Measured) -> bool:
+    return measured.point.family in recommend.LIBRARIES
 
 
 COURSE_VARIANTS = [f"harris/{number}" for number in range(8)]

@@ -263,16 +263,31 @@ def rows_of(block: str) -> list[list[str]]:
     return [line.strip("| ").split(" | ") for line in lines[2:]]
 
 
-def test_best_is_of_one_run_that_has_libraries_and_others(tmp_path: Path) -> None:
+def test_best_needs_a_library_and_another(tmp_path: Path) -> None:
     size = 1 << 20
-    alone = [point("onepass/reduce", size, 1000.0), point("harris/7", size, 1500.0)]
-    both = [point("cub/reduce", size, 3000.0), point("thrust/reduce", size, 4000.0)]
-    more = [*both, point("harris/6", size, 2500.0), point("harris/7", size, 2000.0)]
-    assert readme.best_block(runs_of(tmp_path, alone, both)).startswith("No table")
-    runs = runs_of(tmp_path, alone, both, more, [both[0], alone[0]])
-    assert rows_of(readme.best_block(runs)) == [
-        ["sum of i32", "n = 2^20", "harris/7", "4", "2", "52%", "cub/reduce", "3"]
+    own = [point("onepass/reduce", size, 1000.0), point("harris/7", size, 1500.0)]
+    libraries = [point("cub/reduce", size, 3000.0), point("thrust/reduce", size, 4000.0)]
+    assert readme.best_block(runs_of(tmp_path, own)).startswith("No table")
+    assert readme.best_block(runs_of(tmp_path, libraries)).startswith("No table")
+    assert rows_of(readme.best_block(runs_of(tmp_path, own, libraries))) == [
+        ["sum of i32", "n = 2^20", "onepass/reduce", "4", "1", "105%", "cub/reduce", "3"]
     ]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_best_is_of_the_newest_run_of_each_point(tmp_path: Path, order: Sequence[int]) -> None:
+    size = 1 << 20
+    own = [point(f"harris/{number}", size, 1000.0 + number) for number in range(3)]
+    old = [point("cub/reduce", size, 3000.0), point("onepass/reduce", size, 900.0), *own]
+    new = [point("cub/reduce", size, 2000.0), point("onepass/reduce", size, 950.0)]
+    runs = runs_of(tmp_path, old[:2], old, new)
+    for day, run in enumerate(runs, start=1):
+        run.environment["date_utc"] = f"2026-01-0{day}T00:00:00Z"
+    block = readme.best_block([runs[place] for place in order])
+    ((_, _, best, measured, us, _, library, library_us),) = rows_of(block)
+    assert (best, us, measured) == ("onepass/reduce", "0.95", "5")
+    assert (library, library_us) == ("cub/reduce", "2")
+    assert "2026-01-03" in block
 
 
 def test_best_is_right_and_may_be_a_library(tmp_path: Path) -> None:
