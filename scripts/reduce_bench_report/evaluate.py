@@ -94,6 +94,16 @@ class Panel:
         return ", ".join(fact_text(key, value) for key, value in self.facts.items())
 
     @property
+    def has_value(self) -> bool:
+        """Whether anything was measured of what it shows."""
+        return any(
+            self.value(series, x, measure)
+            for series in self.series
+            for x in self.xs
+            for measure in self.experiment.y
+        )
+
+    @property
     def is_mostly_missing(self) -> bool:
         """Whether more than two thirds of what was asked for is in no run."""
         gaps = sum(len(series.gaps) for series in self.series)
@@ -314,6 +324,9 @@ def evaluate(
         panels = [panel for panel in panels if not panel.is_mostly_missing]
         if not panels:
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
+    if experiment.kind == "table" and not any(panel.has_value for panel in panels):
+        todo = f"; {', '.join(missing)}: run {experiment.config}" if missing else ""
+        return Absence(experiment, _why_no_value(experiment, points) + todo)
     return Evaluation(
         experiment=experiment,
         panels=panels,
@@ -336,6 +349,17 @@ def evaluate(
         chosen=chosen,
         ranges=_ranges(experiment.ranges, published),
     )
+
+
+def _why_no_value(experiment: Experiment, points: Sequence[Point]) -> str:
+    """Why none of the points has a value of what the experiment shows."""
+    whys = [
+        MEASURES[measure].unavailable(p) for measure in experiment.y for p in points if p.ranked
+    ]
+    whys += [f"{p.outcome}: {p.reason}" for p in points if not p.ranked]
+    distinct = [" ".join(why.splitlines()) for why in dict.fromkeys(whys) if why]
+    many = f" and {len(distinct) - 1} other reasons" if len(distinct) > 1 else ""
+    return f"no point has a value{f' ({distinct[0]}{many})' if distinct else ''}"
 
 
 def _unsimulated(

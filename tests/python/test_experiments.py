@@ -980,6 +980,13 @@ def test_tlb_misses_are_shown_as_a_share_or_as_unavailable(run: Callable[..., Re
     assert "unavailable (no such counter)" in text
 
 
+def test_a_table_without_a_measured_value_is_left_out(run: Callable[..., Results]) -> None:
+    uncounted = [cpu(1 << bits, counters=made_up.counters()) for bits in (16, 18)]
+    reason = absent(EXPERIMENTS["eilers-T2.1"], run(uncounted))
+    assert reason.startswith("no point has a value (no such counter); 4 of 6 points of cpu/")
+    assert reason.endswith(": run configs/papers/eilers-F2.2.json")
+
+
 def test_a_point_without_the_huge_pages_that_it_asks_for_is_not_ranked(
     run: Callable[..., Results],
 ) -> None:
