@@ -4,8 +4,10 @@ import io
 import itertools
 import json
 import os
+import re
 import shutil
 import sys
+import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -685,6 +687,17 @@ def test_search_finds_what_it_shows(tab: Tab, save: Save) -> None:
         search.clear()
         search.send_keys(text)
         assert len(tab.all("#points tbody tr")) == 1, text
+
+
+def test_paper_has_the_figures_that_were_never_in_view(tab: Tab, save: Save) -> None:
+    tab.open(save(POINTS))
+    assert not tab.one("#figures img").get_attribute("src")
+    printed = b64decode(tab.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", printed, re.S)
+    drawn = b"".join(zlib.decompressobj().decompress(each) for each in streams if each[:1] == b"x")
+    square = " ".join(f"{int(channel, 16) / 255:.4f}"[1:] for channel in ("12", "34", "56"))
+    fills = re.findall(rb"([.0-9]+) ([.0-9]+) ([.0-9]+) rg", drawn)
+    assert square in {" ".join(f"{float(each):.4f}"[1:] for each in fill) for fill in fills}
 
 
 @pytest.mark.parametrize("section", ["summary", "points"])

@@ -801,6 +801,10 @@ for (const root of document.querySelectorAll("[data-explorer]")) {
   if (!details) new Explorer(root, variant);
   else details.addEventListener("toggle", () => { if (!root.hasChildNodes()) new Explorer(root, variant); });
 }
+// paper shows what was never scrolled to
+addEventListener("beforeprint", () => {
+  for (const image of document.querySelectorAll("img[data-source]:not([src])")) image.dispatchEvent(new Event("near"));
+});
 mountPoints(document.querySelector("[data-points]"));
 const picker = page.picker.problems.length ? new Picker(document.querySelector("[data-picker]")) : null;
 showTab(sections[0]);
