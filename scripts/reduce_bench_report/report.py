@@ -5,6 +5,7 @@ from the page's data block, which holds every field of every point as columns.
 """
 
 import base64
+import itertools
 import json
 import re
 from collections import Counter
@@ -18,7 +19,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from reduce_bench_report import charts, figures, grids, recommend, regenerate, styles
+from reduce_bench_report import (
+    charts,
+    figures,
+    grids,
+    published,
+    recommend,
+    regenerate,
+    styles,
+)
 from reduce_bench_report.claims import Verdict
 from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
@@ -183,6 +192,7 @@ def page(
             e for e in entries if e.point.ranked and recommend.excess(e.point.ceiling_share)
         ],
         figures=drawn,
+        figure_groups=_figure_groups(drawn),
         absent=absent,
         scorecard=scorecard,
         entry_of=lambda point: by_place[point["file"], point["index"]],
@@ -207,6 +217,17 @@ def regenerated(evaluations: Sequence[Evaluation]) -> list[Figure]:
         )
         for each, svgs in zip(evaluations, pictures, strict=True)
     ]
+
+
+def _figure_groups(drawn: Sequence[Figure]) -> list[tuple[str, list[Figure]]]:
+    """The figures in their order by the publication that they are of, under what heads them."""
+    publications = {table.id.partition("-")[0] for table in published.load_all().values()}
+
+    def group(figure: Figure) -> str:
+        publication = figure.id.partition("-")[0]
+        return publication if publication in publications else "All sources together"
+
+    return [(title, list(own)) for title, own in itertools.groupby(drawn, group)]
 
 
 def _entries(runs: Sequence[Results]) -> list[Entry]:

@@ -689,6 +689,24 @@ def test_search_finds_what_it_shows(tab: Tab, save: Save) -> None:
         assert len(tab.all("#points tbody tr")) == 1, text
 
 
+def test_figures_have_an_index(tab: Tab, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = ["reduce-gbs", "keyed-multireduce", "jradi-T1", "eilers-T4.1", "eilers-F5.9"]
+    figures = [report.Figure(each, f"About {each}", FIGURES[0].panels) for each in ids]
+    monkeypatch.setattr(sys.modules[__name__], "FIGURES", figures)
+    tab.open(save(POINTS), PHONE)
+    tab.show("figures")
+    assert [each.text for each in tab.all("#figures .index a")] == ids
+    groups = [each.text for each in tab.all("#figures h3")[:3]]
+    assert groups == ["All sources together (2)", "jradi (1)", "eilers (2)"]
+    assert tab.run("return document.documentElement.scrollWidth") <= PHONE[0]
+    top = "return document.getElementById(arguments[0]).getBoundingClientRect().top"
+    assert tab.run(top, "figure-eilers-F5.9") > PHONE[1]
+    tab.all("#figures .index a")[-1].click()
+    tab.until(lambda: 0 <= tab.run(top, "figure-eilers-F5.9") < PHONE[1])
+    tab.all("#figures h3.group a")[-1].click()
+    tab.until(lambda: 0 <= tab.run(top, "figures-index-3") < PHONE[1])
+
+
 def test_paper_has_the_figures_that_were_never_in_view(tab: Tab, save: Save) -> None:
     tab.open(save(POINTS))
     assert not tab.one("#figures img").get_attribute("src")
