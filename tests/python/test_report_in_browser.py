@@ -689,6 +689,32 @@ def test_search_finds_what_it_shows(tab: Tab, save: Save) -> None:
         assert len(tab.all("#points tbody tr")) == 1, text
 
 
+def test_columns_of_points_fit_the_window(tab: Tab, save: Save) -> None:
+    points = [
+        *KEYED,
+        keyed("eilers/shared-bank-multipass", 1 << 20, 1e6,
+              params={"block": "256", "blocks_per_sm": "32", "form": "corrected"},
+              verification=made_up.verification() | {"error_ulp": 3.0}),
+        point("jradi/unrolled", 5_533_214, 1e6, ceiling_share=2.47,
+              distribution={"name": "cancelling", "condition": 1e6},
+              params={"block": "256", "predicate": "multiply", "tree": "barrier-free"}),
+        keyed("cub/x", 64, 1e6) | {"labels": {"name": "runs", "length": 1 << 20}},
+        unmeasured("eilers/global-atomic-sorted", 1 << 26, "skipped", "too many buckets " * 9),
+    ]  # fmt: skip
+    tab.open(save(points))
+    tab.show("points")
+    box = tab.run("return document.querySelector('#points table').getBoundingClientRect().right")
+    assert box <= DESKTOP[0]
+    assert "share of read ceiling" in tab.one("#points thead").text.replace("\n", " ")
+    assert "too many buckets" in tab.one("#points tbody").text
+    assert "run.json" not in tab.one("#points tbody").text
+    tab.one("#points tbody").find_element(By.LINK_TEXT, "eilers/shared-bank-multipass").click()
+    record = tab.until(tab.record)
+    assert "From run.json" in record
+    assert "error ulp 3" in record
+    tab.close_record()
+
+
 def test_figures_have_an_index(tab: Tab, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = ["reduce-gbs", "keyed-multireduce", "jradi-T1", "eilers-T4.1", "eilers-F5.9"]
     figures = [report.Figure(each, f"About {each}", FIGURES[0].panels) for each in ids]
@@ -725,6 +751,8 @@ def test_points_are_cards_on_a_phone(tab: Tab, save: Save, section: str) -> None
     assert not tab.one(f"#{section} thead").is_displayed()
     for cell in tab.all(f"#{section} tbody tr:first-child td"):
         assert cell.rect["x"] + cell.rect["width"] <= PHONE[0]
+    for caption in tab.all(f"#{section} caption"):
+        assert caption.rect["width"] > PHONE[0] / 2
     tab.resize(DESKTOP)
     assert tab.one(f"#{section} thead").is_displayed()
 

@@ -655,15 +655,16 @@ const shortTime = (ns) => timeText(Number(ns.toPrecision(2)));
 
 // ---- the table of points -----------------------------------------------------------------------
 
+const RARE = true;  // left to the record where rows are as wide as the window
+const LONG = 12;  // characters, beyond which a number's cell wraps
 const COLUMNS = [
   ["variant", variantOf], ["params", derived.params], ["operation", field("operation")], ["backend", field("backend")],
   ["n", sizeOf, sizeText], ["buckets", bucketsOf, sizeText], ["type", field("type")], ["operator", field("op")],
   ["values", derived.distribution], ["labels", derived.labels], ["mode", field("primary_mode")],
-  ["outcome", derived.outcome],
+  ["outcome", (i) => [derived.outcome(i), field("reason")(i)].filter(Boolean).join(": ")],
   [titleOf("median_ns"), (i) => field(timePaths[field("primary_mode")(i)])(i), timeText],
   [headingOf("gb_per_s"), field("gb_per_s"), digits], [headingOf("ceiling_share"), field("ceiling_share"), percent],
-  [headingOf("error_ulp"), field("verification.error_ulp"), digits], ["reason", field("reason")],
-  ["run", (i) => page.runs[derived.run(i)]],
+  [headingOf("error_ulp"), field("verification.error_ulp"), digits, RARE], ["run", (i) => page.runs[derived.run(i)], String, RARE],
 ];
 
 function mountPoints(root) {
@@ -688,7 +689,7 @@ function mountPoints(root) {
     const difference = typeof left === "number" ? left - right : String(left).localeCompare(right, "en", { numeric: true });
     return order.descending ? -difference : difference;
   };
-  const headers = columns.map(([name, read]) => element("th", { scope: "col" },
+  const headers = columns.map(([name, read, , rare]) => element("th", { scope: "col", class: rare ? "rare" : "" },
     element("button", { type: "button", onclick: () => sortBy(read) }, name)));
   head.append(...headers);
   function fill() {
@@ -698,11 +699,13 @@ function mountPoints(root) {
     headers.forEach((header, column) => header.setAttribute("aria-sort",
       order?.read !== columns[column][1] ? "none" : order.descending ? "descending" : "ascending"));
     body.replaceChildren(...points.slice(0, limit).map((i) => element("tr", { class: right(i) ? "" : "bad" },
-      ...columns.map(([name, read, text], column) => {
+      ...columns.map(([name, read, text, rare], column) => {
         const value = read(i);
         const shown = value === null ? "" : (text ?? String)(value);
-        return element("td", { class: typeof value === "number" ? "number" : "", "data-label": name },
-                       column === 0 ? recordLink(i, shown) : shown);
+        const kinds = [typeof value === "number" ? "number" : "", shown.length > LONG ? "long" : "", rare ? "rare" : ""];
+        const parts = shown.split(/(?<=[(=])/).flatMap((part) => [element("wbr"), part]);  // where it may wrap
+        return element("td", { class: kinds.join(" ").trim(), "data-label": name },
+                       ...(column === 0 ? [recordLink(i, shown)] : parts.slice(1)));
       }))));
     found.textContent = `${points.length.toLocaleString("en")} of ${page.count.toLocaleString("en")} points` +
       (points.length > limit ? `, the first ${limit} shown` : "");
@@ -711,7 +714,9 @@ function mountPoints(root) {
   fill();
   root.replaceChildren(
     element("div", { class: "controls" }, element("label", { for: "search" }, "words that a row must have", search)),
-    found, element("div", { class: "wide" }, element("table", { class: "cards" }, element("thead", {}, head), body)), more);
+    found, element("div", { class: "wide" }, element("table", { class: "cards dense" },
+      element("caption", {}, "The name of a variant opens the record of the point, with all that the run has of it."),
+      element("thead", {}, head), body)), more);
 }
 
 // ---- one record --------------------------------------------------------------------------------
@@ -796,15 +801,15 @@ for (const image of document.querySelectorAll("img[data-source]")) {
   image.addEventListener("near", () => { image.src = image.dataset.source; }, { once: true });
   nearView.observe(image);
 }
+// paper shows what was never scrolled to
+addEventListener("beforeprint", () => {
+  for (const image of document.querySelectorAll("img[data-source]:not([src])")) image.dispatchEvent(new Event("near"));
+});
 for (const root of document.querySelectorAll("[data-explorer]")) {
   const variant = root.dataset.explorer, details = root.closest("details");
   if (!details) new Explorer(root, variant);
   else details.addEventListener("toggle", () => { if (!root.hasChildNodes()) new Explorer(root, variant); });
 }
-// paper shows what was never scrolled to
-addEventListener("beforeprint", () => {
-  for (const image of document.querySelectorAll("img[data-source]:not([src])")) image.dispatchEvent(new Event("near"));
-});
 mountPoints(document.querySelector("[data-points]"));
 const picker = page.picker.problems.length ? new Picker(document.querySelector("[data-picker]")) : null;
 showTab(sections[0]);
