@@ -5,7 +5,8 @@
 #
 # OUTPUT is a folder: base/ and new/ get one results file per round, comparison.md and
 # comparison.xml (JUnit) the verdicts. ROUNDS (default 5) says how often each build is run;
-# THRESHOLDS names a threshold file; ALLOW_MISSING=1 lets NEW lack points that BASE has. The exit
+# THRESHOLDS names a threshold file; ALLOW_MISSING=1 lets NEW lack points that BASE has. COUNT=1
+# counts what kernels do on the emulator, once, instead of timing them: nothing then varies. The exit
 # code is that of `reduce-bench compare`: 1 for a regression or a lost point, 2 where nothing could
 # be compared, 4 where something is inconclusive.
 set -euo pipefail
@@ -15,7 +16,8 @@ if (($# < 5)); then
   exit 2
 fi
 declare -rA driver=([base]=$1 [new]=$3) config=([base]=$2 [new]=$4)
-readonly output=$5 rounds=${ROUNDS:-5}
+readonly output=$5 count=${COUNT:-0}
+rounds=${ROUNDS:-5}
 shift 5
 if ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
   echo "compare_builds: ROUNDS is '$rounds': give a number above 0" >&2
@@ -24,6 +26,14 @@ fi
 
 if ! [[ ${ALLOW_MISSING:-0} =~ ^[01]$ ]]; then
   echo "compare_builds: ALLOW_MISSING is '$ALLOW_MISSING': give 1 to allow lost points, or 0" >&2
+  exit 2
+fi
+
+how=(--keep-samples)
+if [[ $count == 1 ]]; then
+  rounds=1 how=(--count)
+elif [[ $count != 0 ]]; then
+  echo "compare_builds: COUNT is '$count': give 1 to count instead of timing, or 0" >&2
   exit 2
 fi
 
@@ -39,7 +49,7 @@ measure() {
   local side=$1 round=$2 status=0
   shift 2
   echo "compare_builds: round $round of $rounds, $side" >&2
-  "${driver[$side]}" run --config "${config[$side]}" --keep-samples \
+  "${driver[$side]}" run --config "${config[$side]}" "${how[@]}" \
     -o "$output/$side/$(printf '%03d' "$round").json" "$@" >"$output/$side.log" 2>&1 || status=$?
   if [[ $status != [014] ]]; then
     echo "compare_builds: ${driver[$side]} failed with exit code $status; its last words:" >&2
@@ -58,7 +68,8 @@ for ((round = 1; round <= rounds; ++round)); do
   for side in "${sides[@]}"; do measure "$side" "$round" "$@"; done
 done
 
-compare=("${driver[new]}" compare "$output/base" "$output/new")
+compare=("${driver[new]}" compare)
+if [[ $count == 1 ]]; then compare+=("$output"/{base,new}/001.json); else compare+=("$output"/{base,new}); fi
 [[ ${ALLOW_MISSING:-0} == 0 ]] || compare+=(--allow-missing)
 [[ -z ${THRESHOLDS:-} ]] || compare+=(--config "$THRESHOLDS")
 status=0

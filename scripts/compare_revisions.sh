@@ -4,6 +4,7 @@
 #   scripts/compare_revisions.sh BASE [HEAD]
 #
 # BASE and HEAD are whatever git takes for a commit; HEAD is the one checked out if left out.
+# Without a GPU and without CONFIG, what every kernel does is counted instead of timing anything.
 # CONFIG (default configs/ci.json) is read from each revision, so that either runs the variants it
 # has. ROUNDS, ALLOW_MISSING and OUTPUT are those of compare_builds.sh (default 5, 0 and
 # build-compare/results); CUDA_ARCHS as for make. The verdicts are in OUTPUT/comparison.md; the exit code is that of
@@ -57,8 +58,22 @@ for side in base head; do
   mkdir -p "build-compare/$side"
   cp "$tree/build/bin/reduce-bench" "build-compare/$side/reduce-bench"
   cp "$tree/$config" "build-compare/$side/config.json"
+  cp "$tree/configs/counts.json" "build-compare/$side/counts.json" 2>/dev/null || true
 done
 
 export THRESHOLDS=${THRESHOLDS-configs/thresholds.json}
+# Without a GPU only the CPU's variants could be timed, on a runner whose noise hides most of what
+# changes. What every kernel does is counted there instead, if both revisions can count.
+can_count() {
+  [[ -f build-compare/$1/counts.json ]] &&
+    "build-compare/$1/reduce-bench" run --help | grep -q -e --count
+}
+if [[ -z ${CONFIG:-} ]] && ! "build-compare/head/reduce-bench" info | grep -q '^GPU' &&
+  can_count base && can_count head; then
+  say "no GPU: counts what the kernels do instead of timing; CONFIG=$config times the CPU's variants"
+  COUNT=1 exec scripts/compare_builds.sh build-compare/base/{reduce-bench,counts.json} \
+    build-compare/head/{reduce-bench,counts.json} "$output"
+fi
+
 exec scripts/compare_builds.sh build-compare/base/{reduce-bench,config.json} \
   build-compare/head/{reduce-bench,config.json} "$output"

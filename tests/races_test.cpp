@@ -21,7 +21,8 @@ std::string first_fault(Session& session, const Subject& subject) {
   for (const Case& c : all_cases(subject)) {
     const Record record = session.execute(
         c.point,
-        {.timed = false, .lead = c.lead, .check_determinism = false, .emu_seed = 1, .races = true});
+        {.timed = false, .lead = c.lead, .check_determinism = false, .emu_seed = 1,
+         .tracing = emu::Tracing::kRaces});
     const auto defect = subject.variant().defect;
     if (defect != nullptr && defect(record.point.problem(subject.traits))) continue;
     if (record.status == Status::kFailed || record.status == Status::kWrong) return record.reason;

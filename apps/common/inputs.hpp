@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -55,12 +56,18 @@ struct InputKey {
 
 /// `lead` elements of garbage, n elements, then `overread` elements of garbage (NaN for floats).
 /// They are one heap allocation of exactly that size, so that AddressSanitizer notices a read
-/// beyond.
+/// beyond, and aligned as device memory is, so that an emulated kernel's accesses fall into sectors as
+/// on a GPU.
 struct HostArray {
+  static constexpr std::align_val_t kAlignment{256};
+  struct Delete {
+    void operator()(std::byte* data) const { ::operator delete[](data, kAlignment); }
+  };
+
   HostArray() = default;
   HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead, std::size_t overread);
 
-  std::unique_ptr<std::byte[]> bytes;
+  std::unique_ptr<std::byte[], Delete> bytes;
   std::size_t size_bytes = 0;
   std::size_t data_offset_bytes = 0;  ///< where the n elements start
 

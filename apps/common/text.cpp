@@ -102,4 +102,19 @@ std::string duration_text(double ns) {
   return fmt::format("{:.4g} s", ns / 1e9);
 }
 
+std::string xml(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      // Other control characters do not exist in XML 1.0.
+      default: escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
 }  // namespace reduce_bench

@@ -427,12 +427,8 @@ class Grid {
     return other->memory.get() + (static_cast<std::byte*>(own) - block.memory.get());
   }
 
-  /// What a collective orders: shuffles and votes do not order accesses to memory.
-  enum class Orders { kNothing, kMemory };
-
   /// Waits for all lanes of `mask`. Whoever gets the collective must `leave` it.
-  Collective& meet(unsigned mask, std::uint64_t value, const Where& where,
-                   Orders orders = Orders::kNothing) {
+  Collective& meet(unsigned mask, std::uint64_t value, trace::Meeting meeting, const Where& where) {
     Thread& thread = *running_;
     Warp& warp = *thread.warp;
     if ((mask >> thread.lane & 1u) == 0)
@@ -452,10 +448,8 @@ class Grid {
     block_at(thread, State::kAtCollective, where);
     if (collective.arrived == mask) {
       warp.pending.erase(found);
-      if (orders == Orders::kMemory) {
-        Block& block = *thread.block;
-        trace::warp_barrier(block.trace, block.index_of(*warp.lanes), mask, where);
-      }
+      Block& block = *thread.block;
+      trace::warp_met(block.trace, block.index_of(*warp.lanes), mask, meeting, where);
       collective.readers = static_cast<unsigned>(std::popcount(mask));
       detail::yields_without_progress = 0;
       make_ready(warp, mask);
@@ -813,11 +807,11 @@ void* detail::cluster_shared(void* own, unsigned rank, Where where) {
 }
 
 void __syncwarp(unsigned mask, Where where) {
-  grid->leave(grid->meet(mask, 0, where, Grid::Orders::kMemory));
+  grid->leave(grid->meet(mask, 0, trace::Meeting::kBarrier, where));
 }
 
 std::uint64_t detail::exchange(unsigned mask, std::uint64_t value, unsigned source, Where where) {
-  Collective& collective = grid->meet(mask, value, where);
+  Collective& collective = grid->meet(mask, value, trace::Meeting::kShuffle, where);
   const bool present = source < kWarpSize && (mask >> source & 1u) != 0;
   const std::uint64_t received = present ? collective.values[source] : grid->poison();
   grid->leave(collective);
@@ -826,13 +820,13 @@ std::uint64_t detail::exchange(unsigned mask, std::uint64_t value, unsigned sour
 
 void detail::gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[kWarpSize],
                     Where where) {
-  Collective& collective = grid->meet(mask, value, where);
+  Collective& collective = grid->meet(mask, value, trace::Meeting::kVote, where);
   std::copy(collective.values.begin(), collective.values.end(), all);
   grid->leave(collective);
 }
 
 unsigned __ballot_sync(unsigned mask, int predicate, Where where) {
-  Collective& collective = grid->meet(mask, predicate != 0, where);
+  Collective& collective = grid->meet(mask, predicate != 0, trace::Meeting::kVote, where);
   unsigned ballot = 0;
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     if ((mask >> lane & 1u) != 0 && collective.values[lane] != 0) ballot |= 1u << lane;

@@ -8,13 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "kernels/platform/counts.hpp"
 #include "kernels/platform/races.hpp"
+#include "kernels/platform/warp.hpp"
 
 // Linker symbols: the first byte of this program and the first after its data.
 extern "C" const char __executable_start, _end;  // NOLINT(bugprone-reserved-identifier)
@@ -63,8 +64,12 @@ std::string shortened(const std::string& path) {
   return at == std::string::npos ? path : path.substr(at + 1);
 }
 
-/// What addr2line says of an address of code: its function, or its file and line.
-std::pair<std::string, std::string> looked_up(const void* address) {
+struct LookedUp {
+  std::string function, line;
+};
+
+/// What addr2line says of addresses of code.
+std::vector<LookedUp> look_up(const std::vector<const void*>& addresses) {
   // A program that is loaded anywhere has addresses relative to where it was loaded.
   std::uintptr_t base = 0;
   dl_iterate_phdr(
@@ -74,18 +79,24 @@ std::pair<std::string, std::string> looked_up(const void* address) {
       },
       &base);
   std::ostringstream command;
-  command << "addr2line -Cfe /proc/" << getpid() << "/exe 0x" << std::hex
-          << reinterpret_cast<std::uintptr_t>(address) - base << " 2>/dev/null";
+  command << "addr2line -Cfe /proc/" << getpid() << "/exe" << std::hex;
+  for (const void* address : addresses)
+    command << " 0x" << reinterpret_cast<std::uintptr_t>(address) - base;
+  command << " 2>/dev/null";
   std::string output;
   if (FILE* lines = popen(command.str().c_str(), "r")) {
-    char part[256];
+    char part[4096];
     while (std::fgets(part, sizeof(part), lines) != nullptr) output += part;
     pclose(lines);
   }
-  const auto end = output.find('\n');
-  if (end == std::string::npos) return {"?", "?"};
-  std::string line = output.substr(end + 1, output.find_first_of(" \n", end + 1) - end - 1);
-  return {output.substr(0, end), shortened(line)};
+  std::istringstream lines(output);
+  std::vector<LookedUp> found(addresses.size(), {"?", "?"});
+  for (LookedUp& one : found) {
+    std::string function, line;
+    if (!std::getline(lines, function) || !std::getline(lines, line)) break;
+    one = {function, shortened(line.substr(0, line.find(' ')))};
+  }
+  return found;
 }
 
 std::string name_of_place(std::uint32_t place) {
@@ -95,13 +106,12 @@ std::string name_of_place(std::uint32_t place) {
   }
   static std::map<std::uint32_t, std::string> known;
   std::string& name = known[place];
-  if (name.empty()) name = looked_up(&__executable_start + place).second;
+  if (name.empty()) name = look_up({&__executable_start + place}).front().line;
   return name;
 }
 
 /// The kernel's name without template arguments and this namespace.
-std::string name_of_kernel(const void* kernel) {
-  std::string name = looked_up(kernel).first;
+std::string shortened_kernel(std::string name) {
   for (const std::string_view prefix : {"void ", "reduce_bench::traced::"})
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
   return name.substr(0, name.find_first_of("<("));
@@ -111,7 +121,10 @@ std::string name_of_kernel(const void* kernel) {
 
 struct Launch {
   const void* kernel;
+  bool counts;  ///< instead of looking for races
   Races races;
+  LaunchCounts counted;
+  std::map<std::uintptr_t, std::size_t> shared_memories;  ///< sizes by address, of resident blocks
   /// What the blocks of a cluster released when they arrived at a barrier, by its number.
   std::map<std::pair<std::size_t, unsigned>, Knowledge> clusters;
 };
@@ -173,6 +186,15 @@ std::string text_of(const Race& race, std::size_t block_threads) {
 /// The first race's text, made while its block's shared memory is known.
 std::string first_race;
 
+/// Whether it is shared memory, of this block or of another of its cluster.
+bool is_shared(std::uintptr_t address) {
+  const auto& memories = launch_in_progress->shared_memories;
+  const auto after = memories.upper_bound(address);
+  if (after == memories.begin()) return false;
+  const auto& [begin, size_bytes] = *std::prev(after);
+  return address - begin < size_bytes;
+}
+
 void report(const std::vector<Race>& races, std::size_t before) {
   if (before == 0 && !races.empty())
     first_race = text_of(races.front(), running.block->order.threads.size());
@@ -180,6 +202,13 @@ void report(const std::vector<Race>& races, std::size_t before) {
 
 void access_at(std::uintptr_t address, std::size_t size_bytes, Kind kind, std::uint32_t place) {
   Block& block = *running.block;
+  if (launch_in_progress->counts) {
+    launch_in_progress->counted.access(
+        block.order.block, running.thread / kWarpSize,
+        {place, running.thread % kWarpSize, static_cast<std::uint32_t>(size_bytes), kind,
+         is_shared(address), address});
+    return;
+  }
   if (kind == Kind::kWrite) {
     const NamedArray* array = settings().arrays.empty() ? nullptr : array_at(address);
     if (array != nullptr && array->any_store_wins) kind = Kind::kStrongWrite;
@@ -213,20 +242,59 @@ void access(const void* address, std::size_t size_bytes, Kind kind, const Where&
 void fence(Scope scope, const Where& where) {
   // A fence for the block orders nothing that a flag passes between blocks. No kernel has one
   // within a block, where a barrier is at hand.
-  if (running.block == nullptr || scope == Scope::kBlock || is_ignored(where)) return;
+  if (running.block == nullptr || launch_in_progress->counts || scope == Scope::kBlock ||
+      is_ignored(where))
+    return;
   running.block->order.fence(running.thread);
 }
 
-void begin_launch(const void* kernel) { launch_in_progress.emplace(Launch{kernel, {}, {}}); }
+void begin_launch(const void* kernel) {
+  launch_in_progress.emplace(
+      Launch{kernel, settings().tracing != Tracing::kRaces, {}, {}, {}, {}});
+}
 
 void drop_launch() {
   launch_in_progress.reset();
   running = {};
 }
 
+namespace {
+
+/// Adds what the launch did to `counted()`.
+void end_counts() {
+  const auto& by_place = launch_in_progress->counted.by_place();
+  std::vector<CountedPlace>& all = counted();
+  if (settings().tracing == Tracing::kCounts) {
+    if (all.empty()) all.emplace_back();
+    for (const auto& [unused, counts] : by_place) add(all.front().counts, counts);
+    return;
+  }
+  std::vector<const void*> addresses{launch_in_progress->kernel};
+  for (const auto& [place, unused] : by_place)
+    addresses.push_back(&__executable_start + ((place & kTold) != 0 ? 0 : place));
+  const std::vector<LookedUp> names = look_up(addresses);
+  const std::string kernel = shortened_kernel(names.front().function);
+  auto name = names.begin();
+  for (const auto& [place, counts] : by_place) {
+    ++name;
+    const std::string where = (place & kTold) != 0 ? name_of_place(place) : name->line;
+    auto known = std::find_if(all.begin(), all.end(), [&](const CountedPlace& one) {
+      return one.kernel == kernel && one.where == where;
+    });
+    if (known == all.end()) known = all.insert(all.end(), {kernel, where, {}});
+    add(known->counts, counts);
+  }
+}
+
+}  // namespace
+
 void end_launch() {
+  if (launch_in_progress->counts) {
+    end_counts();
+    return drop_launch();
+  }
   const std::size_t races = launch_in_progress->races.found().size();
-  const std::string kernel = races > 0 ? name_of_kernel(launch_in_progress->kernel) : "";
+  const std::string kernel = races > 0 ? shortened_kernel(look_up({launch_in_progress->kernel}).front().function) : "";
   drop_launch();
   if (races == 0) return;
   std::ostringstream out;
@@ -239,9 +307,14 @@ void begin_block(Block& block, std::uint32_t index, std::size_t threads, const v
                  std::size_t shared_bytes) {
   block = {BlockOrder(index, static_cast<std::uint32_t>(threads)),
            reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
+  if (shared_bytes > 0) launch_in_progress->shared_memories[block.shared] = shared_bytes;
 }
 
-void end_block(Block& block) { launch_in_progress->races.forget(block.shared, block.shared_bytes); }
+void end_block(Block& block) {
+  if (launch_in_progress->counts) launch_in_progress->counted.end_block(block.order.block);
+  else launch_in_progress->races.forget(block.shared, block.shared_bytes);
+  launch_in_progress->shared_memories.erase(block.shared);
+}
 
 void enter(Block& block, std::size_t t, const void* stack, std::size_t stack_bytes) {
   running = {&block, static_cast<std::uint32_t>(t), reinterpret_cast<std::uintptr_t>(stack),
@@ -250,15 +323,32 @@ void enter(Block& block, std::size_t t, const void* stack, std::size_t stack_byt
 void leave() { running = {}; }
 
 void barrier(Block& block, const Where& where) {
-  if (!is_ignored(where)) block.order.barrier();
+  if (launch_in_progress->counts) {
+    const auto warps = static_cast<std::uint32_t>(ceil_div(block.order.threads.size(), kWarpSize));
+    for (std::uint32_t warp = 0; warp < warps; ++warp)
+      launch_in_progress->counted.meet(block.order.block, warp);
+    launch_in_progress->counted.add(Metric::kBarriers, place_of(where), warps);
+  } else if (!is_ignored(where)) {
+    block.order.barrier();
+  }
 }
 
-void warp_barrier(Block& block, std::size_t first, unsigned mask, const Where& where) {
-  if (!is_ignored(where)) block.order.warp_barrier(static_cast<std::uint32_t>(first), mask);
+void warp_met(Block& block, std::size_t first, unsigned mask, Meeting meeting, const Where& where) {
+  if (launch_in_progress->counts) {
+    launch_in_progress->counted.meet(block.order.block,
+                                     static_cast<std::uint32_t>(first / kWarpSize));
+    const auto what = meeting == Meeting::kBarrier   ? Metric::kWarpBarriers
+                      : meeting == Meeting::kShuffle ? Metric::kShuffles
+                                                     : Metric::kVotes;
+    launch_in_progress->counted.add(what, place_of(where), 1);
+  } else if (meeting == Meeting::kBarrier && !is_ignored(where)) {
+    // Shuffles and votes do not order accesses to memory.
+    block.order.warp_barrier(static_cast<std::uint32_t>(first), mask);
+  }
 }
 
 void arrive_at_cluster_barrier(std::size_t cluster, unsigned number, const Where& where) {
-  if (is_ignored(where)) return;
+  if (launch_in_progress->counts || is_ignored(where)) return;
   Knowledge& known = launch_in_progress->clusters[{cluster, number}];
   known = joined(known, running.block->order.release(running.thread));
 }

@@ -9,6 +9,9 @@
 
 namespace reduce_bench::BACKEND::trace {
 
+/// What the lanes of a warp meet in.
+enum class Meeting { kBarrier, kShuffle, kVote };
+
 /// A block of the launch and its shared memory.
 #ifdef REDUCE_BENCH_TRACED
 struct Block {
@@ -33,8 +36,8 @@ void leave();
 
 /// All threads of the block have met.
 void barrier(Block& block, const Where& where);
-/// The lanes of the mask have met, of the warp whose first thread is `first`, in a __syncwarp.
-void warp_barrier(Block& block, std::size_t first, unsigned mask, const Where& where);
+/// The lanes of the mask have met, of the warp whose first thread is `first`.
+void warp_met(Block& block, std::size_t first, unsigned mask, Meeting meeting, const Where& where);
 /// The block of the running thread arrives at a barrier of its cluster, whose `number`th it is.
 void arrive_at_cluster_barrier(std::size_t cluster, unsigned number, const Where& where);
 /// All blocks of the cluster have arrived.
@@ -49,7 +52,7 @@ inline void end_block(Block&) {}
 inline void enter(Block&, std::size_t, const void*, std::size_t) {}
 inline void leave() {}
 inline void barrier(Block&, const Where&) {}
-inline void warp_barrier(Block&, std::size_t, unsigned, const Where&) {}
+inline void warp_met(Block&, std::size_t, unsigned, Meeting, const Where&) {}
 inline void arrive_at_cluster_barrier(std::size_t, unsigned, const Where&) {}
 inline void leave_cluster_barrier(std::size_t, unsigned) {}
 #endif

@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "common/error.hpp"
 #include "common/text.hpp"
+#include "compare/count_changes.hpp"
 #include "compare/report.hpp"
 
 namespace reduce_bench {
@@ -52,9 +53,55 @@ void check_anything_compared(const RunComparison& comparison) {
       first.note.empty() ? "" : ": ", first.note));
 }
 
+/// The two documents, where both are of `run --count`. Throws UsageError where one is.
+std::optional<std::pair<CountedRun, CountedRun>> read_counted(const CompareOptions& options) {
+  std::array<Json, 2> documents;
+  std::array<bool, 2> of_counts{};
+  const std::array files{&options.base, &options.new_};
+  for (std::size_t side = 0; side < files.size(); ++side) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(*files[side], error)) continue;
+    documents[side] = read_document(*files[side], "the results",
+                                    "name a file that 'reduce-bench run' wrote");
+    of_counts[side] = is_counts_document(documents[side]);
+  }
+  if (!of_counts[0] && !of_counts[1]) return std::nullopt;
+  if (of_counts[0] != of_counts[1])
+    throw UsageError(fmt::format("'{}' holds counts and '{}' does not: compare counts with counts, "
+                                 "and times with times",
+                                 *files[of_counts[0] ? 0 : 1], *files[of_counts[0] ? 1 : 0]));
+  return std::pair(parse_counted(documents[0], options.base),
+                   parse_counted(documents[1], options.new_));
+}
+
+int compare_counted(const CompareOptions& options, const CountedRun& base, const CountedRun& new_,
+                    const Thresholds& thresholds) {
+  // What the compiler makes of a kernel decides which accesses it has.
+  const auto compiler = [](const CountedRun& run) {
+    return run.environment.value("compiler", std::string("unknown"));
+  };
+  if (compiler(base) != compiler(new_) && !options.allow_environment) {
+    fmt::print(stderr,
+               "reduce-bench: the environments differ (compiler {} against {}): compare builds of "
+               "one compiler, or add --allow-environment\n",
+               printable(compiler(base)), printable(compiler(new_)));
+    return kExitEnvironmentDiffers;
+  }
+  const Missing missing = options.allow_missing ? Missing::kAllowed : Missing::kFails;
+  const CountComparison comparison = compare_counts(base, new_, thresholds, missing);
+  if (options.format == "json")
+    fmt::print("{}\n", json(comparison).dump(1, ' ', false, Json::error_handler_t::replace));
+  else if (options.format == "junit") fmt::print("{}", junit(comparison));
+  else if (options.format == "markdown") fmt::print("{}", markdown(comparison, base, new_));
+  else fmt::print("{}", text(comparison, base, new_));
+  return comparison.has_regression() ? kExitRegression : kExitGood;
+}
+
 int compare_runs(const CompareOptions& options) {
   const Thresholds thresholds =
       options.config.empty() ? Thresholds{} : read_thresholds(options.config);
+  if (const auto runs = read_counted(options))
+    return compare_counted(options, runs->first, runs->second, thresholds);
   const Side base = read_side(options.base), new_ = read_side(options.new_);
   const std::vector<std::string> differences = all_environment_differences(base, new_);
   if (!differences.empty() && !options.allow_environment) {

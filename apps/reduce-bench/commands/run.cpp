@@ -22,6 +22,7 @@
 #include "common/text.hpp"
 #include "plan/plan.hpp"
 #include "point/measure.hpp"
+#include "results/counted.hpp"
 #include "results/document.hpp"
 #include "results/environment.hpp"
 #include "results/files.hpp"
@@ -34,6 +35,9 @@
 
 namespace reduce_bench {
 namespace {
+
+/// Elements that the emulator gets through in seconds while it counts.
+constexpr std::size_t kMostCountedElements = std::size_t{1} << 22;
 
 constexpr int kMostLinks = 40;  // as many as the system follows
 
@@ -48,6 +52,7 @@ struct RunOptions {
   bool resume = false;
   bool dry_run = false;
   bool keep_samples = false;
+  bool count = false;
 };
 
 struct BackendChoice {
@@ -55,12 +60,16 @@ struct BackendChoice {
   std::string why;
 };
 
-BackendChoice choose_backend(const std::string& asked, const CudaStatus& cuda) {
+BackendChoice choose_backend(const std::string& asked, bool count, const CudaStatus& cuda) {
+  if (count && !asked.empty() && asked != "emu")
+    throw UsageError(fmt::format(
+        "--count --backend {}: counts are the emulator's; leave --backend out", asked));
+  if (count) return {{Backend::kEmu}, "emu: it counts, and times nothing"};
   if (!asked.empty() && !find_name(kBackendNames, asked))
     throw UsageError(fmt::format("--backend {}: no such backend; use cuda or cpu", asked));
   if (asked == "emu")
     throw UsageError(
-        "--backend emu: the emulator verifies and is never timed; use 'reduce-bench verify'");
+        "--backend emu: the emulator is never timed; add --count, or use 'reduce-bench verify'");
   if (asked == "cuda" && !cuda.unavailable.empty())
     throw UsageError(fmt::format("--backend cuda: {}; use --backend cpu, or a machine with a GPU",
                                  cuda.unavailable));
@@ -150,8 +159,8 @@ struct ResolvedRun {
 ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
   ResolvedRun resolved{.config = read_config(options.config, options.settings),
                        .cuda = cuda_status()};
-  const BackendChoice choice = choose_backend(options.backend, resolved.cuda);
-  if (!options.backend.empty())
+  const BackendChoice choice = choose_backend(options.backend, options.count, resolved.cuda);
+  if (!options.backend.empty() || options.count)
     for (Sweep& sweep : resolved.config.sweeps) sweep.backends.clear();
   fmt::print(stderr, "backend {}\n", choice.why);
   Plan plan = make_plan(resolved.config, {choice.automatic, options.filter, options.seed});
@@ -174,6 +183,8 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   }
   resolved.environment =
       environment_json(resolved.cuda, resolved.gpu, command_line, options.seed, choice.why);
+  if (options.count && (options.resume || options.keep_samples || options.device))
+    throw UsageError("--count: --resume, --keep-samples and --device are of timed runs; leave them out");
   if (options.resume && options.output == "-")
     throw UsageError("--resume needs a results file: name it with -o");
   if (options.resume && options.output.empty())
@@ -346,6 +357,70 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
   return results.exit_status();
 }
 
+/// Counts what the kernels of the plan do, on the emulator.
+int count(const ResolvedRun& resolved, const RunOptions& options) {
+  for (const Point& point : resolved.points)
+    if (point.n > kMostCountedElements)
+      throw UsageError(
+          fmt::format("--count: {} elements take the emulator too long, at most {} are counted; "
+                      "counts grow with n, so choose less with --set n=..., or another "
+                      "configuration such as configs/counts.json",
+                      size_text(point.n), size_text(kMostCountedElements)));
+  const bool to_stdout = options.output == "-";
+  const std::filesystem::path output =
+      to_stdout ? std::filesystem::path() : prepare_output(options.output, nullptr);
+  catch_interrupts();
+  Worker worker(Backend::kEmu);
+  Progress progress(resolved.points.size());
+  std::vector<Record> records;
+  int status = kExitGood;
+  std::size_t skipped = 0;
+  for (const Point& point : resolved.points) {
+    progress.pass(point.index, describe(point));
+    Record record{.point = point,
+                  .reason = "its counts take a build by g++ without sanitizers, which this is not"};
+    if (point.entry->traced != nullptr) {
+      auto counted = worker.execute(point, {.timed = false,
+                                            .check_determinism = false,
+                                            .emu_seed = 1,
+                                            .tracing = emu::Tracing::kCounts});
+      if (!counted || interrupts() > 0) {
+        progress.clear();
+        fmt::print(stderr, "interrupted after {} of {}; nothing is written\n", point.index,
+                   reduce_bench::counted(resolved.points.size(), "point"));
+        return kExitInterrupted;
+      }
+      record = std::move(*counted);
+    }
+    if (record.unexpected_wrong()) status = kExitWrongResult;
+    else if (record.status == Status::kFailed && !record.known_wrong && status == kExitGood)
+      status = kExitIncomplete;
+    skipped += record.status == Status::kSkipped;
+    if (record.status != Status::kOk && record.status != Status::kSkipped && !record.known_wrong) {
+      progress.clear();
+      fmt::print(stderr, "{}: {}: {}\n", describe(point), name_of(record.status), record.reason);
+    }
+    records.push_back(std::move(record));
+  }
+  progress.clear();
+  if (skipped > 0)
+    fmt::print(stderr, "skipped: {} that their variants do not provide; the document says why\n",
+               reduce_bench::counted(skipped, "point"));
+  const Json document = counts_document(records, resolved.config, resolved.environment);
+  const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  if (to_stdout) {
+    write_to_stdout(text);
+  } else {
+    write_atomically(output, text);
+    fmt::print(stderr, "counts: {}\n", output.string());
+  }
+  if (std::all_of(records.begin(), records.end(),
+                  [](const Record& record) { return record.counted.empty(); }) &&
+      status == kExitGood)
+    status = kExitIncomplete;
+  return status;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
@@ -366,16 +441,22 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
   command->add_flag("--resume", o->resume, "Go on with the run that was writing the file of -o");
   command->add_flag("--dry-run", o->dry_run, "Only list the points");
   command->add_flag("--keep-samples", o->keep_samples, "Store every sample, not only summaries");
+  command->add_flag("--count", o->count,
+                    "Count what kernels do (sectors, bank conflicts, barriers) on the emulator, "
+                    "instead of timing them");
   command->footer(
       "Examples:\n"
       "  reduce-bench run --config configs/quick.json\n"
+      "  reduce-bench run --config configs/counts.json --count -o counts.json\n"
       "  reduce-bench run --config configs/full.json --filter 'harris/*' cub/reduce --set "
       "n=5533214\n"
       "  reduce-bench run --config configs/quick.json -o - | python3 -m json.tool");
   command->callback([=, &action] {
     action = [=] {
       const ResolvedRun resolved = resolve(*o, command_line);
-      return o->dry_run ? dry_run(resolved) : run(resolved, *o);
+      return o->dry_run ? dry_run(resolved)
+             : o->count ? count(resolved, *o)
+                        : run(resolved, *o);
     };
   });
 }

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "commands/commands.hpp"
+#include "common/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
+#include "worker/worker.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -59,6 +66,66 @@ int show(const std::string& id, bool as_json) {
   return 0;
 }
 
+constexpr std::size_t kShownElements = 1 << 16, kShownBuckets = 256;
+
+/// The counts in columns, without those that are 0 everywhere.
+void print_counts(const std::vector<emu::CountedPlace>& places) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < emu::kMetricNames.size(); ++i)
+    if (std::any_of(places.begin(), places.end(),
+                    [&](const emu::CountedPlace& place) { return place.counts[i] != 0; }))
+      shown.push_back(i);
+  for (const emu::CountedPlace& place : places) {
+    fmt::print("  {}\n", place.where);
+    for (const std::size_t i : shown)
+      if (place.counts[i] != 0) fmt::print("    {:<30} {:>12}\n", emu::kMetricNames[i], place.counts[i]);
+  }
+}
+
+/// What the variant's kernels do at each line of their source, counted on the emulator.
+int show_counts(const std::string& id) {
+  const CatalogEntry& entry = find_variant(id);
+  if (entry.traced == nullptr)
+    throw UsageError(fmt::format(
+        "show {} --counts: it has no traced build here; it takes a kernel that the emulator runs, "
+        "g++, and a build without sanitizers",
+        id));
+  const Variant& variant = *entry.traced;
+  Point point{.entry = &entry,
+              .backend = Backend::kEmu,
+              .n = kShownElements,
+              .buckets = has_labels(variant.operation) ? kShownBuckets : 0,
+              .type = has_values(variant.operation) ? Type::kI32 : Type::kU32,
+              .op = default_op(variant.operation)};
+  point.params = default_params(variant);
+  Worker worker(Backend::kEmu);
+  auto record = worker.execute(point, {.timed = false,
+                                       .check_determinism = false,
+                                       .emu_seed = 1,
+                                       .tracing = emu::Tracing::kCountsByPlace});
+  if (!record || record->counted.empty())
+    throw UsageError(fmt::format("show {} --counts: {}", id,
+                                 record ? record->reason : "interrupted"));
+  std::vector<emu::CountedPlace>& places = record->counted;
+  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.kernel, a.where) < std::tie(b.kernel, b.where);
+  });
+  fmt::print("{}\n", describe(point));
+  while (!places.empty()) {
+    const auto last = std::find_if(places.begin(), places.end(), [&](const auto& place) {
+      return place.kernel != places.front().kernel;
+    });
+    emu::CountedPlace all{.where = "the whole kernel"};
+    std::vector<emu::CountedPlace> of_kernel(places.begin(), last);
+    for (const auto& place : of_kernel) emu::add(all.counts, place.counts);
+    fmt::print("\n{}\n", places.front().kernel);
+    of_kernel.insert(of_kernel.begin(), all);
+    print_counts(of_kernel);
+    places.erase(places.begin(), last);
+  }
+  return kExitGood;
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Action& action) {
@@ -67,9 +134,17 @@ void add_show(CLI::App& app, Action& action) {
   auto id = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "An object instead of text");
+  auto counts = std::make_shared<bool>(false);
+  command->add_flag("--counts", *counts,
+                    "What its kernels do at each line of their source, counted on the emulator");
   command->add_option("id", *id, "The variant's id")->required();
-  command->footer("Example: reduce-bench show harris/3");
-  command->callback([=, &action] { action = [=] { return show(*id, *as_json); }; });
+  command->footer(
+      "Examples:\n"
+      "  reduce-bench show harris/3\n"
+      "  reduce-bench show harris/1 --counts");
+  command->callback([=, &action] {
+    action = [=] { return *counts ? show_counts(*id) : show(*id, *as_json); };
+  });
 }
 
 }  // namespace reduce_bench

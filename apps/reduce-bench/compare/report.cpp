@@ -150,21 +150,6 @@ Listing list_points(const RunComparison& comparison) {
   return listing;
 }
 
-std::string xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      // Other control characters do not exist in XML 1.0.
-      default: escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
 std::string sentence(const ComparedPoint& point) {
   std::string text(name_of(point.verdict));
   if (point.change)

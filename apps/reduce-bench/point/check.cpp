@@ -47,7 +47,7 @@ class Checker {
                             .lead = c.lead,
                             .check_determinism = !subject_.races && !kSanitized,
                             .emu_seed = seed + c.point.index,
-                            .races = subject_.races});
+                            .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
   }
 
   Tally conclude() {

@@ -297,7 +297,7 @@ void Session::make_twin(const Point& point, std::size_t lead, std::size_t overre
 Record Session::execute(const Point& point, const ExecuteOptions& options) {
   const NvtxRange range(describe(point));
   Record record{.point = point};
-  const Variant* variant = options.races ? point.entry->traced : point.entry->on(point.backend);
+  const Variant* variant = options.tracing ? point.entry->traced : point.entry->on(point.backend);
   if (variant == nullptr) {
     record.reason = fmt::format("{} needs the {} backend, which this build lacks",
                                 point.entry->variant.id, name_of(point.backend));
@@ -416,7 +416,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
   const auto call_afresh = [&] {
     output.fill_with_poison();
-    if (options.races) emu::settings().arrays = named_arrays(call, arrays, workspace.device_bytes);
+    if (options.tracing) {
+      emu::settings().tracing = *options.tracing;
+      emu::settings().arrays = named_arrays(call, arrays, workspace.device_bytes);
+      emu::counted().clear();
+    }
     enqueue(call);
     device_->synchronize();
   };
@@ -426,6 +430,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   call.stream.log = &log;
   call_afresh();
   call.stream.log = nullptr;
+  record.counted = std::move(emu::counted());
   if (log.kernels > 0) record.launch = log;
   const std::uint64_t first_sum = output.compare_to(input.expected, check, depth);
   check.passed_before = check.mismatches == 0;

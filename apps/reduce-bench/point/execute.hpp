@@ -6,6 +6,7 @@
 
 #include "common/fields.hpp"
 #include "devices/device.hpp"
+#include "kernels/platform/emu_device.hpp"
 #include "point/record.hpp"
 
 namespace reduce_bench {
@@ -16,9 +17,10 @@ struct ExecuteOptions {
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
   std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
-  bool races = false;  ///< emulated with every access traced; a race makes the point fail
+  /// Emulated with every access traced: a race makes the point fail, or everything is counted.
+  std::optional<emu::Tracing> tracing;
 };
-FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed, races);
+FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed, tracing);
 
 /// A backend's device, with the input that was uploaded last: the next point often shares it.
 class Session {

@@ -11,6 +11,7 @@
 #include "common/fields.hpp"
 #include "devices/counters.hpp"
 #include "kernels/api/variant.hpp"
+#include "kernels/platform/emu_device.hpp"
 #include "plan/plan.hpp"
 #include "point/measure.hpp"
 #include "point/oracle.hpp"
@@ -62,6 +63,7 @@ struct Record {
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
   std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
   std::vector<Counter> counters;       ///< of one call after the timed ones; empty: none made
+  std::vector<emu::CountedPlace> counted;  ///< of the first call, where the emulator was to count
 
   /// A wrong result that nothing excuses.
   bool unexpected_wrong() const { return status == Status::kWrong && !known_wrong; }
@@ -85,7 +87,10 @@ FIELDS(Traffic, read_bytes, written_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, count, unavailable);
+namespace emu {
+FIELDS(CountedPlace, kernel, where, counts);
+}
 FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, count_bits,
-       verification, timing, pages, counters);
+       verification, timing, pages, counters, counted);
 
 }  // namespace reduce_bench

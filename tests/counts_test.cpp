@@ -1,0 +1,218 @@
+// What the traced emulator counts, against counts derived by hand from what the sources say; and the
+// comparison of counts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "compare/count_changes.hpp"
+#include "devices/device.hpp"
+#include "expect_error.hpp"
+#include "kernels/platform/warp.hpp"
+#include "plan/variants.hpp"
+#include "point/execute.hpp"
+#include "results/counted.hpp"
+
+namespace reduce_bench {
+namespace {
+
+using emu::Counts;
+using emu::Metric;
+
+Record counted_record(std::string_view id, std::size_t n, std::uint64_t seed = 1,
+                      emu::Tracing tracing = emu::Tracing::kCounts) {
+  static Session session(make_emu_device());
+  Point point{.entry = &find_variant(std::string(id)), .backend = Backend::kEmu, .n = n};
+  const Variant& variant = point.entry->variant;
+  point.buckets = has_labels(variant.operation) ? 200 : 0;
+  if (variant.operation == Operation::kHistogram) point.buckets = 64;
+  point.type = has_values(variant.operation) ? Type::kI32 : Type::kU32;
+  point.op = default_op(variant.operation);
+  point.params = default_params(variant);
+  return session.execute(
+      point,
+      {.timed = false, .check_determinism = false, .emu_seed = seed, .tracing = tracing});
+}
+
+Counts counts_of(std::string_view id, std::size_t n, std::uint64_t seed = 1) {
+  const Record record = counted_record(id, n, seed);
+  EXPECT_EQ(record.status, Status::kOk) << id << ": " << record.reason;
+  return record.counted.empty() ? Counts{} : record.counted.front().counts;
+}
+std::uint64_t of(const Counts& counts, Metric metric) { return counts[index_of(metric)]; }
+
+constexpr std::size_t kBlock = 128, kBlocks = 128, kWarps = kBlock / kWarpSize;
+constexpr std::size_t kElements = kBlock * kBlocks;  // one pass of 128 blocks, then one of one block
+
+/// What a block of a Harris tree does in its steps, as his slides draw it: `index(s, t)` is where
+/// thread t folds to with its partner `distance(s)` away, or nothing.
+struct Tree {
+  std::uint64_t requests = 0, wavefronts = 0, barriers = 0;
+};
+Tree tree_of(const std::vector<unsigned>& steps,
+             const std::function<std::optional<unsigned>(unsigned s, unsigned t)>& index) {
+  Tree tree;
+  for (const unsigned s : steps) {
+    tree.barriers += kWarps;
+    for (unsigned warp = 0; warp < kWarps; ++warp)
+      for (const unsigned offset : {0u, s}) {
+        std::map<unsigned, std::set<unsigned>> words_of_bank;
+        for (unsigned lane = 0; lane < kWarpSize; ++lane)
+          if (const auto at = index(s, warp * kWarpSize + lane))
+            words_of_bank[(*at + offset) % 32].insert(*at + offset);
+        std::size_t most = 0;
+        for (const auto& [bank, words] : words_of_bank) most = std::max(most, words.size());
+        tree.requests += most > 0;
+        tree.wavefronts += most;
+      }
+  }
+  return tree;
+}
+
+void expect_tree(std::string_view id, const Tree& tree) {
+  SCOPED_TRACE(id);
+  const Counts counts = counts_of(id, kElements);
+  const std::uint64_t blocks = kBlocks + 1;
+  // The tree's loads, and the one that stores the block's sum.
+  EXPECT_EQ(of(counts, Metric::kSharedLoadRequests), blocks * (tree.requests + 1));
+  EXPECT_EQ(of(counts, Metric::kSharedLoadWavefronts), blocks * (tree.wavefronts + 1));
+  // Every step stores what it folds where its first load was; before it all threads store.
+  EXPECT_EQ(of(counts, Metric::kSharedStoreRequests), blocks * (tree.requests / 2 + kWarps));
+  EXPECT_EQ(of(counts, Metric::kBarriers), blocks * (tree.barriers + kWarps));
+  EXPECT_EQ(of(counts, Metric::kGlobalLoadRequests), blocks * kWarps);
+  EXPECT_EQ(of(counts, Metric::kGlobalLoadSectors), blocks * kBlock * 4 / 32);
+  EXPECT_EQ(of(counts, Metric::kGlobalStoreRequests), blocks);
+  EXPECT_EQ(of(counts, Metric::kGlobalStoreSectors), blocks);
+  EXPECT_EQ(of(counts, Metric::kShuffles) + of(counts, Metric::kVotes), 0u);
+  EXPECT_EQ(of(counts, Metric::kGlobalAtomics) + of(counts, Metric::kSharedAtomics), 0u);
+}
+
+// Kernels 1 to 3 of Harris's slides: divergence, bank conflicts, neither.
+TEST(Counts, TellHarrissFirstStepsApart) {
+  const std::vector<unsigned> rising{1, 2, 4, 8, 16, 32, 64}, falling{64, 32, 16, 8, 4, 2, 1};
+  const auto divergent = [](unsigned s, unsigned t) {
+    return t % (2 * s) == 0 ? std::optional(t) : std::nullopt;
+  };
+  const auto strided = [](unsigned s, unsigned t) {
+    return 2 * s * t < kBlock ? std::optional(2 * s * t) : std::nullopt;
+  };
+  const auto sequential = [](unsigned s, unsigned t) {
+    return t < s ? std::optional(t) : std::nullopt;
+  };
+  expect_tree("harris/0", tree_of(rising, divergent));
+  expect_tree("harris/1", tree_of(rising, strided));
+  expect_tree("harris/2", tree_of(falling, sequential));
+
+  const Counts first = counts_of("harris/0", kElements), second = counts_of("harris/1", kElements),
+               third = counts_of("harris/2", kElements);
+  EXPECT_EQ(of(first, Metric::kBankConflicts), 0u);
+  EXPECT_GT(of(second, Metric::kBankConflicts), 0u);
+  EXPECT_EQ(of(third, Metric::kBankConflicts), 0u);
+  // The same sums by fewer instructions: whole warps have nothing to do.
+  EXPECT_EQ(of(first, Metric::kActiveLanes), of(second, Metric::kActiveLanes));
+  EXPECT_GT(of(first, Metric::kRequests), of(second, Metric::kRequests));
+}
+
+TEST(Counts, OfAtomicsAndShuffles) {
+  const std::size_t n = 3 * kWarpSize;
+  const Record record = counted_record("luitjens/warp-atomic", n);
+  const Counts& counts = record.counted.front().counts;
+  ASSERT_TRUE(record.launch);
+  const std::uint64_t warps = std::uint64_t{record.launch->grid} * record.launch->block / kWarpSize;
+  EXPECT_EQ(of(counts, Metric::kShuffles), 5 * warps);
+  EXPECT_EQ(of(counts, Metric::kGlobalAtomics), warps);
+  EXPECT_EQ(of(counts, Metric::kMostAtomicsOnOneAddress), warps);
+  EXPECT_EQ(of(counts, Metric::kGlobalLoadRequests), 3u);
+  EXPECT_EQ(of(counts, Metric::kGlobalLoadSectors), 12u);
+}
+
+TEST(Counts, OfPlacesAddUpToThoseOfTheKernels) {
+  const Counts all = counts_of("harris/1", 5000);
+  Counts sum{};
+  std::set<std::string> lines;
+  for (const emu::CountedPlace& place :
+       counted_record("harris/1", 5000, 1, emu::Tracing::kCountsByPlace).counted) {
+    emu::add(sum, place.counts);
+    EXPECT_EQ(place.kernel, "harris_1::kernel");
+    lines.insert(place.where);
+  }
+  EXPECT_EQ(sum, all);
+  EXPECT_TRUE(lines.contains("kernels/reduce/harris/1.cu:35")) << *lines.begin();
+}
+
+// Kernels whose blocks wait for each other poll as often as the schedule lets them, and which block is
+// the last to arrive, or wins a slot, is up to it.
+TEST(Counts, DoNotDependOnTheScheduleWhereTheKernelsOwnDoNot) {
+  for (const std::string_view id :
+       {"harris/0", "harris/3", "harris/6", "catanzaro/two-stage", "jradi/unrolled", "eilers/shared-bank", "eilers/radix-sort", "atomic/global",
+        "eilers/multiscan-shared"}) {
+    SCOPED_TRACE(id);
+    const Counts first = counts_of(id, 20011);
+    EXPECT_GT(of(first, Metric::kRequests), 0u);
+    for (const std::uint64_t seed : {2, 3, 4}) EXPECT_EQ(counts_of(id, 20011, seed), first) << seed;
+  }
+}
+
+// ---- comparisons ------------------------------------------------------------------------------
+
+PointIdentity identity(std::uint64_t n) {
+  return {.variant = "harris/1", .operation = "reduce", .backend = "emu", .n = n};
+}
+CountedRun run_of(std::map<std::string, std::uint64_t> counts) {
+  CountedRun run{.file = "x.json", .environment = {{"git", {{"revision", "abcdef"}}}}};
+  run.points[identity(7)] = {.status = "ok", .reason = "", .counts = std::move(counts)};
+  return run;
+}
+
+TEST(CountComparisons, SayWhatIsIdentical) {
+  const CountedRun run = run_of({{"barriers", 5}});
+  const CountComparison comparison = compare_counts(run, run, {});
+  EXPECT_TRUE(comparison.identical());
+  EXPECT_FALSE(comparison.has_regression());
+  EXPECT_CONTAINS(text(comparison, run, run), "the counts of 1 point are identical");
+  EXPECT_TRUE(json(comparison).at("identical").get<bool>());
+}
+
+TEST(CountComparisons, FailWhereACountGrowsBeyondTheThreshold) {
+  const CountedRun base = run_of({{"barriers", 1000}, {"votes", 0}, {"active_lanes", 10}});
+  const auto verdict = [&](std::map<std::string, std::uint64_t> counts) {
+    const CountComparison comparison = compare_counts(base, run_of(std::move(counts)), {});
+    return comparison.points.at(0).verdict;
+  };
+  EXPECT_EQ(verdict({{"barriers", 1031}, {"votes", 0}, {"active_lanes", 10}}), Verdict::kSlower);
+  EXPECT_EQ(verdict({{"barriers", 1029}, {"votes", 0}, {"active_lanes", 10}}), Verdict::kSame);
+  EXPECT_EQ(verdict({{"barriers", 1}, {"votes", 0}, {"active_lanes", 10}}), Verdict::kSame);
+  EXPECT_EQ(verdict({{"barriers", 1000}, {"votes", 1}, {"active_lanes", 10}}), Verdict::kSlower);
+  EXPECT_EQ(verdict({{"barriers", 1000}, {"votes", 0}, {"active_lanes", 20}}), Verdict::kSame);
+  const CountedRun grown = run_of({{"barriers", 2000}, {"votes", 0}, {"active_lanes", 10}});
+  const CountComparison comparison = compare_counts(base, grown, {});
+  EXPECT_TRUE(comparison.has_regression());
+  EXPECT_CONTAINS(text(comparison, base, grown), "barriers 1000 -> 2000");
+  EXPECT_CONTAINS(markdown(comparison, base, grown), "| grown | harris/1");
+  EXPECT_CONTAINS(junit(comparison), "failures=\"1\"");
+}
+
+TEST(CountComparisons, FailWhereAPointIsLostOrWrong) {
+  const CountedRun base = run_of({{"barriers", 5}});
+  CountedRun without = base;
+  without.points[identity(8)] = without.points[identity(7)];
+  EXPECT_EQ(compare_counts(without, base, {}).points.at(0).verdict, Verdict::kLost);
+  EXPECT_EQ(compare_counts(without, base, {}, Missing::kAllowed).points.at(0).verdict,
+            Verdict::kOnlyBase);
+  EXPECT_EQ(compare_counts(base, without, {}).points.at(0).verdict, Verdict::kOnlyNew);
+  CountedRun wrong = base;
+  wrong.points[identity(7)].status = "wrong";
+  EXPECT_EQ(compare_counts(base, wrong, {}).points.at(0).verdict, Verdict::kBroken);
+  const CountedRun empty{.file = "y.json", .environment = {}, .points = {}};
+  EXPECT_CONTAINS(message_of<UsageError>([&] { compare_counts(base, empty, {}); }),
+                  "no counted point in common");
+}
+
+}  // namespace
+}  // namespace reduce_bench
