@@ -5,7 +5,7 @@
 // Idea: each thread of a grid that just fills the card folds F neighbouring elements per step, with
 //   stride GS * F, so the loop has F times fewer rounds and F loads are in flight. What lies beyond
 //   n is neutralised by a predicate instead of a branch. The tree of the block has no branch
-//   either.
+//   either: all threads take every step, and those that have nothing to add add a neutral value.
 // Fixes: catanzaro/two-stage spends most of its loop on counting and waits for one load at a time.
 //   The price: the lanes of a warp load F elements apart, so loads are not coalesced as with a grid
 //   stride; caches make up for that.
@@ -17,15 +17,17 @@
 //   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up to
 //   F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not
 //   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
-//   tree=barriers has Catanzaro's, tree=shuffle exchanges registers within warps. The tree selects
-//   where Listing 6 multiplies. The second stage has the same tree and F = 1.
+//   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before any
+//   writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges registers
+//   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads. The
+//   second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND::jradi_unrolled {
 
-enum class Tree { kBarriers, kShuffle, kBarrierFree };
+enum class Tree { kBarriers, kAlgebraic, kShuffle, kBarrierFree };
 
 /// The element where `inside`, otherwise the neutral value, without a branch.
 template <class Op, bool kMultiply, class T>
@@ -34,16 +36,31 @@ __device__ T element_if(bool inside, const T* element) {
   else return inside ? *element : Op::template identity<T>();
 }
 
-/// Relies on all threads being in the same step, which nothing ensures for two warps.
-template <class Op, class T>
-__device__ void fold_without_barriers(volatile T* partial) {
-  const unsigned t = threadIdx.x;
-  __syncthreads();
+/// A step of the tree without a branch: what the thread's element becomes. A thread beyond `offset`
+/// reads its own element in place of another.
+template <class Op, bool kMultiply, class T>
+__device__ T folded(const volatile T* partial, unsigned offset) {
+  const bool active = threadIdx.x < offset;
+  const T own = partial[threadIdx.x], other = partial[threadIdx.x + active * offset];
+  return Op::combine(own, element_if<Op, kMultiply>(active, &other));
+}
+
+template <class Op, bool kMultiply, class T>
+__device__ void fold_without_branches(T* partial) {
   for (unsigned offset = blockDim.x / 2; offset > 0; offset /= 2) {
-    const bool active = t < offset;
-    const T other = partial[t + active * offset];
-    partial[t] = Op::combine(T{partial[t]}, active ? other : Op::template identity<T>());
+    __syncthreads();
+    const T sum = folded<Op, kMultiply>(partial, offset);
+    __syncthreads();
+    partial[threadIdx.x] = sum;
   }
+}
+
+/// Relies on all threads being in the same step, which nothing ensures for two warps.
+template <class Op, bool kMultiply, class T>
+__device__ void fold_without_barriers(volatile T* partial) {
+  __syncthreads();
+  for (unsigned offset = blockDim.x / 2; offset > 0; offset /= 2)
+    partial[threadIdx.x] = folded<Op, kMultiply>(partial, offset);
 }
 
 template <class T, class Op, unsigned kFactor, bool kMultiply>
@@ -67,7 +84,8 @@ __global__ void kernel(const T* values, std::size_t n, Tree tree, T* results) {
   } else {
     partial[t] = accumulator;
     if (tree == Tree::kBarriers) fold_halves<Op>(partial);
-    else fold_without_barriers<Op>(partial);
+    else if (tree == Tree::kAlgebraic) fold_without_branches<Op, kMultiply>(partial);
+    else fold_without_barriers<Op, kMultiply, T>(partial);
     accumulator = partial[t];
   }
   if (t == 0) results[blockIdx.x] = accumulator;
@@ -75,6 +93,7 @@ __global__ void kernel(const T* values, std::size_t n, Tree tree, T* results) {
 
 Tree tree_of(const Params& params) {
   if (params.is("tree", "shuffle")) return Tree::kShuffle;
+  if (params.is("tree", "algebraic")) return Tree::kAlgebraic;
   return params.is("tree", "barriers") ? Tree::kBarriers : Tree::kBarrierFree;
 }
 
@@ -87,15 +106,20 @@ struct JradiUnrolled {
     const Tree tree = tree_of(call.params());
     T* partials = call.scratch();
     with_value<1, 2, 3, 4, 5, 6, 7, 8, 16>(call.params().number("F"), [&]<unsigned kFactor>() {
-      auto first_stage = kernel<T, Op, kFactor, false>;
-      if constexpr (Op::kOp == reduce_bench::Op::kSum) {
-        if (call.params().is("predicate", "multiply")) first_stage = kernel<T, Op, kFactor, true>;
-      }
-      launch(first_stage, {blocks, block, shared_bytes, call.stream}, call.values(), call.n(), tree,
-             partials);
+      launch(stage<T, Op, kFactor>(call.params()), {blocks, block, shared_bytes, call.stream},
+             call.values(), call.n(), tree, partials);
     });
-    launch(kernel<T, Op, 1, false>, {1, block, shared_bytes, call.stream}, partials, blocks, tree,
-           call.results());
+    launch(stage<T, Op, 1>(call.params()), {1, block, shared_bytes, call.stream}, partials, blocks,
+           tree, call.results());
+  }
+
+ private:
+  template <class T, class Op, unsigned kFactor>
+  static auto stage(const Params& params) {
+    if constexpr (Op::kOp == reduce_bench::Op::kSum) {
+      if (params.is("predicate", "multiply")) return kernel<T, Op, kFactor, true>;
+    }
+    return kernel<T, Op, kFactor, false>;
   }
 };
 
@@ -116,12 +140,13 @@ Variant variant() {
                   "elements per thread and step (Table 2: all; Table 3: 8)"},
                  {"tree",
                   "barriers",
-                  {"barriers", "shuffle", "barrier-free"},
+                  {"barriers", "algebraic", "shuffle", "barrier-free"},
                   "how a block folds (published: barrier-free)"},
                  {"predicate",
                   "select",
                   {"select", "multiply"},
-                  "how elements beyond n are neutralised (published: multiply, sums only)"},
+                  "how elements beyond n, and in algebraic and barrier-free trees those of idle "
+                  "threads, are neutralised (published: multiply, sums only)"},
                  work_group_size()},
       .restriction = [](const Problem& p) -> std::string {
         if (p.params.is("predicate", "select") || p.op == Op::kSum) return {};
