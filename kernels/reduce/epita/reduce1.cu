@@ -10,22 +10,24 @@
 //   threads, sizeof(T) bytes of shared memory.
 // Traffic: n elements read; n / B atomics in the L2 cache.
 // Preconditions: a commutative operator; float sums differ from run to run.
-// Deviations: more types and operators than int sums.
+// Deviations: form=as-published is the kernel that the slides show first and reject themselves:
+//   without barriers thread 0 may set the block's accumulator after others added to it, and pass it
+//   on before they did. form=corrected is their reduce1. More types and operators than int sums.
 
 #include "kernels/reduce/epita/accumulator.hpp"
 
 namespace reduce_bench::BACKEND::epita_reduce1 {
 
-template <class T, class Op>
+template <class T, class Op, bool kBarriers>
 __global__ void kernel(const T* values, std::size_t n, T* results) {
   T* of_block = dynamic_shared<T>();
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
   if (threadIdx.x == 0) *of_block = Op::template identity<T>();
-  __syncthreads();
+  if constexpr (kBarriers) __syncthreads();
 
   if (i < n) atomic_combine<Op>(of_block, values[i]);
-  __syncthreads();
+  if constexpr (kBarriers) __syncthreads();
 
   if (threadIdx.x == 0) atomic_combine<Op>(results, *of_block);
 }
@@ -34,7 +36,9 @@ struct EpitaReduce1 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    enqueue_accumulation<Op>(call, kernel<T, Op>, ceil_div(call.n(), block), block, sizeof(T));
+    const auto chosen =
+        call.params().is("form", "corrected") ? kernel<T, Op, true> : kernel<T, Op, false>;
+    enqueue_accumulation<Op>(call, chosen, ceil_div(call.n(), block), block, sizeof(T));
   }
 };
 
@@ -44,7 +48,19 @@ Variant variant() {
       .title = "shared atomics, one global atomic per block",
       .source = "epita, reduce1; summary table",
       .fidelity = Fidelity::kAsPublished,
-      .params = {block_param()},
+      .params =
+          {block_param(),
+           {"form",
+            "corrected",
+            {"corrected", "as-published"},
+            "whether barriers order a block's updates (corrected: the slides' own correction)"}},
+      .defect = [](const Problem& p) -> std::optional<Defect> {
+        if (!p.params.is("form", "as-published") || p.n <= 1) return std::nullopt;
+        return Defect{.reason =
+                          "without barriers a block's accumulator is set after updates, or passed "
+                          "on before them",
+                      .certain = false};
+      },
       .depth = [](const Problem& p) -> std::uint64_t {
         const unsigned block = p.params.number("block");
         return block + ceil_div(p.n, block);
