@@ -1,4 +1,4 @@
-// A bucket set for each thread in global memory (eilers Algorithms 4.7 and 4.8), for inputs as they
+// A bucket set for each thread in global memory (eilers Algorithms 4.6 to 4.8), for inputs as they
 // are or sorted.
 #pragma once
 
@@ -13,13 +13,15 @@ namespace reduce_bench::BACKEND {
 inline constexpr unsigned kGlobalOrderedBlock = 384, kGlobalOrderedBlocksPerSm = 2;
 
 /// Every thread takes `per_thread` consecutive inputs, a multiple of kItems, kItems at a time. The
-/// block loads them together, neighbours side by side, and passes them on through shared memory: a
-/// thread's begin at threadIdx.x * (kItems + 1), so that the lanes of a warp read from different
-/// banks although kItems is a multiple of 8.
-template <class T, class Op, unsigned kItems>
+/// block loads them together, neighbours side by side, and passes them on through shared memory,
+/// where a thread's lie in a row. kItems is a multiple of 8: rows of kItems elements (Algorithm 4.6)
+/// begin in few banks, which the lanes of a warp then read from; padded by one element (Algorithm
+/// 4.7) they begin in different ones.
+template <class T, class Op, unsigned kItems, bool kPadded>
 __global__ void __launch_bounds__(kGlobalOrderedBlock)
     eilers_global_ordered_kernel(const T* values, const Label* labels, std::size_t n,
                                  std::size_t per_thread, std::size_t buckets, T* sets) {
+  constexpr unsigned kRow = kItems + kPadded;
   const std::size_t all_sets = std::size_t{gridDim.x} * blockDim.x;
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   T* own = sets + thread;
@@ -32,11 +34,11 @@ __global__ void __launch_bounds__(kGlobalOrderedBlock)
       const unsigned i = k * blockDim.x + threadIdx.x;
       const unsigned segment = i / kItems, item = i % kItems;
       const std::size_t index = block_first + segment * per_thread + step + item;
-      if (index < n) shared[segment * (kItems + 1) + item] = from[index];
+      if (index < n) shared[segment * kRow + item] = from[index];
     }
     __syncthreads();
 #pragma unroll
-    for (unsigned k = 0; k < kItems; ++k) items[k] = shared[threadIdx.x * (kItems + 1) + k];
+    for (unsigned k = 0; k < kItems; ++k) items[k] = shared[threadIdx.x * kRow + k];
     __syncthreads();
   };
 
@@ -82,10 +84,12 @@ template <class Op, class T>
 void enqueue_global_ordered(const TypedCall<T>& call, const T* values, const Label* labels,
                             std::byte* workspace) {
   const GlobalOrderedPlan plan = global_ordered_plan(call.problem);
+  const bool padded = call.params().is("padding", "on");
   const std::size_t shared_bytes =
-      (plan.items + 1) * kGlobalOrderedBlock * std::max(sizeof(T), sizeof(Label));
+      (plan.items + padded) * kGlobalOrderedBlock * std::max(sizeof(T), sizeof(Label));
   with_value<8, 16, 32>(plan.items, [&]<unsigned kItems>() {
-    launch(eilers_global_ordered_kernel<T, Op, kItems>,
+    launch(padded ? eilers_global_ordered_kernel<T, Op, kItems, true>
+                  : eilers_global_ordered_kernel<T, Op, kItems, false>,
            {plan.blocks, kGlobalOrderedBlock, shared_bytes, call.stream}, values, labels, call.n(),
            plan.per_thread, call.buckets(), reinterpret_cast<T*>(workspace));
   });
@@ -106,7 +110,11 @@ inline std::vector<ParamSpec> global_ordered_params(std::string published_sets) 
           {"items",
            "8",
            {"8", "16", "32"},
-           "inputs that a thread takes at a time (the most that shared memory holds)"}};
+           "inputs that a thread takes at a time (the most that shared memory holds)"},
+          {"padding",
+           "on",
+           {"on", "off"},
+           "whether rows of items are padded by one element (Algorithm 4.7: on; 4.6: off)"}};
 }
 
 }  // namespace reduce_bench::BACKEND

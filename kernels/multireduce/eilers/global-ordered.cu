@@ -1,10 +1,12 @@
 // eilers/global-ordered: a bucket set in global memory for each thread
 //
-// Source: eilers Algorithms 4.7 and 4.8, section 4.3.5; Figures 4.6 to 4.8.
+// Source: eilers Algorithms 4.6 to 4.8, sections 4.3.2 and 4.3.5; Figures 4.6 to 4.8.
 // Idea: every thread runs the sequential algorithm over its own part of the input with its own
 //   buckets, which needs no atomics. Blocks load whole stretches of their threads' parts and
-//   transpose them through shared memory. Bucket b of thread t lies at b * threads + t, so that
-//   threads with one label update neighbours, and a segmented reduction combines the sets in order.
+//   transpose them through shared memory, in rows padded by one element that read without bank
+//   conflicts; padding=off is Algorithm 4.6, without the padding. Bucket b of thread t lies at
+//   b * threads + t, so that threads with one label update neighbours, and a segmented reduction
+//   combines the sets in order.
 // Fixes: eilers/minimal's idle threads.
 // Launch: blocks of 384 threads, two per SM unless `sets` says otherwise; then the segmented
 //   reduction of threads * m elements.
@@ -32,7 +34,7 @@ Variant variant() {
   return {
       .id = "eilers/global-ordered",
       .title = "a bucket set for each thread, transposed loads",
-      .source = "eilers Algorithms 4.7 and 4.8",
+      .source = "eilers Algorithms 4.6 to 4.8",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
       .params = global_ordered_params("the publication's fastest: 6144 on 8 SMs"),
