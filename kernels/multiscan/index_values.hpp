@@ -15,6 +15,19 @@ struct IndexValue {
   Count index;
 };
 
+/// An operator on pairs that keeps the index of the later one: their scan takes indices along.
+template <class Op>
+struct OnPairs {
+  template <class Pair>
+  __host__ __device__ static constexpr Pair identity() {
+    return {Op::template identity<decltype(Pair::value)>(), 0};
+  }
+  template <class Pair>
+  __host__ __device__ static constexpr Pair combine(Pair a, Pair b) {
+    return {Op::combine(a.value, b.value), b.index};
+  }
+};
+
 inline std::size_t index_value_bytes(const Problem& p) {
   return with_value_type(p.type, [&]<class T>() { return sizeof(IndexValue<T>); });
 }
@@ -30,12 +43,28 @@ __global__ void unpack_values_kernel(const IndexValue<T>* pairs, std::size_t n, 
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) values[i] = pairs[i].value;
 }
+template <class T>
+__device__ IndexValue<T> shuffle_up(IndexValue<T> pair, unsigned distance) {
+  return {__shfl_up_sync(kAllLanes, pair.value, distance),
+          __shfl_up_sync(kAllLanes, pair.index, distance)};
+}
+/// A pair's result belongs where it came from, whatever precedes it.
+template <class T>
+__device__ IndexValue<T> exclusive_result(IndexValue<T> before, IndexValue<T> pair) {
+  return {before.value, pair.index};
+}
+
 /// Each value goes where its pair came from.
 template <class T>
 __global__ void scatter_back_kernel(const IndexValue<T>* pairs, const T* values, std::size_t n,
                                     T* results) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) results[pairs[i].index] = values[i];
+}
+template <class T>
+__global__ void scatter_pairs_back_kernel(const IndexValue<T>* pairs, std::size_t n, T* results) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) results[pairs[i].index] = pairs[i].value;
 }
 /// A thread for each of n > 0 elements.
 inline LaunchShape one_thread_each(const Stream& stream, std::size_t n) {

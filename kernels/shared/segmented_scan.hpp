@@ -14,6 +14,19 @@
 
 namespace reduce_bench::BACKEND {
 
+// What the scans ask of an element besides its operator. Structs have overloads beside them, as the
+// pairs of kernels/multiscan/index_values.hpp.
+
+template <class T>
+__device__ T shuffle_up(T element, unsigned distance) {
+  return __shfl_up_sync(kAllLanes, element, distance);
+}
+/// The result of an exclusive scan at an element before which there is `before`.
+template <class T>
+__device__ T exclusive_result(T before, T) {
+  return before;
+}
+
 /// The exclusive segmented scan over the threads of a block. `value` is what the thread's elements
 /// give from the last beginning of a segment among them on, `began` whether there is one. Returns
 /// what the threads before hold of the segment that is open where this thread begins. `values` and
@@ -22,7 +35,7 @@ template <class Op, class T>
 __device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   for (unsigned distance = 1; distance < kWarpSize; distance *= 2) {
-    const T before = __shfl_up_sync(kAllLanes, value, distance);
+    const T before = shuffle_up(value, distance);
     const int began_before = __shfl_up_sync(kAllLanes, static_cast<int>(began), distance);
     if (lane < distance) continue;
     if (!began) value = Op::combine(before, value);
@@ -36,7 +49,7 @@ __device__ T open_segment_before(T value, bool began, T* values, Label* flags) {
   T carry = Op::template identity<T>();
   for (unsigned w = 0; w < warp; ++w)
     carry = flags[w] != 0 ? values[w] : Op::combine(carry, values[w]);
-  const T before = __shfl_up_sync(kAllLanes, value, 1);
+  const T before = shuffle_up(value, 1);
   const int began_before = __shfl_up_sync(kAllLanes, static_cast<int>(began), 1);
   if (lane == 0) return carry;
   return began_before != 0 ? before : Op::combine(carry, before);
@@ -101,7 +114,7 @@ __global__ void scan_segments_kernel(const T* values, const Label* keys, std::si
       for (unsigned i = own; i < own_end; ++i) {
         if (begins(i)) before = Op::template identity<T>();
         const T after = Op::combine(before, tile.values[i]);
-        tile.values[i] = inclusive ? after : before;
+        tile.values[i] = inclusive ? after : exclusive_result(before, tile.values[i]);
         before = after;
       }
       __syncthreads();
@@ -172,9 +185,9 @@ inline std::uint64_t depth_of_segmented_scan(std::size_t n, const DeviceTraits& 
 }
 
 /// Scans the segments of n elements; `workspace` is aligned for T and has the plan's bytes.
-template <class Op, class T>
-void enqueue_scan_segments(const TypedCall<T>& call, const T* values, const Label* keys, T* results,
-                           std::byte* workspace) {
+template <class Op, class T, class Value>
+void enqueue_scan_segments(const TypedCall<Value>& call, const T* values, const Label* keys,
+                           T* results, std::byte* workspace) {
   if (call.n() == 0) return;
   const SegmentedScanPlan plan = plan_segmented_scan(call.n(), sizeof(T), call.device());
   T* open = reinterpret_cast<T*>(workspace);

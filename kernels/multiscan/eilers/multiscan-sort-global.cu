@@ -6,15 +6,19 @@
 //   that each result can be scattered back to its own.
 // Fixes: the bucket sets of the algorithms by partitioning: the time hardly depends on m.
 // Launch: a kernel that pairs values with positions; the passes of eilers/radix-sort, 5 bits each,
-//   over the bits that labels below m have; a kernel that takes the values out again; the segmented
-//   scan; the scatter.
+//   over the bits that labels below m have; with scanned=values a kernel that takes the values out
+//   again; the segmented scan; the scatter.
 // Traffic: n values read, n pairs written; for each pass of the sort labels read twice, pairs once,
-//   both written once; pairs read and values written; labels and values read twice and n scanned
-//   values written; pairs and scanned values read, n results written.
+//   both written once. scanned=values: pairs read and values written; labels and values read twice
+//   and n scanned values written; pairs and scanned values read, n results written. scanned=pairs:
+//   labels and pairs read twice and n scanned pairs written; those read, n results written.
 // Preconditions: n < 2^32. Order-preserving.
 // Deviations: the listing's flags mark the ends of segments, where a scan needs their beginnings,
 //   and the last one is cleared. Flags are not stored: the scan compares labels, as Thrust's
-//   scan-by-key does, which the thesis uses; scan and sort are the suite's.
+//   scan-by-key does, which the thesis uses; scan and sort are the suite's. scanned=pairs is the
+//   other version of section 5.5.1, which scans the pairs themselves and saves the kernel that takes
+//   the values out. The thesis has it for inclusive scans alone, since an exclusive one shifts the
+//   indices too; the suite's leaves every pair its own index.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/shared/radix_sort.hpp"
@@ -22,8 +26,11 @@
 
 namespace reduce_bench::BACKEND::eilers_multiscan_sort_global {
 
-/// Offsets into the workspace. It holds the pairs, which the values and the scanned values replace
-/// after the sort; the sorted labels and pairs; and what first the sort and then the scan needs.
+bool scans_pairs(const Params& params) { return params.is("scanned", "pairs"); }
+
+/// Offsets into the workspace. It holds the pairs, which the values and the scanned values, or the
+/// scanned pairs, replace after the sort; the sorted labels and pairs; and what first the sort and then
+/// the scan needs.
 struct Places {
   RadixSort sort;
   std::size_t labels, sorted, rest, end;
@@ -35,8 +42,10 @@ Places places(const Problem& p) {
   at.labels = pairs_bytes;
   at.sorted = at.labels + RadixSort::aligned(p.n * sizeof(Label));
   at.rest = at.sorted + pairs_bytes;
+  const std::size_t scanned_bytes =
+      scans_pairs(p.params) ? index_value_bytes(p) : p.element_bytes();
   at.end = at.rest + std::max(at.sort.workspace_bytes(index_value_bytes(p)),
-                              plan_segmented_scan(p.n, p.element_bytes(), p.device).bytes);
+                              plan_segmented_scan(p.n, scanned_bytes, p.device).bytes);
   return at;
 }
 
@@ -53,6 +62,11 @@ struct EilersMultiscanSortGlobal {
     launch(pack_index_values_kernel<T>, each, call.values(), call.n(), pairs);
     enqueue_radix_sort<Pair>(call.stream, at.sort, {call.labels(), pairs}, {labels, sorted},
                              call.workspace + at.rest);
+    if (scans_pairs(call.params())) {
+      enqueue_scan_segments<OnPairs<Op>>(call, sorted, labels, pairs, call.workspace + at.rest);
+      launch(scatter_pairs_back_kernel<T>, each, pairs, call.n(), call.results());
+      return;
+    }
     static_assert(sizeof(Pair) >= 2 * sizeof(T));
     T* values = call.scratch();
     T* scanned = values + call.n();
@@ -69,7 +83,11 @@ Variant variant() {
       .source = "eilers Algorithm 5.3",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kCorrected,
-      .params = {scan_axis()},
+      .params = {scan_axis(),
+                 {"scanned",
+                  "values",
+                  {"values", "pairs"},
+                  "what is scanned (the publication's faster: values)"}},
       .restriction = radix_sort_restriction,
       .depth = [](const Problem& p) { return depth_of_segmented_scan(p.n, p.device); },
       .traffic =
@@ -77,6 +95,9 @@ Variant variant() {
             const Traffic sort = places(p).sort.traffic(index_value_bytes(p));
             const std::size_t pairs = p.n * index_value_bytes(p), values = p.n * p.element_bytes();
             const std::size_t labels = p.n * sizeof(Label);
+            if (scans_pairs(p.params))
+              return Traffic{.read_bytes = sort.read_bytes + values + 2 * labels + 3 * pairs,
+                             .written_bytes = sort.written_bytes + 2 * pairs + values};
             return Traffic{.read_bytes = sort.read_bytes + 2 * pairs + 2 * labels + 4 * values,
                            .written_bytes = sort.written_bytes + pairs + 3 * values};
           },
