@@ -22,11 +22,9 @@ namespace reduce_bench::BACKEND::eilers_global_atomic_sorted {
 /// Bits of a bucket's place that are left unsorted ("a rest complexity of around seven").
 constexpr unsigned kRestBits = 7;
 
-unsigned sets_of(const Problem& p) { return p.params.number("sets"); }
-
 unsigned sort_bits_of(const Problem& p) {
   if (!p.params.is("sort_bits", "auto")) return p.params.number("sort_bits");
-  const unsigned bits = log2_ceil(p.buckets) + log2_ceil(sets_of(p));
+  const unsigned bits = log2_ceil(p.buckets) + log2_ceil(p.params.number("sets"));
   return bits > kRestBits ? bits - kRestBits : 0;
 }
 
@@ -35,13 +33,11 @@ bool is_sorted_first(const Problem& p) { return sort_bits_of(p) > 0 && p.buckets
 struct EilersGlobalAtomicSorted {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const unsigned sets = sets_of(call.problem);
     if (!is_sorted_first(call.problem))
-      return enqueue_global_atomic<Op>(call, call.values(), call.labels(), sets, call.workspace);
+      return enqueue_global_atomic<Op>(call, call.values(), call.labels(), call.workspace);
     const SortedInput input = sorted_input(call.problem, sort_bits_of(call.problem));
     const auto sorted = enqueue_sort(call, input);
-    enqueue_global_atomic<Op>(call, sorted.values, sorted.labels, sets,
-                              call.workspace + input.rest);
+    enqueue_global_atomic<Op>(call, sorted.values, sorted.labels, call.workspace + input.rest);
   }
 };
 
@@ -62,13 +58,13 @@ Variant variant() {
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .traffic =
           [](const Problem& p) {
-            const Traffic atomics = traffic_of_global_atomic(p, sets_of(p));
+            const Traffic atomics = traffic_of_global_atomic(p);
             if (!is_sorted_first(p)) return atomics;
             return sorted_input(p, sort_bits_of(p)).traffic(p.element_bytes(), atomics);
           },
       .workspace =
           [](const Problem& p) {
-            const std::size_t sets = global_atomic_bytes(p, sets_of(p));
+            const std::size_t sets = global_atomic_bytes(p);
             if (!is_sorted_first(p)) return Workspace{.device_bytes = sets};
             return Workspace{.device_bytes =
                                  sorted_input(p, sort_bits_of(p)).bytes(p.element_bytes(), sets)};
