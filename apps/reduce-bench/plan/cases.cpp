@@ -194,6 +194,11 @@ class CaseList {
       add({.n = kSomeBlocks, .buckets = many_by_setting, .params = &params});
       for (const Kind kind : {Kind::kDegenerate, Kind::kRuns})
         add({.n = kSomeBlocks, .labels = {.kind = kind}, .params = &params});
+      if (main_type_ && main_op_ && any_wins(params))
+        add({.n = large_,
+             .buckets = large_,
+             .labels = {.kind = Kind::kPermutation},
+             .params = &params});
     }
   }
 
