@@ -1,5 +1,6 @@
 """Which points of the runs an experiment shows, and which of them it takes as the best."""
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -31,6 +32,9 @@ def collect(
         if own:
             found.append((run, own))
     found.sort(key=lambda pair: -len(pair[1]))
+    if asked is not None:
+        names = _parameter_names(point for _, own in found for point in own)
+        found = [(run, [_completed(p, names[p.variant], asked) for p in own]) for run, own in found]
     points: dict[PointIdentity, Point] = {}
     used = []
     for run, own in found:
@@ -40,6 +44,25 @@ def collect(
         if len(points) > known:
             used.append(run)
     return list(points.values()), used
+
+
+def _parameter_names(points: Iterable[Point]) -> dict[str, set[str]]:
+    """By variant, the parameters that any of its points has."""
+    names: dict[str, set[str]] = {}
+    for point in points:
+        names.setdefault(point.variant, set()).update(name for name, _ in point.params)
+    return names
+
+
+def _completed(point: Point, names: set[str], asked: Configuration) -> Point:
+    """A point from before its variant had a parameter has the one value that is asked for, so that
+    it is no other than the same point of a later run."""
+    params = dict(point.params)
+    for sweep in asked.sweeps if names > params.keys() else ():
+        if sweep.asks_for(point):
+            stated = ((name, sweep.params.get(name, ())) for name in names - params.keys())
+            params |= {name: values[0] for name, values in stated if len(values) == 1}
+    return dataclasses.replace(point, params=tuple(sorted(params.items())))
 
 
 def _in_large_panels(experiment: Experiment, points: Sequence[Point]) -> list[Point]:

@@ -851,6 +851,22 @@ def test_one_run_gives_the_points_wherever_it_can(ask: Ask, run: Callable[..., R
     assert "several runs" in " ".join(grids.notes(made))
 
 
+def test_points_from_before_a_parameter_are_those_of_its_one_value(
+    ask: Ask, run: Callable[..., Results]
+) -> None:
+    before = run([keyed("a/x", m, 100.0, params={"sets": "2"}) for m in BUCKETS], "before.json")
+    both = [{"sets": "2", "padding": padding} for padding in ("on", "off")]
+    later = [keyed("a/x", 16, 999.0, params=params) for params in both]
+    sweep = {"variants": ["a/x"], "params": {"sets": [2], "padding": ["on"]}}
+    made = shown(ask(**sweep), run(later, "later.json"), before)
+    (series,) = made.panels[0].series
+    assert made.missing == []
+    assert made.panels[0].value(series, "16", "ns") == made.panels[0].value(series, "64", "ns")
+    sweep["params"] = {"sets": [2], "padding": ["on", "off"]}
+    made = shown(ask(**sweep), run(later, "later.json"), before)
+    assert len(made.panels[0].series) == 3  # which of two values it had is not known
+
+
 def test_an_absent_experiment_names_variants_and_configuration(
     ask: Ask, run: Callable[..., Results]
 ) -> None:
