@@ -3,10 +3,13 @@
 An installed copy has the same as `reduce-bench-report`, but for `readme`, which needs a checkout.
 """
 
-from reduce_bench_report import interrupts
+try:
+    from reduce_bench_report import interrupts
 
-if __name__ == "__main__":
-    interrupts.end_the_program()  # before the imports, which take the first second
+    if __name__ == "__main__":
+        interrupts.end_the_program()  # before the imports, which take the first second
+except KeyboardInterrupt:
+    raise SystemExit(130) from None  # EXIT_INTERRUPTED, which may not be imported yet
 
 import argparse
 import contextlib

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -945,3 +946,71 @@ def test_bad_usage(arguments: tuple[str, ...]) -> None:
     assert ended.returncode == USAGE
     assert ended.stderr
     assert not ended.stdout
+
+
+def test_the_course_tells_what_the_emulator_counts() -> None:
+    lines = (ROOT / "docs" / "course.md").read_text().splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| harris/")]
+    counted = [row for row in rows if len(row) == 5 and row[4].replace(",", "").isdigit()]
+    assert len(counted) == 6
+    for variant, *shown in counted:
+        ended = drive("show", variant, "--counts")
+        assert ended.returncode == GOOD, ended.stderr
+        kernels = re.findall(r"the whole kernel\n((?:    .*\n)+)", ended.stdout)
+        counts: Counter[str] = Counter()
+        for kernel in kernels:
+            counts.update({name: int(count) for name, count in map(str.split, kernel.splitlines())})
+        lanes = counts["active_lanes"] / counts["requests"]
+        assert shown == [
+            f"{counts['requests']:,}",
+            f"{lanes:.1f}",
+            f"{counts['bank_conflicts']:,}",
+            f"{counts['barriers']:,}",
+        ], variant
+
+
+COUNT = ("run", "--config", ROOT / "configs" / "counts.json", "--filter", "harris/1", "--count")
+
+
+def test_counts_are_compared_without_noise(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.json" for name in ("base", "same", "grown")]
+    for file in files:
+        assert drive(*COUNT, "-o", file).returncode == GOOD
+    base, same, grown = files
+    documents = [json.loads(file.read_text()) for file in files]
+    assert documents[0]["kind"] == "reduce-bench-counts"
+    assert documents[0]["points"] == documents[1]["points"]
+    ended = drive("compare", base, same)
+    assert ended.returncode == GOOD
+    assert "the counts of 2 points are identical" in ended.stdout
+
+    documents[2]["points"][1]["counts"]["bank_conflicts"] *= 2
+    grown.write_text(json.dumps(documents[2]))
+    ended = drive("compare", base, grown)
+    assert ended.returncode == 1
+    assert re.search(r"^grown .*bank_conflicts \d+ -> \d+$", ended.stdout, re.MULTILINE)
+    assert drive("compare", grown, base).returncode == GOOD
+
+
+def test_counts_are_not_compared_with_times(tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    assert drive(*COUNT, "-o", counts).returncode == GOOD
+    times = ROOT / "results" / "nvidia-h200" / "quick.json"
+    ended = drive("compare", times, counts)
+    assert ended.returncode == USAGE
+    assert "compare counts with counts" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--backend", "cuda"), "counts are the emulator's; leave --backend out"),
+        (("--set", "n=2^23"), "choose less with --set n=..."),
+        (("--keep-samples",), "are of timed runs; leave them out"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(arguments: tuple[str, ...], complaint: str) -> None:
+    ended = drive(*COUNT, *arguments)
+    assert ended.returncode == USAGE
+    assert complaint in ended.stderr
+    assert len(ended.stderr.splitlines()[-1]) <= 300
