@@ -36,8 +36,7 @@ Record counted_record(std::string_view id, std::size_t n, std::uint64_t seed = 1
   point.op = default_op(variant.operation);
   point.params = default_params(variant);
   return session.execute(
-      point,
-      {.timed = false, .check_determinism = false, .emu_seed = seed, .tracing = tracing});
+      point, {.timed = false, .check_determinism = false, .emu_seed = seed, .tracing = tracing});
 }
 
 Counts counts_of(std::string_view id, std::size_t n, std::uint64_t seed = 1) {
@@ -48,7 +47,8 @@ Counts counts_of(std::string_view id, std::size_t n, std::uint64_t seed = 1) {
 std::uint64_t of(const Counts& counts, Metric metric) { return counts[index_of(metric)]; }
 
 constexpr std::size_t kBlock = 128, kBlocks = 128, kWarps = kBlock / kWarpSize;
-constexpr std::size_t kElements = kBlock * kBlocks;  // one pass of 128 blocks, then one of one block
+constexpr std::size_t kElements =
+    kBlock * kBlocks;  // one pass of 128 blocks, then one of one block
 
 /// What a block of a Harris tree does in its steps, as his slides draw it: `index(s, t)` is where
 /// thread t folds to with its partner `distance(s)` away, or nothing.
@@ -150,8 +150,8 @@ TEST(Counts, OfPlacesAddUpToThoseOfTheKernels) {
 // the last to arrive, or wins a slot, is up to it.
 TEST(Counts, DoNotDependOnTheScheduleWhereTheKernelsOwnDoNot) {
   for (const std::string_view id :
-       {"harris/0", "harris/3", "harris/6", "catanzaro/two-stage", "jradi/unrolled", "eilers/shared-bank", "eilers/radix-sort", "atomic/global",
-        "eilers/multiscan-shared"}) {
+       {"harris/0", "harris/3", "harris/6", "catanzaro/two-stage", "jradi/unrolled",
+        "eilers/shared-bank", "eilers/radix-sort", "atomic/global", "eilers/multiscan-shared"}) {
     SCOPED_TRACE(id);
     const Counts first = counts_of(id, 20011);
     EXPECT_GT(of(first, Metric::kRequests), 0u);

@@ -19,10 +19,11 @@ namespace {
 /// What is wrong with the variant's points, traced; the first fault only.
 std::string first_fault(Session& session, const Subject& subject) {
   for (const Case& c : all_cases(subject)) {
-    const Record record = session.execute(
-        c.point,
-        {.timed = false, .lead = c.lead, .check_determinism = false, .emu_seed = 1,
-         .tracing = emu::Tracing::kRaces});
+    const Record record = session.execute(c.point, {.timed = false,
+                                                    .lead = c.lead,
+                                                    .check_determinism = false,
+                                                    .emu_seed = 1,
+                                                    .tracing = emu::Tracing::kRaces});
     const auto defect = subject.variant().defect;
     if (defect != nullptr && defect(record.point.problem(subject.traits))) continue;
     if (record.status == Status::kFailed || record.status == Status::kWrong) return record.reason;

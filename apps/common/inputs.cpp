@@ -137,8 +137,7 @@ std::string unsuited(const Distribution& distribution, Op op, Type type) {
 
 HostArray::HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead,
                      std::size_t overread)
-    : size_bytes((lead + n + overread) * element_bytes),
-      data_offset_bytes(lead * element_bytes) {
+    : size_bytes((lead + n + overread) * element_bytes), data_offset_bytes(lead * element_bytes) {
   bytes.reset(new (kAlignment) std::byte[size_bytes]);
 }
 

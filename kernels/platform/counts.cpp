@@ -43,9 +43,8 @@ unsigned least_wavefronts_of(std::size_t size_bytes, const std::vector<LaneAcces
   const std::uint32_t at_once = lanes_at_once(size_bytes);
   unsigned groups = 0;
   for (std::uint32_t first = 0; first < kWarpSize; first += at_once)
-    groups += std::any_of(lanes.begin(), lanes.end(), [&](const LaneAccess& lane) {
-      return lane.lane - first < at_once;
-    });
+    groups += std::any_of(lanes.begin(), lanes.end(),
+                          [&](const LaneAccess& lane) { return lane.lane - first < at_once; });
   return groups;
 }
 
@@ -114,8 +113,8 @@ void LaunchCounts::count_request(const std::vector<LaneAccess>& lanes) {
     for (const LaneAccess& lane : lanes) most = std::max(most, ++atomics_at_[lane.address]);
     return;
   }
-  const bool load = one.kind == Kind::kRead || one.kind == Kind::kVolatileRead ||
-                    one.kind == Kind::kStrongRead;
+  const bool load =
+      one.kind == Kind::kRead || one.kind == Kind::kVolatileRead || one.kind == Kind::kStrongRead;
   if (one.shared) {
     const unsigned wavefronts = wavefronts_of(one.size_bytes, lanes);
     add_to(load ? Metric::kSharedLoadRequests : Metric::kSharedStoreRequests, 1);

@@ -19,8 +19,8 @@
 
 namespace reduce_bench::traced {
 
-using emu::Metric;
 using emu::Counts;
+using emu::Metric;
 
 /// One lane's access to memory.
 struct LaneAccess {

@@ -40,27 +40,35 @@ enum class Metric {
   kSharedLoadWavefronts,  ///< rounds in which 32 banks of 4 bytes serve a request
   kSharedStoreRequests,
   kSharedStoreWavefronts,
-  kBankConflicts,             ///< wavefronts beyond the fewest in which as many lanes can be served
-  kGlobalAtomics,             ///< of each lane
-  kSharedAtomics,             ///< likewise
-  kMostAtomicsOnOneAddress,   ///< in one launch
-  kRequests,                  ///< of loads, stores and atomics
-  kActiveLanes,               ///< of all requests
-  kBarriers,                  ///< warps that met at a barrier of their block
-  kWarpBarriers,              ///< __syncwarp
-  kShuffles,                  ///< instructions of a warp
-  kVotes                      ///< ballot, any and all, and match and reductions of a warp
+  kBankConflicts,            ///< wavefronts beyond the fewest in which as many lanes can be served
+  kGlobalAtomics,            ///< of each lane
+  kSharedAtomics,            ///< likewise
+  kMostAtomicsOnOneAddress,  ///< in one launch
+  kRequests,                 ///< of loads, stores and atomics
+  kActiveLanes,              ///< of all requests
+  kBarriers,                 ///< warps that met at a barrier of their block
+  kWarpBarriers,             ///< __syncwarp
+  kShuffles,                 ///< instructions of a warp
+  kVotes                     ///< ballot, any and all, and match and reductions of a warp
 };
-inline constexpr std::array kMetricNames{
-    std::string_view{"global_load_requests"},         std::string_view{"global_load_sectors"},
-    std::string_view{"global_store_requests"},        std::string_view{"global_store_sectors"},
-    std::string_view{"shared_load_requests"},         std::string_view{"shared_load_wavefronts"},
-    std::string_view{"shared_store_requests"},        std::string_view{"shared_store_wavefronts"},
-    std::string_view{"bank_conflicts"},               std::string_view{"global_atomics"},
-    std::string_view{"shared_atomics"},               std::string_view{"most_atomics_on_one_address"},
-    std::string_view{"requests"},                     std::string_view{"active_lanes"},
-    std::string_view{"barriers"},                     std::string_view{"warp_barriers"},
-    std::string_view{"shuffles"},                     std::string_view{"votes"}};
+inline constexpr std::array kMetricNames{std::string_view{"global_load_requests"},
+                                         std::string_view{"global_load_sectors"},
+                                         std::string_view{"global_store_requests"},
+                                         std::string_view{"global_store_sectors"},
+                                         std::string_view{"shared_load_requests"},
+                                         std::string_view{"shared_load_wavefronts"},
+                                         std::string_view{"shared_store_requests"},
+                                         std::string_view{"shared_store_wavefronts"},
+                                         std::string_view{"bank_conflicts"},
+                                         std::string_view{"global_atomics"},
+                                         std::string_view{"shared_atomics"},
+                                         std::string_view{"most_atomics_on_one_address"},
+                                         std::string_view{"requests"},
+                                         std::string_view{"active_lanes"},
+                                         std::string_view{"barriers"},
+                                         std::string_view{"warp_barriers"},
+                                         std::string_view{"shuffles"},
+                                         std::string_view{"votes"}};
 using Counts = std::array<std::uint64_t, kMetricNames.size()>;
 /// Adds what another place or launch did.
 void add(Counts& to, const Counts& counts);

@@ -249,8 +249,7 @@ void fence(Scope scope, const Where& where) {
 }
 
 void begin_launch(const void* kernel) {
-  launch_in_progress.emplace(
-      Launch{kernel, settings().tracing != Tracing::kRaces, {}, {}, {}, {}});
+  launch_in_progress.emplace(Launch{kernel, settings().tracing != Tracing::kRaces, {}, {}, {}, {}});
 }
 
 void drop_launch() {
@@ -294,7 +293,8 @@ void end_launch() {
     return drop_launch();
   }
   const std::size_t races = launch_in_progress->races.found().size();
-  const std::string kernel = races > 0 ? shortened_kernel(look_up({launch_in_progress->kernel}).front().function) : "";
+  const std::string kernel =
+      races > 0 ? shortened_kernel(look_up({launch_in_progress->kernel}).front().function) : "";
   drop_launch();
   if (races == 0) return;
   std::ostringstream out;

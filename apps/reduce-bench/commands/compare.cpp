@@ -61,15 +61,16 @@ std::optional<std::pair<CountedRun, CountedRun>> read_counted(const CompareOptio
   for (std::size_t side = 0; side < files.size(); ++side) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(*files[side], error)) continue;
-    documents[side] = read_document(*files[side], "the results",
-                                    "name a file that 'reduce-bench run' wrote");
+    documents[side] =
+        read_document(*files[side], "the results", "name a file that 'reduce-bench run' wrote");
     of_counts[side] = is_counts_document(documents[side]);
   }
   if (!of_counts[0] && !of_counts[1]) return std::nullopt;
   if (of_counts[0] != of_counts[1])
-    throw UsageError(fmt::format("'{}' holds counts and '{}' does not: compare counts with counts, "
-                                 "and times with times",
-                                 *files[of_counts[0] ? 0 : 1], *files[of_counts[0] ? 1 : 0]));
+    throw UsageError(
+        fmt::format("'{}' holds counts and '{}' does not: compare counts with counts, "
+                    "and times with times",
+                    *files[of_counts[0] ? 0 : 1], *files[of_counts[0] ? 1 : 0]));
   return std::pair(parse_counted(documents[0], options.base),
                    parse_counted(documents[1], options.new_));
 }

@@ -62,8 +62,8 @@ struct BackendChoice {
 
 BackendChoice choose_backend(const std::string& asked, bool count, const CudaStatus& cuda) {
   if (count && !asked.empty() && asked != "emu")
-    throw UsageError(fmt::format(
-        "--count --backend {}: counts are the emulator's; leave --backend out", asked));
+    throw UsageError(
+        fmt::format("--count --backend {}: counts are the emulator's; leave --backend out", asked));
   if (count) return {{Backend::kEmu}, "emu: it counts, and times nothing"};
   if (!asked.empty() && !find_name(kBackendNames, asked))
     throw UsageError(fmt::format("--backend {}: no such backend; use cuda or cpu", asked));
@@ -184,7 +184,8 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   resolved.environment =
       environment_json(resolved.cuda, resolved.gpu, command_line, options.seed, choice.why);
   if (options.count && (options.resume || options.keep_samples || options.device))
-    throw UsageError("--count: --resume, --keep-samples and --device are of timed runs; leave them out");
+    throw UsageError(
+        "--count: --resume, --keep-samples and --device are of timed runs; leave them out");
   if (options.resume && options.output == "-")
     throw UsageError("--resume needs a results file: name it with -o");
   if (options.resume && options.output.empty())
@@ -454,9 +455,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
   command->callback([=, &action] {
     action = [=] {
       const ResolvedRun resolved = resolve(*o, command_line);
-      return o->dry_run ? dry_run(resolved)
-             : o->count ? count(resolved, *o)
-                        : run(resolved, *o);
+      return o->dry_run ? dry_run(resolved) : o->count ? count(resolved, *o) : run(resolved, *o);
     };
   });
 }

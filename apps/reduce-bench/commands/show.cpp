@@ -78,7 +78,8 @@ void print_counts(const std::vector<emu::CountedPlace>& places) {
   for (const emu::CountedPlace& place : places) {
     fmt::print("  {}\n", place.where);
     for (const std::size_t i : shown)
-      if (place.counts[i] != 0) fmt::print("    {:<30} {:>12}\n", emu::kMetricNames[i], place.counts[i]);
+      if (place.counts[i] != 0)
+        fmt::print("    {:<30} {:>12}\n", emu::kMetricNames[i], place.counts[i]);
   }
 }
 
@@ -104,8 +105,8 @@ int show_counts(const std::string& id) {
                                        .emu_seed = 1,
                                        .tracing = emu::Tracing::kCountsByPlace});
   if (!record || record->counted.empty())
-    throw UsageError(fmt::format("show {} --counts: {}", id,
-                                 record ? record->reason : "interrupted"));
+    throw UsageError(
+        fmt::format("show {} --counts: {}", id, record ? record->reason : "interrupted"));
   std::vector<emu::CountedPlace>& places = record->counted;
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
     return std::tie(a.kernel, a.where) < std::tie(b.kernel, b.where);
@@ -142,9 +143,8 @@ void add_show(CLI::App& app, Action& action) {
       "Examples:\n"
       "  reduce-bench show harris/3\n"
       "  reduce-bench show harris/1 --counts");
-  command->callback([=, &action] {
-    action = [=] { return *counts ? show_counts(*id) : show(*id, *as_json); };
-  });
+  command->callback(
+      [=, &action] { action = [=] { return *counts ? show_counts(*id) : show(*id, *as_json); }; });
 }
 
 }  // namespace reduce_bench

@@ -127,7 +127,8 @@ void moderate(std::span<LogRatio* const> alike) {
   // A variance estimated with d degrees has this mean and variance of its logarithm by chance.
   const double bias = boost::math::digamma(degrees / 2) - std::log(degrees / 2);
   std::vector<double> logs;
-  for (const double variance : variances) logs.push_back(std::log(std::max(variance, least)) - bias);
+  for (const double variance : variances)
+    logs.push_back(std::log(std::max(variance, least)) - bias);
   const double mean =
       std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
   const double beyond_chance = variance_of(logs) - boost::math::trigamma(degrees / 2);

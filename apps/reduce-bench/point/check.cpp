@@ -43,11 +43,12 @@ class Checker {
         emulated_ && subject_.full && c.point.n < large_size(Backend::kEmu) ? 3 : 1;
     for (unsigned seed = 1; seed <= schedules; ++seed)
       // A second call accesses what the first did; only its result may differ.
-      ran |= check_once(c, {.timed = false,
-                            .lead = c.lead,
-                            .check_determinism = !subject_.races && !kSanitized,
-                            .emu_seed = seed + c.point.index,
-                            .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
+      ran |= check_once(
+          c, {.timed = false,
+              .lead = c.lead,
+              .check_determinism = !subject_.races && !kSanitized,
+              .emu_seed = seed + c.point.index,
+              .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
   }
 
   Tally conclude() {

@@ -1,7 +1,7 @@
 #include "results/counted.hpp"
 
-#include <array>
 #include <fmt/format.h>
+#include <array>
 #include <limits>
 
 namespace reduce_bench {
