@@ -161,6 +161,15 @@ const NamedArray* array_at(std::uintptr_t address) {
   return nullptr;
 }
 
+/// Whether it is shared memory, of this block or of another of its cluster.
+bool is_shared(std::uintptr_t address) {
+  const auto& memories = launch_in_progress->shared_memories;
+  const auto after = memories.upper_bound(address);
+  if (after == memories.begin()) return false;
+  const auto& [begin, size_bytes] = *std::prev(after);
+  return address - begin < size_bytes;
+}
+
 std::string text_of(const Race& race, std::size_t block_threads) {
   std::ostringstream out;
   const auto say = [&](const Access& access) {
@@ -175,7 +184,7 @@ std::string text_of(const Race& race, std::size_t block_threads) {
              race.address - block.shared < block.shared_bytes) {
     out << "byte " << race.address - block.shared << " of shared memory: ";
   } else {
-    out << "device memory: ";
+    out << (is_shared(race.address) ? "shared memory of another block: " : "device memory: ");
   }
   say(race.earlier);
   out << ", ";
@@ -185,15 +194,6 @@ std::string text_of(const Race& race, std::size_t block_threads) {
 
 /// The first race's text, made while its block's shared memory is known.
 std::string first_race;
-
-/// Whether it is shared memory, of this block or of another of its cluster.
-bool is_shared(std::uintptr_t address) {
-  const auto& memories = launch_in_progress->shared_memories;
-  const auto after = memories.upper_bound(address);
-  if (after == memories.begin()) return false;
-  const auto& [begin, size_bytes] = *std::prev(after);
-  return address - begin < size_bytes;
-}
 
 void report(const std::vector<Race>& races, std::size_t before) {
   if (before == 0 && !races.empty())
