@@ -69,17 +69,17 @@ void LaunchCounts::meet(std::uint32_t block, std::uint32_t warp) {
   const auto of_block = pending_.find(block);
   if (of_block == pending_.end()) return;
   if (const auto accesses = of_block->second.find(warp); accesses != of_block->second.end())
-    count(accesses->second);
+    count(block, accesses->second);
 }
 
 void LaunchCounts::end_block(std::uint32_t block) {
   const auto of_block = pending_.find(block);
   if (of_block == pending_.end()) return;
-  for (auto& [unused, accesses] : of_block->second) count(accesses);
+  for (auto& [unused, accesses] : of_block->second) count(block, accesses);
   pending_.erase(of_block);
 }
 
-void LaunchCounts::count(std::vector<LaneAccess>& accesses) {
+void LaunchCounts::count(std::uint32_t block, std::vector<LaneAccess>& accesses) {
   // Each lane's accesses at one place stay in their order: the k-th of all lanes are one request.
   std::stable_sort(accesses.begin(), accesses.end(), [](const LaneAccess& a, const LaneAccess& b) {
     return std::pair(a.place, a.kind) < std::pair(b.place, b.kind);
@@ -95,13 +95,13 @@ void LaunchCounts::count(std::vector<LaneAccess>& accesses) {
       if (requests.size() <= k) requests.emplace_back();
       requests[k].push_back(*access);
     }
-    for (const auto& request : requests) count_request(request);
+    for (const auto& request : requests) count_request(block, request);
     first = last;
   }
   accesses.clear();
 }
 
-void LaunchCounts::count_request(const std::vector<LaneAccess>& lanes) {
+void LaunchCounts::count_request(std::uint32_t block, const std::vector<LaneAccess>& lanes) {
   const LaneAccess& one = lanes.front();
   Counts& counts = by_place_[one.place];
   const auto add_to = [&](Metric what, std::uint64_t times) { counts[index_of(what)] += times; };
@@ -110,7 +110,8 @@ void LaunchCounts::count_request(const std::vector<LaneAccess>& lanes) {
   if (one.kind == Kind::kAtomic) {
     add_to(one.shared ? Metric::kSharedAtomics : Metric::kGlobalAtomics, lanes.size());
     std::uint64_t& most = counts[index_of(Metric::kMostAtomicsOnOneAddress)];
-    for (const LaneAccess& lane : lanes) most = std::max(most, ++atomics_at_[lane.address]);
+    for (const LaneAccess& lane : lanes)
+      most = std::max(most, ++atomics_at_[{lane.shared ? block + 1 : 0, lane.address}]);
     return;
   }
   const bool load =

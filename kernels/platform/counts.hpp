@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/platform/emu_device.hpp"
@@ -56,12 +57,13 @@ class LaunchCounts {
   const std::map<std::uint32_t, Counts>& by_place() const { return by_place_; }
 
  private:
-  void count(std::vector<LaneAccess>& accesses);
-  void count_request(const std::vector<LaneAccess>& lanes);
+  void count(std::uint32_t block, std::vector<LaneAccess>& accesses);
+  void count_request(std::uint32_t block, const std::vector<LaneAccess>& lanes);
 
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::vector<LaneAccess>>>
       pending_;  ///< by block and warp
-  std::unordered_map<std::uintptr_t, std::uint64_t> atomics_at_;
+  /// By address, of shared memory also by block: the next block may have the same addresses.
+  std::map<std::pair<std::uint32_t, std::uintptr_t>, std::uint64_t> atomics_at_;
   std::map<std::uint32_t, Counts> by_place_;
 };
 

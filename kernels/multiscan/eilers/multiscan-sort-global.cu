@@ -16,9 +16,9 @@
 // Deviations: the listing's flags mark the ends of segments, where a scan needs their beginnings,
 //   and the last one is cleared. Flags are not stored: the scan compares labels, as Thrust's
 //   scan-by-key does, which the thesis uses; scan and sort are the suite's. scanned=pairs is the
-//   other version of section 5.5.1, which scans the pairs themselves and saves the kernel that takes
-//   the values out. The thesis has it for inclusive scans alone, since an exclusive one shifts the
-//   indices too; the suite's leaves every pair its own index.
+//   other version of section 5.5.1, which scans the pairs themselves and saves the kernel that
+//   takes the values out. The thesis has it for inclusive scans alone, since an exclusive one
+//   shifts the indices too; the suite's leaves every pair its own index.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/shared/radix_sort.hpp"
@@ -29,8 +29,8 @@ namespace reduce_bench::BACKEND::eilers_multiscan_sort_global {
 bool scans_pairs(const Params& params) { return params.is("scanned", "pairs"); }
 
 /// Offsets into the workspace. It holds the pairs, which the values and the scanned values, or the
-/// scanned pairs, replace after the sort; the sorted labels and pairs; and what first the sort and then
-/// the scan needs.
+/// scanned pairs, replace after the sort; the sorted labels and pairs; and what first the sort and
+/// then the scan needs.
 struct Places {
   RadixSort sort;
   std::size_t labels, sorted, rest, end;

@@ -9,9 +9,9 @@
 //   threads.
 // Traffic: n elements read; n atomics in the L2 cache.
 // Preconditions: a commutative operator; float sums differ from run to run.
-// Deviations: form=as-published is the kernel that the slides show first and reject themselves
-//   as a data race: threads read, add and write the accumulator unprotected, so that of those that
-//   read the same all but one are lost. form=corrected is their reduce0. More types and operators than
+// Deviations: form=as-published is the kernel that the slides show first and reject themselves as a
+//   data race: threads read, add and write the accumulator unprotected, so that of those that read
+//   the same all but one are lost. form=corrected is their reduce0. More types and operators than
 //   int sums. The slides call this sequential, which their own 7.02 ms for 132 M ints (75 GB/s) do
 //   not bear out: the atomics of a warp are merged.
 

@@ -19,8 +19,8 @@
 //   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
 //   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before any
 //   writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges registers
-//   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads. The
-//   second stage has the same tree and F = 1.
+//   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads.
+//   The second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/shared/shuffle.hpp"

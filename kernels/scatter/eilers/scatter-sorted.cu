@@ -5,8 +5,8 @@
 //   into few neighbouring buckets, which the cache holds.
 // Fixes: gpu/scatter's cache misses for large m, without passes whose number grows with m.
 // Launch: eilers/radix-sort's kernels, 5 bits per pass, then gpu/scatter's; with
-//   traversal=contiguous and traversal=strided as many blocks of 256 threads as are resident, at most
-//   ceil(n / 256), in place of a thread for each input.
+//   traversal=contiguous and traversal=strided as many blocks of 256 threads as are resident, at
+//   most ceil(n / 256), in place of a thread for each input.
 // Traffic: the sort's passes, then gpu/scatter's.
 // Preconditions: n < 2^32.
 // Deviations: winner=last is gpu/scatter's; the sort is stable, so the last of equal labels stays
@@ -26,8 +26,8 @@ namespace reduce_bench::BACKEND::eilers_scatter_sorted {
 
 constexpr unsigned kUnsortedBits = 9;
 
-/// Calls `visit(i)` for the inputs of this thread: the block has `per_block` neighbouring ones or, with
-/// kStrided, all threads of the grid take turns.
+/// Calls `visit(i)` for the inputs of this thread: the block has `per_block` neighbouring ones or,
+/// with kStrided, all threads of the grid take turns.
 template <bool kStrided, class Visit>
 __device__ void traverse(std::size_t n, std::size_t per_block, Visit visit) {
   const std::size_t first = blockIdx.x * (kStrided ? blockDim.x : per_block);
