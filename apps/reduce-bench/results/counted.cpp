@@ -35,10 +35,10 @@ bool is_counts_document(const Json& document) {
 
 CountedRun parse_counted(const Json& document, const std::string& name) {
   const Node root{document, "", name};
-  static constexpr std::array keys{std::string_view{"schema"}, std::string_view{"kind"},
-                                   std::string_view{"config"}, std::string_view{"environment"},
-                                   std::string_view{"points"}};
-  root.check_keys(keys);
+  static constexpr std::array kKeys{std::string_view{"schema"}, std::string_view{"kind"},
+                                    std::string_view{"config"}, std::string_view{"environment"},
+                                    std::string_view{"points"}};
+  root.check_keys(kKeys);
   root.at("schema").integer(1, 1);
   if (!root.at("environment").is_object()) root.at("environment").expected("an object");
   CountedRun run{.file = name, .environment = root.at("environment").json()};
