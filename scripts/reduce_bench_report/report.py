@@ -156,7 +156,8 @@ def page(
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
     recommended = recommend.recommendations(Measured(e.point, e.run) for e in current)
-    by_point = {id(entry.point): entry for entry in entries}
+    # A figure may complete a point by parameters that it lacks; its record stays the same.
+    by_point = {id(entry.point.raw): entry for entry in entries}
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
     template = Environment(
         loader=FileSystemLoader(PAGE),
@@ -196,7 +197,7 @@ def page(
         absent=absent,
         scorecard=scorecard,
         entry_of=lambda point: by_place[point["file"], point["index"]],
-        entry_with=lambda point: by_point[id(point)],
+        entry_with=lambda point: by_point[id(point.raw)],
         variants=_sections(variants, entries),
         no_descriptions=no_variants,
         environment=_environment(runs),
@@ -358,7 +359,7 @@ def _picker(
     families = sorted({entry.point.family for entry in entries})
 
     def place(measured: Measured | None) -> int | None:
-        return None if measured is None else by_point[id(measured.point)].index
+        return None if measured is None else by_point[id(measured.point.raw)].index
 
     def missing(absent: Absent) -> dict[str, Any]:
         return {"variant": absent.variant, "nearest": place(absent.nearest)}

@@ -62,6 +62,8 @@ def _completed(point: Point, names: set[str], asked: Configuration) -> Point:
         if sweep.asks_for(point):
             stated = ((name, sweep.params.get(name, ())) for name in names - params.keys())
             params |= {name: values[0] for name, values in stated if len(values) == 1}
+    if len(params) == len(point.params):
+        return point
     return dataclasses.replace(point, params=tuple(sorted(params.items())))
 
 
