@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "commands/commands.hpp"

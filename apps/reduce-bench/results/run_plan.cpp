@@ -88,8 +88,8 @@ class Run {
 
   using Points = std::vector<Point>::const_iterator;
 
-  /// A block is one problem; with rounds, as many whole problems as share a process, whose start takes
-  /// about as long as twenty points.
+  /// A block is one problem; with rounds, as many whole problems as make up
+  /// kLeastBlock points, because starting a process takes longer than a short point.
   Points end_of_block(Points first) const {
     Points last = first;
     do {
