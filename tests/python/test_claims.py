@@ -1542,10 +1542,6 @@ def test_published_times_reproduce_their_own_claims(number: int) -> None:
 # Configurations
 
 
-# No parameter of these says how many blocks they launch: claims that ask for few have a gap.
-FILL_THE_CARD = {"catanzaro/two-stage", "jradi/unrolled"}
-
-
 def asked_for(sweep: Sweep, spec: Spec) -> bool:
     """Whether the sweep gives the point; of a parameter it does not name, the default may be it."""
     if sweep.operation != spec.get("operation", "reduce"):
@@ -1558,7 +1554,7 @@ def asked_for(sweep: Sweep, spec: Spec) -> bool:
     axes = {**spec, "labels": labels}
     named = [name for name in sweep.axes if axes.get(name) is not None]
     params = {name: spec[f"params.{name}"] for name in sweep.params if f"params.{name}" in spec}
-    if "groups_per_sm" in spec and spec["variant"] not in FILL_THE_CARD:
+    if "groups_per_sm" in spec:
         params["blocks_per_sm"] = round(spec["groups_per_sm"])
     return all(str(axes[name]) in sweep.axes[name] for name in named) and all(
         str(value) in sweep.params.get(name, ()) for name, value in params.items()

@@ -12,8 +12,8 @@
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: the operator commutes, since threads fold elements GS apart.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. GS is sm_count times
-//   max_threads_per_sm. jradi has one work-group per multiprocessor, whose partial results one
-//   work-group holds; with several per multiprocessor the second stage strides over them.
+//   max_threads_per_sm; with blocks_per_sm=1, as in jradi, sm_count times B. Where the partial results
+//   are more than B, the second stage strides over them.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
@@ -38,7 +38,7 @@ struct CatanzaroTwoStage {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    const unsigned blocks = resident_work_groups(call.device(), block);
+    const unsigned blocks = persistent_work_groups(call.device(), call.params());
     const std::size_t shared_bytes = block * sizeof(T);
     T* partials = call.scratch();
     launch(kernel<T, Op>, {blocks, block, shared_bytes, call.stream}, call.values(), call.n(),
@@ -53,7 +53,7 @@ Variant variant() {
       .title = "persistent work-items, two stages",
       .source = "Catanzaro 2010, two-stage; jradi 2.3, Listing 1, Table 2",
       .fidelity = Fidelity::kAdapted,
-      .params = {work_group_size()},
+      .params = {work_group_size(), work_groups_per_sm()},
       .depth = [](const Problem& p) { return depth_of_two_stages(p, 1); },
       .traffic = traffic_of_two_stages,
       .workspace = workspace_of_two_stages,

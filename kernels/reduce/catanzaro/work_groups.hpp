@@ -29,16 +29,25 @@ inline ParamSpec work_group_size() {
           "threads, the work-group (AMD GPUs take at most 256)"};
 }
 
-/// GS / B: as many blocks as the card holds at once.
-inline unsigned resident_work_groups(const DeviceTraits& device, unsigned block) {
-  return device.sm_count *
-         std::clamp(device.max_threads_per_sm / block, 1u, device.max_blocks_per_sm);
+inline ParamSpec work_groups_per_sm() {
+  return {"blocks_per_sm",
+          "auto",
+          {"auto", "1"},
+          "work-groups per SM (auto: as many as it holds at once, Catanzaro's GS; 1: jradi 2.3, a "
+          "partial result for each SM)"};
+}
+
+/// GS / B, the blocks of the first stage.
+inline unsigned persistent_work_groups(const DeviceTraits& device, const Params& params) {
+  if (params.is("blocks_per_sm", "1")) return device.sm_count;
+  return device.sm_count * std::clamp(device.max_threads_per_sm / params.number("block"), 1u,
+                                      device.max_blocks_per_sm);
 }
 
 // What the variants of two stages declare: a persistent grid leaves one partial result per block,
 // and one block folds those.
 inline std::size_t partials_of_two_stages(const Problem& problem) {
-  return resident_work_groups(problem.device, problem.params.number("block"));
+  return persistent_work_groups(problem.device, problem.params);
 }
 inline Workspace workspace_of_two_stages(const Problem& problem) {
   return {.device_bytes = partials_of_two_stages(problem) * problem.element_bytes()};

@@ -13,10 +13,11 @@
 //   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: B is a power of two; the operator commutes.
-// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm. As published an
-//   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up to
-//   F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not
-//   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
+// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm; as published, with
+//   blocks_per_sm=1, sm_count times B (2.3: a partial result for each SM). As published an element
+//   is multiplied by its predicate (predicate=multiply, sums only), which still reads up to F - 1
+//   elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not read
+//   them. As published the tree has no barriers (tree=barrier-free) and races across warps;
 //   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before any
 //   writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges registers
 //   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads.
@@ -101,7 +102,7 @@ struct JradiUnrolled {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    const unsigned blocks = resident_work_groups(call.device(), block);
+    const unsigned blocks = persistent_work_groups(call.device(), call.params());
     const std::size_t shared_bytes = block * sizeof(T);
     const Tree tree = tree_of(call.params());
     T* partials = call.scratch();
@@ -147,7 +148,8 @@ Variant variant() {
                   {"select", "multiply"},
                   "how elements beyond n, and in algebraic and barrier-free trees those of idle "
                   "threads, are neutralised (published: multiply, sums only)"},
-                 work_group_size()},
+                 work_group_size(),
+                 work_groups_per_sm()},
       .restriction = [](const Problem& p) -> std::string {
         if (p.params.is("predicate", "select") || p.op == Op::kSum) return {};
         return "multiplying by the predicate neutralises an element of a sum only: choose "
