@@ -112,6 +112,8 @@ class RunClock {
 void fill_summary(Series& series) {
   const Summary summary = summarise(series.samples_ns);
   series.median_ns = summary.median;
+  series.p25_ns = summary.p25;
+  series.p75_ns = summary.p75;
   series.ci_low_ns = summary.ci_low;
   series.ci_high_ns = summary.ci_high;
   series.count = series.samples_ns.size();
@@ -178,7 +180,9 @@ void slow_down(Side& side, double factor, IsSlowed is_slowed) {
     for (auto& [id, point] : run.points) {
       if (!is_slowed(id.n)) continue;
       Series& series = point.timing.at("cold");
-      for (double* ns : {&series.median_ns, &series.ci_low_ns, &series.ci_high_ns}) *ns *= factor;
+      for (double* ns : {&series.median_ns, &series.p25_ns, &series.p75_ns, &series.ci_low_ns,
+                         &series.ci_high_ns})
+        *ns *= factor;
       for (double& ns : series.samples_ns) ns *= factor;
     }
 }

@@ -131,6 +131,15 @@ TEST(LogRatio, OfSamplesSeesThatNeighboursAreAlike) {
   EXPECT_NEAR(log_ratio(std::vector{round}).variance, 0, 1e-20);
 }
 
+TEST(LogRatio, OfSeveralRoundsIsOfTheirMiddles) {
+  // The middle of the new samples moved from one mode to the other; their quartiles stayed.
+  const Series base{.median_ns = 1000, .p25_ns = 900, .p75_ns = 1100};
+  const Series new_{.median_ns = 1080, .p25_ns = 900, .p75_ns = 1100};
+  const std::vector<Round> rounds(2, {base, new_});
+  EXPECT_NEAR(log_ratio(rounds, Middle::kMedian).value, std::log(1080.0 / 1000), 1e-12);
+  EXPECT_NEAR(log_ratio(rounds, Middle::kTrimean).value, std::log(1040.0 / 1000), 1e-12);
+}
+
 TEST(LogRatio, OfSamplesAndOfTheirSummaryAgree) {
   std::mt19937_64 engine(3);
   std::lognormal_distribution<> noise(0, 0.02);
@@ -218,6 +227,8 @@ TEST(Thresholds, TheCommittedFileIsGood) {
 
 Series series(double median_ns) {
   return {.median_ns = median_ns,
+          .p25_ns = 0.99 * median_ns,
+          .p75_ns = 1.01 * median_ns,
           .ci_low_ns = 0.999 * median_ns,
           .ci_high_ns = 1.001 * median_ns,
           .count = 100};
@@ -533,6 +544,20 @@ TEST(Verdicts, OfFewRoundsNeedMoreThanProcessesDifferBy) {
     EXPECT_NEAR(point.change->noise_floor,
                 std::expm1(between / std::sqrt(static_cast<double>(rounds))), 1e-6);
     EXPECT_EQ(point.verdict, rounds < 5 ? Verdict::kInconclusive : Verdict::kSlower);
+  }
+}
+
+TEST(Verdicts, OfSeveralRoundsAreOfTrimeansWhereTheDeviceEndsThem) {
+  MeasuredPoint jumped = timed(1000);
+  jumped.timing.at("cold").median_ns = 1080;
+  for (const bool waits : {false, true}) {
+    Side base = side({timed(1000)}), new_ = side({jumped});
+    for (Side* s : {&base, &new_}) {
+      s->rounds[0].points.at(identity(0)).waits = waits;
+      s->rounds.insert(s->rounds.end(), 4, s->rounds[0]);
+    }
+    EXPECT_NEAR(compare_sides(base, new_, {}).points.at(0).change->ratio(), waits ? 1.08 : 1.04,
+                1e-9);
   }
 }
 

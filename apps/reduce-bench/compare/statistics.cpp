@@ -94,7 +94,7 @@ double LogRatio::p_value() const {
   return 2 * boost::math::cdf(boost::math::complement(t, std::abs(value) / std::sqrt(variance)));
 }
 
-LogRatio log_ratio(std::span<const Round> rounds) {
+LogRatio log_ratio(std::span<const Round> rounds, Middle middle) {
   if (rounds.empty()) throw std::logic_error("log_ratio: no rounds");
   if (rounds.size() == 1) {
     const auto& [base, new_] = rounds[0];
@@ -104,8 +104,11 @@ LogRatio log_ratio(std::span<const Round> rounds) {
             .degrees = base_error.degrees + new_error.degrees};
   }
   std::vector<double> ratios;
+  const auto middle_ns = [&](const Series& series) {
+    return middle == Middle::kMedian ? series.median_ns : series.trimean_ns();
+  };
   for (const Round& round : rounds)
-    ratios.push_back(std::log(round.new_.median_ns / round.base.median_ns));
+    ratios.push_back(std::log(middle_ns(round.new_) / middle_ns(round.base)));
   const auto count = static_cast<double>(ratios.size());
   return {.value = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count,
           .variance = variance_of(ratios) / count,

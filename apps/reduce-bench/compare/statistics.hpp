@@ -1,4 +1,4 @@
-// What the samples of two runs say about the ratio of their medians. Numbers only: what they mean
+// What the samples of two runs say about the ratio of their times. Numbers only: what they mean
 // is decided in comparison.cpp, and why they are these is told in docs/adr/0006-comparison.md.
 #pragma once
 
@@ -29,11 +29,14 @@ struct LogRatio {
   double p_value() const;
 };
 
-/// Mean over the rounds of log(new median / base median). Its error comes from the spread of the
-/// rounds. Of a single round it comes from a bootstrap over contiguous blocks of samples, because
-/// neighbouring samples are correlated: they share the clock and the load of the machine. Where only
-/// the summary is known, the error comes from its interval.
-LogRatio log_ratio(std::span<const Round> rounds);
+/// What stands for the samples of a series.
+enum class Middle { kMedian, kTrimean };
+
+/// Mean over the rounds of log(new middle / base middle). Its error comes from the spread of the
+/// rounds. Of a single round it is log(new median / base median), and its error comes from a bootstrap
+/// over contiguous blocks of samples, because neighbouring samples are correlated: they share the clock
+/// and the load of the machine. Where only the summary is known, the error comes from its interval.
+LogRatio log_ratio(std::span<const Round> rounds, Middle middle = Middle::kMedian);
 
 /// The least points that show what the errors of points like them have in common.
 inline constexpr std::size_t kLeastAlike = 20;

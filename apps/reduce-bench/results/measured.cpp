@@ -62,6 +62,8 @@ void check_contradictions(const Node& point) {
 
 Series read_series(const Node& node) {
   Series series{.median_ns = node.at("median_ns").positive_ns(),
+                .p25_ns = node.at("p25_ns").positive_ns(),
+                .p75_ns = node.at("p75_ns").positive_ns(),
                 .ci_low_ns = node.at("ci_low_ns").positive_ns(),
                 .ci_high_ns = node.at("ci_high_ns").positive_ns(),
                 .count = node.at("samples").integer(1, kMostCount)};

@@ -17,10 +17,14 @@ namespace reduce_bench {
 /// One mode of one point in one run: its summary, and its samples where the run kept them.
 struct Series {
   double median_ns = 0;
+  double p25_ns = 0, p75_ns = 0;         ///< quartiles
   double ci_low_ns = 0, ci_high_ns = 0;  ///< 95 % interval of the median
   std::size_t count = 0;                 ///< samples behind the median
   std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
   std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
+
+  /// Tukey's trimean, (p25 + 2 median + p75) / 4.
+  double trimean_ns() const { return (p25_ns + 2 * median_ns + p75_ns) / 4; }
 
   bool operator==(const Series&) const = default;
 };
