@@ -12,8 +12,8 @@
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: the operator commutes, since threads fold elements GS apart.
 // Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. GS is sm_count times
-//   max_threads_per_sm; with blocks_per_sm=1, as in jradi, sm_count times B. Where the partial results
-//   are more than B, the second stage strides over them.
+//   max_threads_per_sm; with blocks_per_sm=1, as in jradi, sm_count times B. Where there are more
+//   than B partial results, the second stage strides over them.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
