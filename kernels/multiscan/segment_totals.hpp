@@ -150,10 +150,21 @@ __global__ void add_totals_kernel(const Label* labels, std::size_t n, Segments s
   }
 }
 
+/// Where the third step reads the totals, for variants that leave the choice open.
+inline ParamSpec totals_axis() {
+  return {"totals",
+          "auto",
+          {"auto", "shared", "global"},
+          "memory that the last step reads totals from (auto: shared for m < 2^10, as in the thesis, "
+          "if a segment has m inputs)"};
+}
+
 /// "The shared memory version has better performance if nBuckets < 2^10"; a segment shorter than m
 /// would fetch more than it uses.
-inline bool fetches_totals(std::size_t buckets, const Segments& segments) {
-  return buckets < 1024 && buckets <= segments.length;
+inline bool fetches_totals(const Problem& p, const Segments& segments) {
+  if (p.params.has("totals") && !p.params.is("totals", "auto"))
+    return p.params.is("totals", "shared");
+  return p.buckets < 1024 && p.buckets <= segments.length;
 }
 
 /// The second and the third step; `totals` are scanned in place. A single segment needs neither.
@@ -162,7 +173,7 @@ void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* t
   if (segments.count < 2) return;
   const std::size_t buckets = call.buckets();
   enqueue_scan_totals<Op>(call.stream, totals, buckets, segments.count);
-  if (fetches_totals(buckets, segments)) {
+  if (fetches_totals(call.problem, segments)) {
     const auto block = static_cast<unsigned>(
         std::min<std::size_t>(ceil_div(segments.length, kWarpSize) * kWarpSize, kAddBlock));
     launch(add_fetched_totals_kernel<T, Op>,
@@ -179,9 +190,15 @@ void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* t
 
 // ---- what it costs -----------------------------------------------------------------------------
 
-/// The grids have a block for each bucket, and one for each segment.
+/// The grids have a block for each bucket, and one for each segment; where blocks fetch totals, those
+/// of all buckets fit into shared memory.
 inline std::string partition_restriction(const Problem& p, const Segments& segments) {
   constexpr std::size_t kMostBlocks = 0x7fffffff;
+  if (segments.count > 1 && fetches_totals(p, segments) &&
+      p.buckets > p.device.max_shared_bytes_per_block / p.element_bytes())
+    return "the totals of " + std::to_string(p.buckets) + " buckets do not fit into the " +
+           std::to_string(p.device.max_shared_bytes_per_block) +
+           " bytes of a block's shared memory: choose totals=global";
   if (std::max(p.buckets, segments.count) <= kMostBlocks) return {};
   return std::to_string(p.buckets) + " buckets and " + std::to_string(segments.count) +
          " segments: a grid has no block for each";
@@ -203,7 +220,7 @@ inline Traffic traffic_of_partition(const Problem& p, const Segments& segments) 
   if (segments.count < 2) return {arrays.input_bytes(), arrays.output_bytes()};
   const std::size_t totals = totals_bytes(p, segments);
   const std::size_t used =
-      fetches_totals(p.buckets, segments) ? totals : std::min(totals, arrays.results.bytes());
+      fetches_totals(p, segments) ? totals : std::min(totals, arrays.results.bytes());
   return {.read_bytes =
               arrays.input_bytes() + arrays.labels.bytes() + arrays.output_bytes() + totals + used,
           .written_bytes = 2 * arrays.output_bytes() + 2 * totals};

@@ -130,7 +130,8 @@ Variant variant() {
                   "256",
                   {"128", "256", "512"},
                   "threads per block (the publication varies them)"},
-                 {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"}},
+                 {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"},
+                 totals_axis()},
       .restriction = restriction,
       // A thread's items, the scans over a warp and over the warps, then the totals.
       .depth = [](const Problem& p) -> std::uint64_t {

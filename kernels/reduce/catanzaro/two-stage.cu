@@ -19,14 +19,22 @@
 
 namespace reduce_bench::BACKEND::catanzaro_two_stage {
 
-template <class T, class Op>
+/// Without a factor, `kUnroll` = 0, the compiler chooses.
+template <class T, class Op, unsigned kUnroll>
 __global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
   const std::size_t global_size = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t global_id = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
   T accumulator = Op::template identity<T>();
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += global_size)
-    accumulator = Op::combine(accumulator, values[i]);
+  if constexpr (kUnroll == 0) {
+    for (std::size_t i = global_id; i < n; i += global_size)
+      accumulator = Op::combine(accumulator, values[i]);
+  } else {
+#pragma unroll kUnroll
+    for (std::size_t i = global_id; i < n; i += global_size)
+      accumulator = Op::combine(accumulator, values[i]);
+  }
 
   partial[threadIdx.x] = accumulator;
   fold_halves<Op>(partial);
@@ -41,9 +49,14 @@ struct CatanzaroTwoStage {
     const unsigned blocks = persistent_work_groups(call.device(), call.params());
     const std::size_t shared_bytes = block * sizeof(T);
     T* partials = call.scratch();
-    launch(kernel<T, Op>, {blocks, block, shared_bytes, call.stream}, call.values(), call.n(),
-           partials);
-    launch(kernel<T, Op>, {1, block, shared_bytes, call.stream}, partials, blocks, call.results());
+    const auto first_stage = [&]<unsigned kUnroll>() {
+      launch(kernel<T, Op, kUnroll>, {blocks, block, shared_bytes, call.stream}, call.values(),
+             call.n(), partials);
+    };
+    if (call.params().is("unroll", "auto")) first_stage.template operator()<0>();
+    else with_value<2, 4, 8, 16>(call.params().number("unroll"), first_stage);
+    launch(kernel<T, Op, 0>, {1, block, shared_bytes, call.stream}, partials, blocks,
+           call.results());
   }
 };
 
@@ -53,7 +66,13 @@ Variant variant() {
       .title = "persistent work-items, two stages",
       .source = "Catanzaro 2010, two-stage; jradi 2.3, Listing 1, Table 2",
       .fidelity = Fidelity::kAdapted,
-      .params = {work_group_size(), work_groups_per_sm()},
+      .params = {work_group_size(),
+                 work_groups_per_sm(),
+                 {"unroll",
+                  "auto",
+                  {"auto", "2", "4", "8", "16"},
+                  "factor of the pragma that has the first stage's loop unrolled (jradi 2.4; auto: "
+                  "none, as published)"}},
       .depth = [](const Problem& p) { return depth_of_two_stages(p, 1); },
       .traffic = traffic_of_two_stages,
       .workspace = workspace_of_two_stages,
