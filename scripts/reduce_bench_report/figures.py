@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -34,7 +35,33 @@ def save(
     if extension in DATES:
         metadata[DATES[extension]] = None
     with matplotlib.rc_context({"svg.hashsalt": "reduce-bench", "pdf.fonttype": 42}):
-        figure.savefig(target, format=extension, dpi=dpi, metadata=metadata)
+        if extension == "svg":
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=extension, dpi=dpi, metadata=metadata)
+            write(target, number_clip_paths(drawn.getvalue().decode()).encode())
+        else:
+            figure.savefig(target, format=extension, dpi=dpi, metadata=metadata)
+
+
+def write(target: Path | BinaryIO, data: bytes) -> None:
+    if isinstance(target, Path):
+        target.write_bytes(data)
+    else:
+        target.write(data)
+
+
+def number_clip_paths(svg: str) -> str:
+    """The drawing with its clip paths named in their order, as `clip1`.
+
+    Matplotlib names them by a hash of their unrounded coordinates, whose last bits depend on the
+    processor that draws.
+    """
+    names: dict[str, str] = {}
+    for found in re.findall(r'<clipPath id="(\w+)"', svg):
+        names.setdefault(found, f"clip{len(names) + 1}")
+    return re.sub(
+        r'(?<=<clipPath id=")\w+|(?<=clip-path="url\(#)\w+', lambda name: names[name[0]], svg
+    )
 
 
 def svg_element(figure: Figure) -> str:

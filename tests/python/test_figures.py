@@ -12,7 +12,7 @@ from made_up import CEILING_GB_PER_S, Json, known_wrong, point, unmeasured, writ
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from reduce_bench_report import configuration, grids, plots, regenerate
+from reduce_bench_report import configuration, figures, grids, plots, regenerate
 from reduce_bench_report.evaluate import Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS, SWEEPS
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Results, load
@@ -346,6 +346,21 @@ def test_what_a_file_says_of_itself(swept: Swept) -> None:
         assert part in text
     assert f"sha256 {results.sha256[:12]}, interrupted" in text
     assert f"--results {results.path} --only reduce-gbs --where type=i32" in text
+
+
+def test_clip_paths_are_named_by_their_order_and_not_by_a_hash() -> None:
+    drawing = (
+        '<path clip-path="url(#p{0})"/><g clip-path="url(#p{1})"/><use xlink:href="#m{0}"/>'
+        '<clipPath id="p{1}"><rect/></clipPath><clipPath id="p{0}"><rect/></clipPath>'
+    )
+    drawn = [
+        figures.number_clip_paths(drawing.format(*hashes).replace(f"#m{hashes[0]}", "#m1"))
+        for hashes in (("2111f3bbac", "07"), ("9c28bdcbaa", "f3"))
+    ]
+    assert drawn[0] == drawn[1]
+    assert 'path clip-path="url(#clip2)"' in drawn[0]
+    assert '<clipPath id="clip1">' in drawn[0]
+    assert "#m1" in drawn[0]
 
 
 def test_saved_figures_are_reproducible(swept: Swept, tmp_path: Path) -> None:
