@@ -32,7 +32,7 @@ struct MadeUp {
     entry.variant = {.id = "made/up",
                      .operation = operation,
                      .params = {axis("form", {"fixed", "published"}),
-                                axis("block", {"128", "64", "auto"}), axis("unroll", {"1", "8"}),
+                                axis("block", {"128", "64", "auto"}), axis("unroll", {"auto", "8"}),
                                 axis("tree", {"interleaved", "sequential", "none"})}};
     if (is_scan(operation)) entry.variant.params.insert(entry.variant.params.begin(), scan_axis());
     provide(default_type(operation), default_op(operation));
@@ -178,9 +178,9 @@ TEST(CaseSettings, AreAllCombinationsOfNamesAndEveryNumberOnce) {
   std::set<std::string> expected;
   for (const std::string form : {"fixed", "published"})
     for (const std::string tree : {"interleaved", "sequential", "none"})
-      expected.insert("form=" + form + " block=128 unroll=1 tree=" + tree + " ");
+      expected.insert("form=" + form + " block=128 unroll=auto tree=" + tree + " ");
   for (const std::string numbers :
-       {"block=64 unroll=1", "block=auto unroll=1", "block=128 unroll=8"})
+       {"block=64 unroll=auto", "block=auto unroll=auto", "block=128 unroll=8"})
     expected.insert("form=fixed " + numbers + " tree=interleaved ");
   EXPECT_EQ(settings, expected);
 }
@@ -427,7 +427,7 @@ TEST(Check, FailsForASettingWhoseEveryCaseWasSkipped) {
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(tally.failures[i],
               std::string("made/up form=") + (i == 0 ? "fixed" : "published") +
-                  " block=128 unroll=1 tree=none: every case was skipped, so nothing is known");
+                  " block=128 unroll=auto tree=none: every case was skipped, so nothing is known");
 }
 
 TEST(Check, TriesThreeSchedulesInAFullCheckOfTheEmulator) {
