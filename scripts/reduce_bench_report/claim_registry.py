@@ -65,8 +65,9 @@ class Limits:
 @dataclass(frozen=True)
 class Registry:
     tolerances: dict[str, Json]
-    regimes: dict[str, Json]
+    regimes: dict[str, str]
     causes: dict[str, Json]
+    departures: dict[str, Json]  # by variant
     claims: tuple[Json, ...]
     tables: dict[str, Table]
 
@@ -85,7 +86,7 @@ class Registry:
         )
 
     def number(self, raw: Any) -> float:
-        """A number, a published cell, the ratio of two, or a named tolerance."""
+        """A number, a published cell, a named tolerance, or the ratio of two of these."""
         if isinstance(raw, str):
             return float(self.tolerances[raw]["value"])
         if isinstance(raw, list):
@@ -128,6 +129,7 @@ def load_registry(path: Path = CLAIMS) -> Registry:
         document["tolerances"],
         document["regimes"],
         document["causes"],
+        document["departures"],
         tuple(document["claims"]),
         load_all(),
     )

@@ -9,6 +9,7 @@ of variants that are right count. Each claim is read twice: as printed, and in i
   straddles one. A gain of half to twice the published one holds in part.
 * A check holds if all cases do and no rival is missing. It is open if none holds even in part and
   half or more are open. It fails if fewer than half hold, hold in part, or are open.
+* A claim that requires something is not testable unless a check with that role holds.
 * A claim is reproduced if all checks hold, not reproduced if all fail, not testable if no check has
   points, and undecided if none holds even in part and some are open. Else it is reproduced in
   part.
@@ -40,8 +41,10 @@ from reduce_bench_report.points import (
     axis_name,
     describe,
     matches,
+    parts_of,
     required,
     sort_key,
+    variants_of,
     wanted_text,
 )
 from reduce_bench_report.predicates import (
@@ -55,7 +58,7 @@ from reduce_bench_report.predicates import (
     simulated_times,
     takes_slowest,
 )
-from reduce_bench_report.regimes import departures, meaning, tables_of, translated
+from reduce_bench_report.regimes import meaning, outside_of_regime, tables_of, translated
 
 
 class Verdict(Enum):
@@ -81,7 +84,7 @@ class Case:
 @dataclass(frozen=True)
 class CheckResult:
     what: str
-    role: str  # measures, refutes, explains or shows; only the first two count for the verdict
+    role: str  # measures, refutes, requires, explains or shows; the last two have no say
     outcome: Outcome
     cases: tuple[Case, ...]
     missing: tuple[str, ...]
@@ -106,7 +109,9 @@ class Reading:
     def missing(self) -> list[str]:
         deciding = [check for check in self.checks if check.role in DECIDING]
         clauses = list(dict.fromkeys(text for check in deciding for text in check.missing))
-        return clauses + [f"what {name} lacks, interrupted" for name in self.interrupted if clauses]
+        clauses += [f"what {name} lacks, interrupted" for name in self.interrupted if clauses]
+        unmet = [check.what for check in _unmet(self.checks) if check.cases]
+        return clauses + [f"what it requires: {what}" for what in unmet]
 
     @property
     def points(self) -> list[Measured]:
@@ -142,7 +147,7 @@ class Judgement(Reading):
         return (self if tested else self.regime).verdict.value
 
 
-DECIDING = ("measures", "refutes")
+DECIDING = ("measures", "refutes", "requires")
 SUPPORT = {Outcome.HOLDS, Outcome.PART}
 
 
@@ -220,21 +225,43 @@ def _cause(
     if moved is None:
         return Cause("unexplained", "nothing measured supports a cause")
     if regime.verdict is Verdict.NOT_REPRODUCED:
+        departing = sorted(rests_on(claim) & registry.departures.keys())
+        if departing:
+            evidence = (
+                "it fails in the source's regime, and beside the hardware a departure is left"
+            )
+            return Cause("unexplained", f"{evidence}: that of {', '.join(departing)}")
         return Cause(
             "hardware",
             "by elimination: it fails in the source's regime, and no other cause is supported",
         )
     found = "not measured" if regime.verdict is Verdict.NOT_TESTABLE else regime.verdict.value
-    outside = departures(moved, printed.points, registry)
+    outside = outside_of_regime(moved, printed.points, registry)
     # A condition that is gone explains a failure only if the claim was seen to hold under it.
     seen = regime.verdict in (Verdict.REPRODUCED, Verdict.IN_PART)
     evidence = "; ".join([f"{found} in the source's regime", *outside])
     return Cause("regime" if seen else "unexplained", evidence)
 
 
+def rests_on(claim: Json) -> set[str]:
+    """The variants on whose times the verdict rests, as printed and in the source's regime."""
+    found: set[str] = set()
+    for check in [*claim["checks"], *claim["regime"].get("checks", [])]:
+        for part in parts_of(check) if check.get("role", "measures") in DECIDING else []:
+            found |= variants_of(claim.get("base", {}) | part)
+    return found
+
+
+def _unmet(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """What the claim requires and the data do not have."""
+    return [c for c in checks if c.role == "requires" and c.outcome is not Outcome.HOLDS]
+
+
 def _verdict(checks: Sequence[CheckResult]) -> Verdict:
     if any(check.role == "refutes" and check.outcome is Outcome.FAILS for check in checks):
         return Verdict.REFUTED
+    if _unmet(checks):
+        return Verdict.NOT_TESTABLE
     outcomes = {check.outcome for check in checks if check.role == "measures"}
     if outcomes == {Outcome.MISSING}:
         return Verdict.NOT_TESTABLE
@@ -328,7 +355,8 @@ def _outcome(cases: Sequence[Outcome], missing: Sequence[str]) -> Outcome:
 
 def _missing(context: Context, pool: Sequence[Measured]) -> list[str]:
     """The points that the check needs and the pool lacks, a clause each."""
-    axes = [*context.match, *([context.check["along"]] if "along" in context.check else [])]
+    named = [context.check[name] for name in ("along", "worst_over") if name in context.check]
+    axes = [*context.match, *named]
     chooses = context.check["kind"] == "choice"
     axes += ["variant"] if chooses else []  # the simulator must have every one to choose from
     clauses = []
@@ -465,7 +493,7 @@ def _what(context: Context) -> str:
     check = context.check
     if "what" in check:
         return str(check["what"])
-    short = [_short(context, part) for part in _parts(check)]
+    short = [_short(context, part) for part in parts_of(check)]
     kind = check["kind"]
     if kind == "ratio":
         of, to = ("the slowest of " if takes_slowest(check, s) else "" for s in ("of", "to"))
@@ -478,17 +506,15 @@ def _what(context: Context) -> str:
     if kind == "flat":
         return f"slowest over fastest of {short[0]} along {axis_name(check['along'])}"
     if kind == "value":
-        return f"{check['quantity']} of {short[0]}"
+        over = check.get("worst_over")
+        worst = f" with the slowest {axis_name(over)} of each configuration" if over else ""
+        return f"{check['quantity']} of {short[0]}{worst}"
     if kind == "difference":
         return f"scaled ns per input of {short[0]} less those of {short[1]}"
     if kind == "choice":
         chosen = axis_name(check["along"])
         return f"time with the {chosen} that the simulator chooses, over the fastest other"
     return f"results of {short[0]} are right"
-
-
-def _parts(check: Json) -> list[Json]:
-    return check.get("sequence") or [check[key] for key in ("of", "to", "select") if key in check]
 
 
 def _short(context: Context, part: Json) -> str:

@@ -436,6 +436,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="buckets",
         y=("ns_per_input",),
+        where={"sort_bits": ["", "auto"]},
         simulated=True,
         log="xy",
     ),

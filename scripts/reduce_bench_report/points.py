@@ -135,6 +135,16 @@ DERIVED: dict[str, Callable[[Measured], Value | None]] = {
 }
 
 
+def parts_of(check: Json) -> list[Json]:
+    """The selections of a check, without what its claim says of all points."""
+    return check.get("sequence") or [check[s] for s in ("of", "to", "select") if s in check]
+
+
+def variants_of(selection: Json) -> set[str]:
+    named = selection["variant"]
+    return {*named} if isinstance(named, list) else {named}
+
+
 def matches(selection: Json, measured: Measured) -> bool:
     return all(within(wanted, axis(name, measured)) for name, wanted in selection.items())
 

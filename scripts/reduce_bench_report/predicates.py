@@ -19,7 +19,10 @@ from reduce_bench_report.points import (
     axis_name,
     launch_share,
     matches,
+    parts_of,
+    required,
     sort_key,
+    variants_of,
 )
 from reduce_bench_report.regimes import most_launch_share
 
@@ -45,9 +48,7 @@ class Context:
 
     @property
     def selections(self) -> list[Json]:
-        check = self.check
-        parts = check.get("sequence") or [check[k] for k in ("of", "to", "select") if k in check]
-        return [self.selection(part) for part in parts]
+        return [self.selection(part) for part in parts_of(self.check)]
 
     @property
     def of_every_size(self) -> list[Json]:
@@ -58,8 +59,7 @@ class Context:
     @property
     def variants(self) -> set[str]:
         """Every variant that the check's selections name."""
-        named = [selection["variant"] for selection in self.selections]
-        return {variant for one in named for variant in (one if isinstance(one, list) else [one])}
+        return {variant for selection in self.selections for variant in variants_of(selection)}
 
 
 def takes_slowest(check: Json, side: str) -> bool:
@@ -185,11 +185,29 @@ def _value(context: Context, pool: Sequence[Measured]) -> Cases:
     cases: Cases = {}
     groups = _grouped(pool, context.selection(context.check["select"]), context.match)
     for key in sorted(groups, key=sort_key):
-        measured = _fastest(groups[key])
+        standing = _standing(context, groups[key])
+        if not standing:
+            continue
+        measured = _fastest(standing)
         quantity = QUANTITIES[context.check["quantity"]](context, measured)
         if quantity is not None:
             cases[case_name(context.match, key)] = (quantity, (measured,))
     return cases
+
+
+def _standing(context: Context, group: Sequence[Measured]) -> Sequence[Measured]:
+    """The points, or of each variant and parameters the slowest along `worst_over`, where it has
+    all that are asked for."""
+    over = context.check.get("worst_over")
+    if over is None:
+        return group
+    asked = {*required(context.selection(context.check["select"]), over)}
+    forms: dict[tuple[object, ...], list[Measured]] = {}
+    for measured in group:
+        forms.setdefault((measured.point.variant, measured.point.params), []).append(measured)
+    return [
+        _slowest(form) for form in forms.values() if asked <= {axis(over, each) for each in form}
+    ]
 
 
 def _choice(context: Context, pool: Sequence[Measured]) -> Cases:

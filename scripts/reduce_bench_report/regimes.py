@@ -1,11 +1,14 @@
 """What a source's condition means in terms of its card, and what that is on the measured one.
 
-The rule for all claims stands in claims.json: `regimes` for how inputs compare with launches, and
-each claim's `regime` for what else its condition fixes, such as the blocks per multiprocessor.
+The rule for all claims stands in claims.json: `regimes` for how inputs compare with launches and
+for what else a condition may fix, such as the blocks per multiprocessor, and each claim's `regime`
+for which of that its own condition fixes.
 """
 
+import itertools
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from reduce_bench_report.claim_registry import Json, Registry
 from reduce_bench_report.loader import Results
@@ -17,12 +20,15 @@ from reduce_bench_report.points import (
     describe,
     input_bytes,
     launch_share,
+    parts_of,
+    variants_of,
     wanted_text,
     within,
 )
 from reduce_bench_report.published import Hardware
 
 COMPARED = ("ratio", "steps", "flat", "value", "difference", "choice")
+FIXED = ("groups_per_sm", "bucket_bytes_per_l2")  # beside how inputs compare with launches
 
 
 def least_launches(registry: Registry) -> float:
@@ -90,21 +96,37 @@ def _selection(part: Json, base: Json, added: Json, dropped: set[str]) -> Json:
     return kept | dict.fromkeys(added) if of_host else kept
 
 
-def departures(moved: Json, points: Sequence[Measured], registry: Registry) -> list[str]:
+def outside_of_regime(moved: Json, points: Sequence[Measured], registry: Registry) -> list[str]:
     """What of the points as printed is outside of the regime, quantity by quantity."""
+    asked = _asked_of_variants(moved)
     said = []
-    for name, wanted in moved.get("base", {}).items():
-        if name not in DERIVED:
-            continue
-        values = [value for m in points if isinstance(value := axis(name, m), float)]
-        outside = [value for value in values if not within(wanted, value)]
+    for name in DERIVED:
+        outside: list[float] = []
+        unmet: dict[str, None] = {}
+        for measured in points:
+            wanted, value = asked.get((measured.point.variant, name), []), axis(name, measured)
+            if wanted and isinstance(value, float) and not any(within(w, value) for w in wanted):
+                outside.append(value)
+                unmet |= dict.fromkeys(map(wanted_text, wanted))
         if outside:
             ends = dict.fromkeys(f"{end:.3g}" for end in (min(outside), max(outside)))
-            said.append(f"{axis_name(name)} {' to '.join(ends)}, not {wanted_text(wanted)}")
+            said.append(f"{axis_name(name)} {' to '.join(ends)}, not {' or '.join(unmet)}")
     largest, most = max(map(launch_share, points), default=0), most_launch_share(registry)
     if moved["regime"]["bound"] == "bandwidth" and largest > most:
         said.append(f"launches take up to {largest:.1%} of a time, not at most {most:.0%}")
     return said
+
+
+def _asked_of_variants(moved: Json) -> dict[tuple[str, str], list[Any]]:
+    """By variant and quantity, what the regime asks for; nothing where one of the selections that
+    name the variant does not ask."""
+    asked: dict[tuple[str, str], list[Any]] = {}
+    for check in moved["checks"]:
+        for part in parts_of(check) if check.get("role", "measures") == "measures" else []:
+            selection = moved.get("base", {}) | part
+            for variant, name in itertools.product(variants_of(selection), DERIVED):
+                asked.setdefault((variant, name), []).append(selection.get(name))
+    return {key: wanted for key, wanted in asked.items() if None not in wanted}
 
 
 def hardware_of(claim: Json, registry: Registry) -> Hardware | None:
@@ -134,7 +156,9 @@ def meaning(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
     rest = {name: wanted for name, wanted in regime.get("select", {}).items() if wanted is not None}
     if rest:
         said.append(f"Asked for here: {describe(rest)}.")
-    said += _facts(regime, hardware_of(claim, registry), runs)
+    facts = _facts(hardware_of(claim, registry), runs)
+    for name in _asked(regime):
+        said += [registry.regimes[name], *([facts[name]] if name in facts else [])]
     if "why" in regime:
         said.append(regime["why"])
     elif base.get("backend") == "cpu":
@@ -142,25 +166,30 @@ def meaning(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
     return " ".join(said)
 
 
-def _facts(regime: Json, card: Hardware | None, runs: Sequence[Results]) -> list[str]:
-    """What both cards have of that by which the regime goes."""
-    gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
-    if card is None or gpu is None:
-        return []
+def _asked(regime: Json) -> list[str]:
+    """The quantities with a rule of their own that a claim's regime selects by."""
     asked = {*regime.get("select", {})}
     for check in regime.get("checks", []):
         asked |= {name for side in ("of", "to", "select") for name in check.get(side, {})}
-    said = []
-    if "groups_per_sm" in asked and card.multiprocessors:
-        said.append(
+    return [name for name in FIXED if name in asked]
+
+
+def _facts(card: Hardware | None, runs: Sequence[Results]) -> dict[str, str]:
+    """What both cards have of that by which a regime goes, where both are known."""
+    gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
+    facts: dict[str, str] = {}
+    if card is None or gpu is None:
+        return facts
+    if card.multiprocessors:
+        facts["groups_per_sm"] = (
             f"The {card} has {card.multiprocessors} multiprocessors, this card {gpu['sm_count']}."
         )
-    if "bucket_bytes_per_l2" in asked and card.l2_bytes:
+    if card.l2_bytes:
         here = f"{gpu['l2_bytes'] / 2**10:g}"
-        said.append(
+        facts["bucket_bytes_per_l2"] = (
             f"The {card} has an L2 of {card.l2_bytes / 2**10:g} KiB, this card one of {here} KiB."
         )
-    return said
+    return facts
 
 
 def _sizes(claim: Json, runs: Sequence[Results], registry: Registry) -> str:

@@ -20,11 +20,15 @@ from reduce_bench_report.claims import (
 from reduce_bench_report.grids import markdown_rows, without_html
 from reduce_bench_report.loader import Results
 from reduce_bench_report.paths import shipped
-from reduce_bench_report.points import Measured
+from reduce_bench_report.points import Measured, axis_name
 from reduce_bench_report.regenerate import shell_command
 
 MISSING_SHOWN = 6
-ROLES = {"shows": " (shown, not judged)", "explains": " (explains, not judged)"}
+ROLES = {
+    "requires": " (required)",
+    "explains": " (explains, not judged)",
+    "shows": " (shown, not judged)",
+}
 SIGNS = {
     Verdict.REPRODUCED: "✔",
     Verdict.IN_PART: "◐",
@@ -146,7 +150,7 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
         "machines. Wrong results do not count.",
         "Each claim is read twice: as printed, and in its source's regime, which is what the "
         "source's condition means on its card.",
-        "\n".join(f"* *{name}*: {rule}" for name, rule in registry.regimes.items()),
+        "\n".join(f"* *{axis_name(name)}*: {rule}" for name, rule in registry.regimes.items()),
         "\n".join(
             f"* *{name}* ({tolerance['value']:g}): {tolerance['why']}"
             for name, tolerance in registry.tolerances.items()
