@@ -110,7 +110,8 @@ if(cccl)
   endif()
   # Not as a system folder: those come after the toolkit's include folder, whose older nv/target
   # would be taken. CCCL's headers declare themselves system headers.
-  target_include_directories(project_options BEFORE INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${cccl}>)
+  target_include_directories(project_options BEFORE INTERFACE 
+    $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CUDA>:${cccl}>>)
 else()
   set(cccl "the toolkit's")
 endif()

@@ -39,8 +39,7 @@ std::map<std::uint32_t, std::size_t> counts_of(const std::vector<std::uint32_t>&
 }
 std::vector<Kind> made_up_kinds() {
   std::vector<Kind> kinds;
-  for (std::size_t k = 0; k < LabelDistribution::kNames.size(); ++k)
-    if (static_cast<Kind>(k) != Kind::kImage) kinds.push_back(static_cast<Kind>(k));
+  for (std::size_t k = 0; k < LabelDistribution::kDrawn; ++k) kinds.push_back(static_cast<Kind>(k));
   return kinds;
 }
 

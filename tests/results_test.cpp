@@ -366,6 +366,39 @@ TEST(PointJson, OfAModeThatWasNotMeasuredHasNoRate) {
   EXPECT_TRUE(point.at("gb_per_s").is_null());
 }
 
+TEST(PointJson, NamesThePluginOfAVariant) {
+  const PluginFile plugin{
+      .path = "far/away/a.so", .name = "a.so", .checksum = "0f", .version = "2"};
+  CatalogEntry entry{.variant = {.id = "a/b", .title = "c", .source = "d"}};
+  const Record record{.point = {.entry = &entry}};
+  EXPECT_EQ(to_json(record, {}, false).at("plugin"), nullptr);
+  entry.plugin = &plugin;
+  EXPECT_EQ(to_json(record, {}, false).at("plugin"),
+            (Json{{"file", "a.so"}, {"checksum", "0f"}, {"version", "2"}}));
+}
+
+TEST(ImpossibleTime, IsLessThanHalfOfTheReadStreams) {
+  const PluginFile plugin;
+  CatalogEntry entry{.plugin = &plugin};
+  Record record{.point = {.entry = &entry}, .traffic = {.read_bytes = 1 << 16}};
+  const Ceilings ceilings{.reads = {{.size_bytes = 1 << 15, .median_ns = 1000, .shape = ""},
+                                    {.size_bytes = 1 << 16, .median_ns = 2000, .shape = ""}}};
+  EXPECT_EQ(impossible_time(record, ceilings), "");  // there is none
+  record.timing[Mode::kCold].samples_ns = {1000};
+  EXPECT_EQ(impossible_time(record, ceilings), "");
+  record.timing[Mode::kCold].samples_ns = {990};
+  EXPECT_EQ(impossible_time(record, ceilings),
+            "took 990 ns, in which 65536 bytes cannot be read: the fastest stream takes 2.000 us");
+  record.traffic.read_bytes = 1 << 15;  // too little to tell
+  EXPECT_EQ(impossible_time(record, ceilings), "");
+  record.traffic.read_bytes = 1 << 16;
+  record.timing = {{Mode::kHot, {.samples_ns = {990}}}};  // the data may be in a cache
+  EXPECT_EQ(impossible_time(record, ceilings), "");
+  entry.plugin = nullptr;
+  record.timing = {{Mode::kCold, {.samples_ns = {990}}}};
+  EXPECT_EQ(impossible_time(record, ceilings), "");
+}
+
 TEST(Ceilings, TakeTheFastestShapeOfEverySize) {
   FakeDevice device;
   // Two shapes of one size take turns: a warm-up and ten samples each.

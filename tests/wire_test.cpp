@@ -161,6 +161,29 @@ TEST(Wire, AnImageIsReadWhereItArrives) {
   EXPECT_EQ(first.labels, second.labels);  // so that their inputs are shared
 }
 
+TEST(Wire, APluginsDeclarationArrivesAsItWas) {
+  const DeclaredPlugin sent{
+      .file = {.path = "./a.so", .name = "a.so", .checksum = "01", .version = "2"},
+      .variants = {{.id = "a/b",
+                    .title = "c",
+                    .source = "d",
+                    .description = "e",
+                    .backend = Backend::kCuda,
+                    .operation = Operation::kMultireduce,
+                    .combinations = {{Type::kF32, Op::kMax}, {Type::kI64, Op::kXor}},
+                    .params = {{"block", "1", {"1", "2"}, "threads"}},
+                    .max_buckets = 3,
+                    .synchronous = true,
+                    .launches = 4}}};
+  const DeclaredPlugin got = plugin_from_wire(over_the_wire(to_wire(sent)));
+  EXPECT_EQ(to_wire(got), to_wire(sent));
+  EXPECT_EQ(got.file.checksum, "01");
+  ASSERT_EQ(got.variants.size(), 1u);
+  EXPECT_EQ(got.variants[0].combinations.at(1).op, Op::kXor);
+  EXPECT_EQ(got.variants[0].params.at(0).allowed, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(got.variants[0].max_buckets, 3u);
+}
+
 TEST(Wire, OptionsAndTraitsArriveAsTheyWere) {
   const ExecuteOptions options{
       .timed = false, .budget_share = 0.1, .lead = 2, .check_determinism = false, .emu_seed = 3};

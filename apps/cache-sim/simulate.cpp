@@ -25,9 +25,9 @@ constexpr std::uint64_t kMostInputs = std::uint64_t{1} << 32;
 Workload workload_of(const Options& options, const Algorithm& algorithm) {
   Workload workload{.n = options.n, .buckets = options.buckets, .seed = options.seed};
   const auto kind = find_name(LabelDistribution::kNames, options.labels);
-  if (!kind || options.labels == "image") {
+  if (!kind || *kind >= LabelDistribution::kDrawn) {
     const std::span<const std::string_view> drawn(LabelDistribution::kNames.data(),
-                                                  LabelDistribution::kNames.size() - 1);
+                                                  LabelDistribution::kDrawn);
     throw UsageError(fmt::format("--labels {}: no such distribution{}, choose {}", options.labels,
                                  suggestion(options.labels, drawn), one_of(drawn)));
   }

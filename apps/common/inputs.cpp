@@ -6,10 +6,13 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "common/randomness.hpp"
 
@@ -114,6 +117,11 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
     case Kind::kExtremes: return extremes<T>(key, random, i);
     // The zeros decide min and max: an algorithm that takes zero for "no value" is wrong.
     case Kind::kRareZeros: return random.word(i) % 64 == 0 ? T{0} : ramp<T>(key, i);
+    case Kind::kFile: {
+      T value;
+      std::memcpy(&value, key.distribution.array->data() + i * sizeof(T), sizeof(T));
+      return value;
+    }
     case Kind::kRareOnes: break;
   }
   // Every partial sum of up to 2^27 of these is exact in a float, whatever the order, so variants
@@ -132,7 +140,16 @@ std::string unsuited(const Distribution& distribution, Op op, Type type) {
     return fmt::format(
         "a float product of '{}' values overflows or vanishes by order of evaluation",
         distribution.name());
+  if (kind == Kind::kFile && distribution.array == nullptr) return "no array was read";
   return {};
+}
+
+std::string unsuited(const InputKey& key) {
+  const Distribution& distribution = key.distribution;
+  std::string why = unsuited(distribution, key.op, key.type);
+  if (!why.empty() || distribution.kind != Distribution::Kind::kFile) return why;
+  why = distribution.array->unfit_as_values(key.type, key.n, key.op == Op::kSum);
+  return why.empty() ? why : fmt::format("the array '{}': {}", distribution.file, why);
 }
 
 HostArray::HostArray(std::size_t n, std::size_t element_bytes, std::size_t lead,
@@ -210,6 +227,14 @@ std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element
     case 4: return checksum_of<std::uint32_t>(data, n);
     default: return checksum_of<std::uint64_t>(data, n);
   }
+}
+
+std::string file_checksum(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
+  bytes.resize((bytes.size() + 7) / 8 * 8);
+  return fmt::format(
+      "{:016x}", checksum(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size() / 8, 8));
 }
 
 }  // namespace reduce_bench

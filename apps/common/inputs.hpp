@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
 
+#include "common/npy.hpp"
 #include "kernels/api/types.hpp"
 
 namespace reduce_bench {
@@ -27,21 +29,27 @@ struct Distribution {
     kZeros,
     kExtremes,
     kRareZeros,
-    kRareOnes
+    kRareOnes,
+    kFile  ///< an array file, from its beginning
   };
-  static constexpr std::array kNames{
-      std::string_view{"uniform"},  std::string_view{"ones"},       std::string_view{"ramp"},
-      std::string_view{"normal"},   std::string_view{"cancelling"}, std::string_view{"zeros"},
-      std::string_view{"extremes"}, std::string_view{"rare-zeros"}, std::string_view{"rare-ones"}};
+  static constexpr std::array kNames{std::string_view{"uniform"},    std::string_view{"ones"},
+                                     std::string_view{"ramp"},       std::string_view{"normal"},
+                                     std::string_view{"cancelling"}, std::string_view{"zeros"},
+                                     std::string_view{"extremes"},   std::string_view{"rare-zeros"},
+                                     std::string_view{"rare-ones"},  std::string_view{"file"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< of `cancelling`: sum of magnitudes over magnitude of the sum
+  std::string file;        ///< of `file`, as the configuration names it
+  std::string path;        ///< where that file is
+  std::shared_ptr<const NpyArray> array;
 
   std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }
   bool operator==(const Distribution&) const = default;
 };
 
-/// Why the operator has no meaningful result on the distribution; empty where it has.
+/// Why the operator has no meaningful result on the distribution; empty where it has. A file's
+/// elements are not looked at.
 std::string unsuited(const Distribution& distribution, Op op, Type type);
 
 /// What identifies an array of values.
@@ -53,6 +61,9 @@ struct InputKey {
   std::uint64_t seed = 0;
   bool operator==(const InputKey&) const = default;
 };
+
+/// The same of these n values, where a file's elements count.
+std::string unsuited(const InputKey& key);
 
 /// `lead` elements of garbage, n elements, then `overread` elements of garbage (NaN for floats).
 /// They are one heap allocation of exactly that size, so that AddressSanitizer notices a read
@@ -86,5 +97,9 @@ HostArray generate_twin(const InputKey& key, std::size_t lead = 0, std::size_t o
 /// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. A backend whose
 /// data is not in host memory computes the same there.
 std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes);
+
+/// The same of a file's words of 8 bytes, the last filled up with zeros, in hexadecimal: what a build
+/// or a plug-in is told apart by. That of nothing where the file cannot be read.
+std::string file_checksum(const std::filesystem::path& file);
 
 }  // namespace reduce_bench

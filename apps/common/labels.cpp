@@ -103,6 +103,14 @@ double graphic(const Randomness& random, std::size_t i) {
   return background ? 0.95 : static_cast<double>(area >> 60) / 16;
 }
 
+/// Of an array of labels.
+std::uint64_t element_of(const NpyArray& array, std::size_t i) {
+  if (array.type() == Type::kU8) return static_cast<std::uint8_t>(array.data()[i]);
+  std::uint32_t label = 0;
+  std::memcpy(&label, array.data() + i * sizeof(label), sizeof(label));
+  return label;
+}
+
 }  // namespace
 
 std::string unsuited(const LabelKey& key) {
@@ -111,6 +119,11 @@ std::string unsuited(const LabelKey& key) {
   if (key.buckets > representable)
     return fmt::format("{} labels tell at most {} buckets apart, not {}", name_of(key.type),
                        representable, key.buckets);
+  if (key.distribution.kind == LabelDistribution::Kind::kFile) {
+    if (key.distribution.array == nullptr) return "no array was read";
+    const std::string why = key.distribution.array->unfit_as_labels(key.type, key.n, key.buckets);
+    return why.empty() ? why : fmt::format("the array '{}': {}", key.distribution.file, why);
+  }
   if (key.distribution.kind != LabelDistribution::Kind::kImage) return {};
   if (key.distribution.image == nullptr) return "no image was read";
   const Image& image = *key.distribution.image;
@@ -152,6 +165,7 @@ HostArray generate(const LabelKey& key, std::size_t lead, std::size_t overread) 
       case Kind::kPermutation: return permuted(i % m, m, random.word(i / m));
       case Kind::kPhoto: return bucket_at(photo(random, i), m);
       case Kind::kGraphic: return bucket_at(graphic(random, i), m);
+      case Kind::kFile: return element_of(*distribution.array, i);
       case Kind::kImage: break;
     }
     return distribution.image->pixels[i % distribution.image->pixels.size()];

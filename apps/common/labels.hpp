@@ -11,6 +11,7 @@
 
 #include "common/image.hpp"
 #include "common/inputs.hpp"
+#include "common/npy.hpp"
 #include "kernels/api/types.hpp"
 
 namespace reduce_bench {
@@ -29,7 +30,8 @@ struct LabelDistribution {
     kPermutation,  ///< blocks of m, each a random order of all labels
     kPhoto,        ///< smooth areas of many greys, as in a photograph
     kGraphic,      ///< flat areas of few greys and thin strokes, as on a screen
-    kImage         ///< an image file, repeated
+    kImage,        ///< an image file, repeated
+    kFile          ///< an array file, from its beginning
   };
   static constexpr std::array kNames{
       std::string_view{"uniform"},     std::string_view{"degenerate"},
@@ -37,14 +39,17 @@ struct LabelDistribution {
       std::string_view{"sorted"},      std::string_view{"zipf"},
       std::string_view{"normal"},      std::string_view{"runs"},
       std::string_view{"permutation"}, std::string_view{"photo"},
-      std::string_view{"graphic"},     std::string_view{"image"}};
+      std::string_view{"graphic"},     std::string_view{"image"},
+      std::string_view{"file"}};
+  static constexpr std::size_t kDrawn = kNames.size() - 2;  ///< those before read no file
 
   Kind kind = Kind::kUniform;
   double exponent = 1;      ///< s of `zipf`
   std::size_t length = 64;  ///< of `runs`, in labels
-  std::string file;         ///< of `image`, as the configuration names it
+  std::string file;         ///< of `image` and `file`, as the configuration names it
   std::string path;         ///< where that file is
   std::shared_ptr<const Image> image;
+  std::shared_ptr<const NpyArray> array;
 
   std::string_view name() const { return kNames[static_cast<std::size_t>(kind)]; }
   bool operator==(const LabelDistribution&) const = default;

@@ -1,6 +1,10 @@
 #include "kernels/api/catalog.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 // The tests build a driver with variants of their own in the table (tests/faults/catalog.def).
@@ -135,11 +139,54 @@ std::vector<CatalogEntry> build_catalog() {
   return entries;
 }
 
+struct Registered {
+  Backend backend;
+  Variant (*declare)();
+};
+/// Filled by the initialisation of other files, whose order nothing says.
+std::vector<Registered>& registered() {
+  static std::vector<Registered> variants;
+  return variants;
+}
+
+/// A variant that several backends have is registered by each of them.
+void add_registered(std::vector<CatalogEntry>& entries) {
+  const std::size_t own = entries.size();
+  for (const auto& [backend, declare] : registered()) {
+    Variant variant = declare();
+    auto entry = std::find_if(entries.begin(), entries.end(), [&](const CatalogEntry& known) {
+      return known.variant.id == variant.id;
+    });
+    if (entry == entries.end()) {
+      entries.push_back(entry_of(std::move(variant)));
+      entry = std::prev(entries.end());
+    } else if (entry < entries.begin() + static_cast<std::ptrdiff_t>(own) ||
+               entry->declared[index_of(backend)]) {
+      throw std::logic_error("another variant has the id '" + std::string(variant.id) +
+                             "': give this one an id of its own");
+    }
+    add(*entry, backend, declare);
+  }
+}
+
+std::vector<CatalogEntry>& entries() {
+  static std::vector<CatalogEntry> built = [] {
+    std::vector<CatalogEntry> all = build_catalog();
+    add_registered(all);
+    return all;
+  }();
+  return built;
+}
+
 }  // namespace
 
-const std::vector<CatalogEntry>& catalog() {
-  static const std::vector<CatalogEntry> entries = build_catalog();
-  return entries;
+const std::vector<CatalogEntry>& catalog() { return entries(); }
+
+bool register_variant(Backend backend, Variant (*declare)()) {
+  registered().push_back({backend, declare});
+  return true;
 }
+
+void add_to_catalog(CatalogEntry entry) { entries().push_back(std::move(entry)); }
 
 }  // namespace reduce_bench

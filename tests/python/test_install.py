@@ -1,5 +1,6 @@
 """The installed programs, run from another folder with nothing of this one in the environment."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -79,3 +80,33 @@ def test_an_installed_hierarchy_is_simulated(prefix: Path, tmp_path: Path) -> No
         prefix, "cache-sim", "simulate", "--hierarchy", str(machine), *problem, cwd=tmp_path
     )
     assert "sequential: " in printed
+
+
+def test_a_driver_of_another_project_has_its_variants_beside_the_catalogs(
+    prefix: Path, tmp_path: Path
+) -> None:
+    example = prefix / "share" / "doc" / "reduce-bench" / "examples" / "driver"
+    build = tmp_path / "build"
+    package = f"-Dreduce_bench_DIR={next(prefix.glob('lib*/**/cmake/reduce_bench'))}"
+    for command in (
+        ["cmake", "-G", "Ninja", "-S", example, "-B", build, package],
+        ["cmake", "--build", build],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    driver = build / "my-bench"
+
+    def called(*arguments: str) -> str:
+        ended = subprocess.run(
+            [driver, *arguments], capture_output=True, text=True, check=False, timeout=120
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    listed = {each["id"]: each for each in json.loads(called("list", "--json"))}
+    assert "harris/3" in listed
+    assert listed["mine/block-sum"]["backends"][-1] == "emu"
+    assert listed["mine/pairs"]["backends"] == ["cpu"]
+    assert "mine/block-sum: one block" in called("show", "mine/block-sum")
+    called("verify", "--filter", "mine/*", "--backend", "cpu")
+    called("verify", "--filter", "mine/*", "--backend", "emu")

@@ -18,6 +18,14 @@ inline void add_device(CLI::App& command, std::optional<int>& device) {
              [&device](std::uint64_t number) { device = static_cast<int>(number); });
 }
 
+/// Adds the option `--plugin`, each with one file.
+inline void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
+  command
+      .add_option("--plugin", files,
+                  "A shared library whose variants stand beside the catalog's; may be repeated")
+      ->allow_extra_args(false);
+}
+
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
 void add_list(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);

@@ -4,6 +4,7 @@
 
 #include "commands/commands.hpp"
 #include "plan/variants.hpp"
+#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -14,7 +15,9 @@ std::string joined(const Json& names) {
   return text;
 }
 
-int list(const std::vector<std::string>& filter, bool as_json) {
+int list(const std::vector<std::string>& filter, const std::vector<std::string>& plugins,
+         bool as_json) {
+  add_plugins(plugins);
   const auto entries = select_variants(filter.empty() ? std::vector<std::string>{"*"} : filter);
   if (as_json) {
     Json all = Json::array();
@@ -38,11 +41,13 @@ int list(const std::vector<std::string>& filter, bool as_json) {
 void add_list(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("list", "Every variant: id, backends, operators, source");
   auto filter = std::make_shared<std::vector<std::string>>();
+  auto plugins = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
   command->add_option("--filter", *filter, "Globs of variant ids, such as 'harris/*'");
+  add_plugin_option(*command, *plugins);
   command->add_flag("--json", *as_json, "An array of objects instead of a table");
   command->footer("Example: reduce-bench list --json --filter 'luitjens/*'");
-  command->callback([=, &action] { action = [=] { return list(*filter, *as_json); }; });
+  command->callback([=, &action] { action = [=] { return list(*filter, *plugins, *as_json); }; });
 }
 
 }  // namespace reduce_bench

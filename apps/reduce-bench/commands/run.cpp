@@ -21,6 +21,7 @@
 #include "common/names.hpp"
 #include "common/text.hpp"
 #include "plan/plan.hpp"
+#include "plan/variants.hpp"
 #include "point/measure.hpp"
 #include "results/counted.hpp"
 #include "results/document.hpp"
@@ -31,7 +32,7 @@
 #include "results/run_plan.hpp"
 #include "results/table.hpp"
 #include "worker/interrupt.hpp"
-#include "worker/worker.hpp"
+#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -44,7 +45,7 @@ constexpr int kMostLinks = 40;  // as many as the system follows
 struct RunOptions {
   std::string config;
   std::string output;
-  std::vector<std::string> filter;
+  std::vector<std::string> filter, plugins;
   std::string backend;
   std::optional<int> device;
   std::vector<std::string> settings;
@@ -157,6 +158,7 @@ struct ResolvedRun {
 };
 
 ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
+  add_plugins(options.plugins);
   ResolvedRun resolved{.config = read_config(options.config, options.settings),
                        .cuda = cuda_status()};
   const BackendChoice choice = choose_backend(options.backend, options.count, resolved.cuda);
@@ -203,6 +205,15 @@ int dry_run(const ResolvedRun& resolved) {
   return kExitGood;
 }
 
+/// The plug-ins that the points are of.
+Json plugins_json(const std::vector<Point>& points) {
+  std::map<std::string, Json> plugins;
+  for (const Point& point : points)
+    if (point.entry->plugin != nullptr)
+      plugins[point.entry->plugin->path] = to_json(*point.entry->plugin);
+  return plugins;
+}
+
 std::unique_ptr<Journal> open_journal(const ResolvedRun& resolved, const RunOptions& options,
                                       const std::filesystem::path& output) {
   const Json header{{"journal", 1},
@@ -210,6 +221,7 @@ std::unique_ptr<Journal> open_journal(const ResolvedRun& resolved, const RunOpti
                     {"filter", options.filter},
                     {"keep_samples", options.keep_samples},
                     {"identity", identity_json(resolved.environment)},
+                    {"plugins", plugins_json(resolved.points)},
                     {"points", resolved.points.size()}};
   std::filesystem::path file = output;
   file += ".journal";
@@ -266,7 +278,7 @@ class Terminal final : public RunSurroundings {
   std::size_t points_;
   std::optional<Progress> ceilings_, progress_;
   int ordinal_;  ///< of the CUDA device
-  std::map<Backend, Worker> workers_;
+  std::map<Backend, Workers> workers_;
 };
 
 void write_to_stdout(const std::string& text) {
@@ -434,6 +446,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
   command->add_option("--filter", o->filter, "Keep only variants that match these globs");
   command->add_option("--backend", o->backend, "cuda or cpu (default: cuda where a device is)");
   add_device(*command, o->device);
+  add_plugin_option(*command, o->plugins);
   command->add_option("--set", o->settings,
                       "Override an axis or setting of every sweep: n=1024,2^20, type=f32, "
                       "labels=zipf(1.2), params.block=256, measurement.max_time_ms=50");

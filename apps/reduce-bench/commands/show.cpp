@@ -11,7 +11,7 @@
 #include "common/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
-#include "worker/worker.hpp"
+#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -23,6 +23,12 @@ int show(const std::string& id, bool as_json) {
     return 0;
   }
   const Variant& variant = entry.variant;
+  // What is not of the catalog has no header comment that says these.
+  if (!descriptions().contains(variant.id))
+    fmt::print("{}: {}\n\nSource: {}\n", variant.id, variant.title, variant.source);
+  if (entry.plugin != nullptr)
+    fmt::print("Plug-in: {}, version {}, checksum {}\n", entry.plugin->name, entry.plugin->version,
+               entry.plugin->checksum);
   fmt::print("{}", entry.description);
   std::string backends;
   for (std::size_t b = 0; b < kBackendCount; ++b)
@@ -134,6 +140,8 @@ void add_show(CLI::App& app, Action& action) {
       app.add_subcommand("show", "One variant explained: source, idea, traffic, deviations");
   auto id = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
+  auto plugins = std::make_shared<std::vector<std::string>>();
+  add_plugin_option(*command, *plugins);
   command->add_flag("--json", *as_json, "An object instead of text");
   auto counts = std::make_shared<bool>(false);
   command->add_flag("--counts", *counts,
@@ -143,8 +151,12 @@ void add_show(CLI::App& app, Action& action) {
       "Examples:\n"
       "  reduce-bench show harris/3\n"
       "  reduce-bench show harris/1 --counts");
-  command->callback(
-      [=, &action] { action = [=] { return *counts ? show_counts(*id) : show(*id, *as_json); }; });
+  command->callback([=, &action] {
+    action = [=] {
+      add_plugins(*plugins);
+      return *counts ? show_counts(*id) : show(*id, *as_json);
+    };
+  });
 }
 
 }  // namespace reduce_bench

@@ -14,7 +14,7 @@
 #include "common/text.hpp"
 #include "plan/variants.hpp"
 #include "point/check.hpp"
-#include "worker/worker.hpp"
+#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 constexpr double kElementsOfACase = 1000;
 
 struct VerifyOptions {
-  std::vector<std::string> filter;
+  std::vector<std::string> filter, plugins;
   std::string backend;
   std::optional<int> device;
   bool full = false;
@@ -91,16 +91,17 @@ void print_row(const Subject& subject, const Tally& tally) {
 double work_of(const Case& c) { return kElementsOfACase + static_cast<double>(c.point.n); }
 
 int verify(const VerifyOptions& options) {
+  add_plugins(options.plugins);
   const auto entries =
       select_variants(options.filter.empty() ? std::vector<std::string>{"*"} : options.filter);
   const CudaStatus cuda = cuda_status();
   const std::vector<Backend> backends = backends_to_verify(options, cuda);
   if (options.device) check_device(*options.device, backends, cuda);
-  std::map<Backend, Worker> workers;
+  std::map<Backend, Workers> workers;
   std::vector<Subject> subjects;
   double work = 0;
   for (const Backend backend : backends) {
-    Worker& worker =
+    Workers& worker =
         workers.try_emplace(backend, backend, options.device.value_or(0)).first->second;
     for (const CatalogEntry* entry : entries) {
       if (entry->on(backend) == nullptr || (options.races && entry->traced == nullptr)) continue;
@@ -151,6 +152,7 @@ void add_verify(CLI::App& app, Action& action) {
   command->add_option("--backend", o->backend,
                       "cuda, cpu or emu (default: cpu and, where there is a GPU, cuda, else emu)");
   add_device(*command, o->device);
+  add_plugin_option(*command, o->plugins);
   command->add_flag("--full", o->full,
                     "Every size class, distribution, parameter value and misalignment");
   command->add_flag("--races", o->races,

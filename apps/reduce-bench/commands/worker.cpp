@@ -13,6 +13,7 @@ void add_worker(CLI::App& app, Action& action) {
   struct Options {
     std::string backend;
     int device = 0, parent = 0;
+    PluginFile plugin;
   };
   auto* command =
       app.add_subcommand(std::string(kWorkerCommand), "Started by the other commands")->group("");
@@ -20,10 +21,12 @@ void add_worker(CLI::App& app, Action& action) {
   command->add_option("--backend", o->backend)->required()->check(CLI::IsMember(kBackendNames));
   command->add_option("--device", o->device)->required();
   command->add_option("--parent", o->parent)->required();
+  command->add_option("--plugin", o->plugin.path);
+  command->add_option("--checksum", o->plugin.checksum);
   command->callback([=, &action] {
     action = [=] {
       const auto backend = static_cast<Backend>(*find_name(kBackendNames, o->backend));
-      return serve_as_worker(backend, o->device, o->parent);
+      return serve_as_worker(backend, o->device, o->parent, o->plugin);
     };
   });
 }

@@ -259,6 +259,9 @@ class CudaDevice final : public Device {
     graph_ = nullptr;
   }
 
+  /// Forty times the resolution of an event.
+  double least_sample_ns() const override { return 2e4; }
+
   std::optional<double> max_sm_clock_mhz() const override { return max_sm_clock_mhz_; }
 
   std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
@@ -313,6 +316,7 @@ class CudaDevice final : public Device {
 
   Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
     Sample result;
+    if (work.before_sample) work.before_sample();
     lost_on_error([&] {
       if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
       if (mode == Mode::kCold)
@@ -343,6 +347,7 @@ class CudaDevice final : public Device {
       result.ns = std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
       result.sm_clock_mhz = mapped()->sm_clock_mhz;
     });
+    if (work.after_sample) work.after_sample();
     return result;
   }
 

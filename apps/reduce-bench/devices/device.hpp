@@ -45,6 +45,9 @@ struct Work {
   std::function<void()> enqueue;
   bool synchronous = false;  ///< cannot be queued behind a blocked stream (see Variant)
   unsigned kernels = 1;      ///< launches per call, so that a batch fits the launch queue
+  /// Called before and after every sample, outside the time that it takes: of a plug-in, which gets
+  /// other inputs in every sample. A batch then is no longer than it must be.
+  std::function<void()> before_sample, after_sample;
 };
 
 struct Sample {
@@ -88,7 +91,10 @@ class Device {
   /// What the processor counts in one more call, in the state of the caches that a sample of the
   /// mode begins with. Empty where the backend counts nothing.
   virtual std::vector<Counter> count(Mode, const Work&) { return {}; }
-  /// Frees what `sample` keeps for the work timed last (a captured graph).
+  /// How long a sample must take for the clock's own time not to count in it.
+  virtual double least_sample_ns() const { return 1e6; }
+  /// Frees what `sample` keeps for the work timed last (a captured graph). Throws where it was timed
+  /// by a clock that did not run as the system's does.
   virtual void end_of_work() {}
   /// The largest SM clock, where the backend knows it.
   virtual std::optional<double> max_sm_clock_mhz() const { return std::nullopt; }

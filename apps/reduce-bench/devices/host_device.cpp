@@ -3,13 +3,16 @@
 #include <omp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
+#include <stdexcept>
 
 #include "common/inputs.hpp"
 #include "common/pages.hpp"
@@ -93,12 +96,25 @@ class CpuDevice final : public HostDevice {
   }
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
+    if (work.before_sample) work.before_sample();
     if (mode == Mode::kCold) flush_caches();
+    const double before_ns = work.before_sample ? system_clock_ns() : 0;
     const auto start = Clock::now();
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
     const auto end = Clock::now();
     const double ns = std::chrono::duration<double, std::nano>(end - start).count();
+    if (work.before_sample) compare_clocks(ns, system_clock_ns() - before_ns);
+    if (work.after_sample) work.after_sample();
     return {.ns = std::max(ns, 1.0) / batch, .sm_clock_mhz = std::nullopt};
+  }
+  /// Forty times what the clock takes.
+  double least_sample_ns() const override { return 1e3; }
+  void end_of_work() override {
+    const bool wrong = wrong_clocks_ > 2 && 10 * wrong_clocks_ > clocks_;
+    clocks_ = wrong_clocks_ = 0;
+    if (wrong)
+      throw std::runtime_error(
+          "while it was timed, the clock did not run as the system's: it may not be changed");
   }
 
   std::vector<Counter> count(Mode mode, const Work& work) override {
@@ -143,6 +159,19 @@ class CpuDevice final : public HostDevice {
     }
   }
 
+  /// Asks the system itself, past what foreign code may have put in the place of the C library's
+  /// clock.
+  static double system_clock_ns() {
+    timespec now{};
+    (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  }
+  /// A few may differ, where the thread was interrupted between looking at the two.
+  void compare_clocks(double ns, double system_ns) {
+    ++clocks_;
+    wrong_clocks_ += system_ns > 1.25 * ns + 5e3 || ns > 1.25 * system_ns + 5e3;
+  }
+
   void flush_caches() {
     // Reading and writing more lines than the last level holds leaves none of the input behind.
     // Not memset: for large blocks it may write around the caches.
@@ -153,6 +182,7 @@ class CpuDevice final : public HostDevice {
 
   std::vector<std::byte> flush_;
   volatile std::uint64_t sink_ = 0;
+  unsigned clocks_ = 0, wrong_clocks_ = 0;  ///< compared for the work that is timed
 };
 
 }  // namespace

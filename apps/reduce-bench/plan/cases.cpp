@@ -75,8 +75,8 @@ std::vector<Params> other_settings(const Variant& variant) {
 std::vector<LabelDistribution> label_distributions(bool full) {
   using Kind = LabelDistribution::Kind;
   std::vector<LabelDistribution> all;
-  for (std::size_t kind = 0; kind < LabelDistribution::kNames.size(); ++kind)
-    if (static_cast<Kind>(kind) != Kind::kImage) all.push_back({.kind = static_cast<Kind>(kind)});
+  for (std::size_t kind = 0; kind < LabelDistribution::kDrawn; ++kind)
+    all.push_back({.kind = static_cast<Kind>(kind)});
   // Runs longer than a counter of one byte counts, and longer than a block.
   all.push_back({.kind = Kind::kRuns, .length = 1500});
   if (full) {

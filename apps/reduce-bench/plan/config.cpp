@@ -51,41 +51,47 @@ void read_measurement(const Node& node, MeasurementSettings& out) {
                           out.min_samples));
 }
 
-Distribution read_distribution(const Node& node) {
+/// Where a file of inputs is, of a distribution of values or labels. A configuration means the same
+/// wherever it is read from, so a path in it begins at its own folder.
+void find_file(const Node& file, const std::filesystem::path& folder, const char* whose,
+               auto& out) {
+  out.file = file.string();
+  out.path = (folder / out.file).lexically_normal().string();
+  std::error_code unknown;
+  if (!std::filesystem::exists(out.path, unknown))
+    file.fail(fmt::format("there is no '{}': {} path begins at the configuration's folder",
+                          out.path, whose));
+}
+
+constexpr const char* kArrayAlone =
+    R"(an array needs its file: {"name": "file", "file": "array.npy"})";
+
+Distribution read_distribution(const Node& node, const std::filesystem::path& folder) {
+  using Kind = Distribution::Kind;
   Distribution out;
   const Names names{Distribution::kNames};
   if (node.is_string()) {
-    out.kind = static_cast<Distribution::Kind>(node.name(names));
+    out.kind = static_cast<Kind>(node.name(names));
+    if (out.kind == Kind::kFile) node.fail(kArrayAlone);
     return out;
   }
   if (!node.is_object()) node.expected("a distribution's name, or an object with its name");
-  out.kind = static_cast<Distribution::Kind>(node.at("name").name(names));
-  if (out.kind == Distribution::Kind::kCancelling) {
-    static constexpr std::array kKeys{std::string_view{"name"}, std::string_view{"condition"}};
-    node.check_keys(kKeys);
-    if (node.has("condition")) out.condition = node.at("condition").number(1, kNoLimit, false);
-  } else {
-    static constexpr std::array kKeys{std::string_view{"name"}};
-    node.check_keys(kKeys);
+  out.kind = static_cast<Kind>(node.at("name").name(names));
+  std::vector<std::string_view> keys{"name"};
+  if (out.kind == Kind::kCancelling) keys.push_back("condition");
+  if (out.kind == Kind::kFile) keys.push_back("file");
+  node.check_keys(keys);
+  if (out.kind == Kind::kCancelling && node.has("condition"))
+    out.condition = node.at("condition").number(1, kNoLimit, false);
+  if (out.kind == Kind::kFile) {
+    find_file(node.at("file"), folder, "an array's", out);
+    out.array = std::make_shared<const NpyArray>(out.path);
   }
   return out;
 }
 
 constexpr std::size_t kDefaultBuckets = 256;
 constexpr std::uint64_t kMostBuckets = std::uint64_t{1} << 32;
-
-/// Where an image's file is. A configuration means the same wherever it is read from, so a path in
-/// it begins at its own folder.
-void find_image(const Node& file, const std::filesystem::path& folder, LabelDistribution& out) {
-  out.file = file.string();
-  const auto path = (folder / out.file).lexically_normal();
-  out.path = path.string();
-  std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown))
-    file.fail(fmt::format("there is no '{}': an image's path begins at the configuration's folder",
-                          out.path));
-  out.image = std::make_shared<const Image>(read_image(path));
-}
 
 LabelDistribution read_label_distribution(const Node& node, const std::filesystem::path& folder) {
   using Kind = LabelDistribution::Kind;
@@ -95,6 +101,7 @@ LabelDistribution read_label_distribution(const Node& node, const std::filesyste
     out.kind = static_cast<Kind>(node.name(names));
     if (out.kind == Kind::kImage)
       node.fail(R"(an image needs its file: {"name": "image", "file": "picture.pgm"})");
+    if (out.kind == Kind::kFile) node.fail(kArrayAlone);
     return out;
   }
   if (!node.is_object()) node.expected("a label distribution's name, or an object with its name");
@@ -102,14 +109,46 @@ LabelDistribution read_label_distribution(const Node& node, const std::filesyste
   std::vector<std::string_view> keys{"name"};
   if (out.kind == Kind::kZipf) keys.push_back("exponent");
   if (out.kind == Kind::kRuns) keys.push_back("length");
-  if (out.kind == Kind::kImage) keys.push_back("file");
+  if (out.kind == Kind::kImage || out.kind == Kind::kFile) keys.push_back("file");
   node.check_keys(keys);
   if (out.kind == Kind::kZipf && node.has("exponent"))
     out.exponent = node.at("exponent").number(0, 10, true);
   if (out.kind == Kind::kRuns && node.has("length"))
     out.length = node.at("length").integer(1, kMostElements);
-  if (out.kind == Kind::kImage) find_image(node.at("file"), folder, out);
+  if (out.kind == Kind::kImage || out.kind == Kind::kFile)
+    find_file(node.at("file"), folder, out.kind == Kind::kImage ? "an image's" : "an array's", out);
+  if (out.kind == Kind::kImage) out.image = std::make_shared<const Image>(read_image(out.path));
+  if (out.kind == Kind::kFile) out.array = std::make_shared<const NpyArray>(out.path);
   return out;
+}
+
+/// Fails where no point of the sweep can have its inputs from the array: those that cannot alone are
+/// skipped.
+void check_array(const Node& node, const NpyArray& array, const std::vector<Type>& types,
+                 const std::vector<std::size_t>& counts) {
+  const auto fewest = *std::min_element(counts.begin(), counts.end());
+  if (std::find(types.begin(), types.end(), array.type()) == types.end())
+    node.fail(fmt::format("the array holds {}, not {}: save it as that, or change 'type'",
+                          name_of(array.type()), name_of(types.front())));
+  if (array.count() < fewest)
+    node.fail(fmt::format("the array has {} elements, fewer than {}: ask for fewer", array.count(),
+                          fewest));
+}
+/// The arrays that the sweep's values or labels come from.
+void check_arrays(const Node& sweep, const Sweep& out) {
+  const Extent any_values = arrays_of(out.operation, 1, 0, Type::kI32).values;
+  const auto places = [&](const char* key) {
+    return sweep.has(key) ? sweep.at(key).elements() : std::vector<Node>{};
+  };
+  const std::vector<Node> values = places("distribution"), labels = places("labels");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (out.distributions[i].array != nullptr)
+      check_array(values[i], *out.distributions[i].array, out.types,
+                  any_values.count > 0 ? out.n : out.buckets);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (out.labels[i].array != nullptr)
+      check_array(labels[i], *out.labels[i].array,
+                  has_values(out.operation) ? std::vector{kTypeOf<Label>} : out.types, out.n);
 }
 
 void read_size(const Node& node, std::uint64_t least, std::uint64_t most,
@@ -209,7 +248,11 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults,
   out.ops = {default_op(out.operation)};
   if (node.has("type")) out.types = read_enums<Type>(node.at("type"), kTypeNames);
   if (node.has("op")) out.ops = read_enums<Op>(node.at("op"), kOpNames);
-  if (node.has("distribution")) out.distributions = node.at("distribution").list(read_distribution);
+  if (node.has("distribution"))
+    out.distributions = node.at("distribution").list([&](const Node& distribution) {
+      return read_distribution(distribution, folder);
+    });
+  check_arrays(node, out);
   if (node.has("zip") && !node.has("params"))
     node.fail("'zip' names parameters, but there is no 'params'");
   if (node.has("params")) {
@@ -258,8 +301,12 @@ std::vector<std::string> parts_of(std::string_view text) {
 
 /// The setting that a distribution of values or labels may have.
 std::string_view setting_of(std::string_view distribution) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSettings{
-      {{"cancelling", "condition"}, {"zipf", "exponent"}, {"runs", "length"}, {"image", "file"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSettings{
+      {{"cancelling", "condition"},
+       {"zipf", "exponent"},
+       {"runs", "length"},
+       {"image", "file"},
+       {"file", "file"}}};
   for (const auto& [name, setting] : kSettings)
     if (name == distribution) return setting;
   return {};
@@ -386,6 +433,7 @@ Json to_json(const Distribution& distribution) {
   Json json{{"name", distribution.name()}};
   if (distribution.kind == Distribution::Kind::kCancelling)
     json["condition"] = distribution.condition;
+  if (distribution.kind == Distribution::Kind::kFile) json["file"] = distribution.file;
   return json;
 }
 
@@ -393,7 +441,7 @@ Json to_json(const LabelDistribution& distribution) {
   Json json{{"name", distribution.name()}};
   if (distribution.kind == LabelDistribution::Kind::kZipf) json["exponent"] = distribution.exponent;
   if (distribution.kind == LabelDistribution::Kind::kRuns) json["length"] = distribution.length;
-  if (distribution.kind == LabelDistribution::Kind::kImage) json["file"] = distribution.file;
+  if (!distribution.file.empty()) json["file"] = distribution.file;
   return json;
 }
 

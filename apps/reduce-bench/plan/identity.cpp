@@ -93,7 +93,7 @@ std::string PointIdentity::line() const {
   if (buckets) text += fmt::format(" m={}", *buckets);
   text += fmt::format(" {}", type);
   if (op != name_of(Op::kNone)) text += fmt::format(" {}", op);
-  if (shows_values(operation)) text += fmt::format(" {}", distribution.name);
+  if (shows_values(operation)) text += fmt::format(" {}", brief(distribution));
   if (labels) text += fmt::format(" {}", brief(*labels));
   return text + text_of(params.entries) + fmt::format(" on {}", backend);
 }

@@ -79,6 +79,10 @@ const CatalogEntry& find_variant(const std::string& id) {
                                suggestion(id, all_ids())));
 }
 
+Json to_json(const PluginFile& plugin) {
+  return {{"file", plugin.name}, {"checksum", plugin.checksum}, {"version", plugin.version}};
+}
+
 Json to_json(const CatalogEntry& entry) {
   const Variant& variant = entry.variant;
   Json backends = Json::array(), built = Json::array(), params = Json::array();
@@ -105,7 +109,8 @@ Json to_json(const CatalogEntry& entry) {
                     : variant.preserves_order()      ? Json("preserving")
                                                      : Json("commutative")},
           {"finish", variant.finish == Finish::kHost ? "host" : "device"},
-          {"params", params}};
+          {"params", params},
+          {"plugin", entry.plugin == nullptr ? Json(nullptr) : to_json(*entry.plugin)}};
 }
 
 }  // namespace reduce_bench

@@ -17,6 +17,9 @@ std::vector<const CatalogEntry*> select_variants(std::span<const std::string> gl
 /// The entry of an id. Throws UsageError, suggesting the nearest id.
 const CatalogEntry& find_variant(const std::string& id);
 
+/// A plug-in as results name it.
+Json to_json(const PluginFile& plugin);
+
 /// A variant as `list --json` and `show --json` print it.
 Json to_json(const CatalogEntry& entry);
 

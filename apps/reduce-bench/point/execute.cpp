@@ -11,6 +11,7 @@
 #include "common/pages.hpp"
 #include "kernels/api/pages.hpp"
 #include "kernels/platform/emu_device.hpp"
+#include "point/changing_inputs.hpp"
 #include "point/guarded.hpp"
 #include "point/nvtx.hpp"
 
@@ -26,17 +27,17 @@ Memory allocate_on(PageSize pages, std::size_t size_bytes) {
 
 }  // namespace
 
-/// One input array, where the variants read it.
+/// One input array, where the variants read it. Only the harness writes to it.
 struct InputArray {
   HostArray host;
   Memory on_device;  ///< empty where the backend reads the host's array as it is
-  const std::byte* data = nullptr;
+  std::byte* data = nullptr;
   std::uint64_t sum = 0;  ///< checksum
 
   void upload(Device& device, std::optional<PageSize> pages, HostArray array, Extent extent) {
     host = std::move(array);
     sum = checksum(host.data(), extent.count, size_bytes(extent.type));
-    data = host.data();
+    data = host.bytes.get() + host.data_offset_bytes;
     if (device.backend() != Backend::kCuda && !pages) return;
     on_device = pages ? allocate_on(*pages, host.size_bytes) : device.allocate(host.size_bytes);
     device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
@@ -182,8 +183,8 @@ std::string unsupported(const Variant& variant, const Problem& problem, const Po
       return fmt::format("{} does not provide {}={}: allowed are {}", variant.id, spec.name, value,
                          fmt::join(spec.allowed, ", "));
   }
-  if (std::string why = unsuited(point.distribution, problem.op, problem.type); !why.empty())
-    return why;
+  if (has_values(problem.operation))
+    if (std::string why = unsuited(point.input_key()); !why.empty()) return why;
   if (has_labels(problem.operation))
     if (std::string why = unsuited(point.label_key()); !why.empty()) return why;
   return variant.restriction != nullptr ? variant.restriction(problem) : std::string{};
@@ -353,8 +354,12 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
 
   const std::optional<PageSize> pages = pages_of(point.params);
   const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // onto pages of that size
+  const bool foreign = point.entry->plugin != nullptr;
+  // The inputs once more, and outputs that are checked after the timing.
+  const std::size_t checked_bytes =
+      foreign ? arrays.input_bytes() + ChangingInputs::kMostKept * arrays.output_bytes() : 0;
   const std::size_t host_needed =
-      arrays.input_bytes() + copied_bytes +
+      arrays.input_bytes() + copied_bytes + checked_bytes +
       verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params));
   const std::size_t host_available =
       available_memory_bytes() + downloaded_.size_bytes() + (input_ ? input_->host_bytes() : 0);
@@ -431,7 +436,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   call_afresh();
   call.stream.log = nullptr;
   record.counted = std::move(emu::counted());
-  if (log.kernels > 0) record.launch = log;
+  if (log.block > 0) record.launch = log;  // a plug-in tells its number of launches alone
   const std::uint64_t first_sum = output.compare_to(input.expected, check, depth);
   check.passed_before = check.mismatches == 0;
   bool repeats = true;
@@ -522,17 +527,68 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   }
   if (!options.timed || record.unexpected_wrong()) return check_memory();
 
-  const Work work{.enqueue = [&] { enqueue(call); },
-                  .synchronous = variant.synchronous,
-                  .kernels = std::max(1u, log.kernels)};
+  Work work{.enqueue = [&] { enqueue(call); },
+            .synchronous = variant.synchronous,
+            .kernels = std::max(1u, log.kernels)};
+  // A plug-in is timed on inputs that change, and its outputs are checked on those.
+  const auto time_on_changing_inputs = [&](Mode mode, Verification& timed) {
+    const InputArray& timed_values = has_twin ? input.twin->values : input.values;
+    const Expected& before = has_twin ? input.twin->expected : input.expected;
+    call.values = timed_values.data;
+    std::vector<ChangingInputs::Output> outputs;
+    for (const Output::Array& array : output.arrays)
+      outputs.push_back({array.name, array.memory.data(), array.extent, array.expected});
+    ChangingInputs changing(*device_, point, timed_values.data, input.labels.data, before,
+                            std::move(outputs));
+    work.before_sample = [&] {
+      changing.before_sample();
+      output.fill_with_poison();
+    };
+    work.after_sample = [&] { changing.after_sample(); };
+    record.timing.emplace(mode,
+                          measure(*device_, mode, work, point.measurement, options.budget_share));
+    changing.restore();
+    call.values = input.values.data;
+    HostArray values, labels;
+    if (has_values(problem.operation))
+      values = has_twin ? generate_twin(input.values_key) : generate(input.values_key);
+    if (input.labels_key) labels = generate(*input.labels_key);
+    const auto fault = changing.check(
+        values.bytes.get(), labels.bytes.get(), depth, [&](const std::byte* v, const std::byte* l) {
+          const OperationInput changed = operation_input(point, v, l);
+          return has_twin ? expected_of_twin(changed) : expected_of(changed);
+        });
+    if (!fault) return true;
+    timed.array = fault->array;
+    timed.index = fault->found.index;
+    timed.mismatches = fault->found.mismatches;
+    timed.expected = fault->found.expected;
+    timed.actual = fault->found.actual;
+    timed.comparison = fault->found.comparison;
+    timed.bound_abs = fault->found.bound_abs;
+    return false;
+  };
   check.passed_after = true;
   for (const Mode mode : point.measurement.modes) {
     if (!device_->has_mode(mode, work)) continue;
-    output.fill_with_poison();
-    record.timing.emplace(mode,
-                          measure(*device_, mode, work, point.measurement, options.budget_share));
-    // Checks what the timed calls left in the output.
     Verification timed = check;
+    if (foreign) {
+      if (!time_on_changing_inputs(mode, timed)) {
+        check = timed;
+        check.passed_after = false;
+        record.status = Status::kWrong;
+        record.reason = fmt::format(
+            "right before timing, but not in {} timing, where inputs change between calls: {}",
+            name_of(mode), describe_mismatch());
+        return check_memory();
+      }
+      call_afresh();
+    } else {
+      output.fill_with_poison();
+      record.timing.emplace(mode,
+                            measure(*device_, mode, work, point.measurement, options.budget_share));
+    }
+    // Checks what the timed calls left in the output.
     output.compare_to(input.expected, timed, depth);
     bool passed = timed.mismatches == 0;
     if (passed && has_twin) {

@@ -33,7 +33,7 @@ std::pair<std::size_t, std::size_t> median_interval(std::size_t n) {
           static_cast<std::size_t>(std::min(static_cast<double>(n - 1), high))};
 }
 
-constexpr double kBatchNs = 1e6;        // long against the time that reading a clock takes
+constexpr double kBatchNs = 1e6;        // long against the time that reading any clock takes
 constexpr unsigned kLaunchQueue = 512;  // half of what a CUDA stream queues before a launch blocks
 constexpr unsigned kCheckEvery = 5;     // samples between looks at the interval
 
@@ -41,7 +41,8 @@ unsigned batch_size(Device& device, Mode mode, const Work& work) {
   if (mode == Mode::kCold) return 1;
   const unsigned most = std::max(1u, kLaunchQueue / std::max(1u, work.kernels));
   const double ns = device.sample(Mode::kHot, work, std::min(4u, most)).ns;
-  return static_cast<unsigned>(std::clamp(kBatchNs / std::max(ns, 1.0), 1.0, double(most)));
+  const double batch_ns = work.before_sample ? device.least_sample_ns() : kBatchNs;
+  return static_cast<unsigned>(std::clamp(batch_ns / std::max(ns, 1.0), 1.0, double(most)));
 }
 
 }  // namespace

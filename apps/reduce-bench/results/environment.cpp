@@ -5,8 +5,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 #include "common/inputs.hpp"
 #include "common/revision.hpp"
@@ -35,13 +33,7 @@ std::string host_name() {
   return uname(&name) == 0 ? name.nodename : "unknown";
 }
 
-std::string build_id() {
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(program), {}};
-  bytes.resize((bytes.size() + 7) / 8 * 8);
-  return fmt::format(
-      "{:016x}", checksum(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size() / 8, 8));
-}
+std::string build_id() { return file_checksum("/proc/self/exe"); }
 
 std::optional<std::string> cuda_compiler() {
   if (!cuda_is_built()) return std::nullopt;

@@ -90,8 +90,8 @@ FinishedPoint read_finished(const Point& point, Json entry, const std::string& w
   const Node node{entry, "", where};
   const std::vector<Json> possible = possible_entries(point);
   bool is_the_point = read_identity(node) == identity_of(point);
-  for (const char* key :
-       {"index", "title", "paper", "fidelity", "seed", "finish", "synchronous", "primary_mode"})
+  for (const char* key : {"index", "title", "paper", "plugin", "fidelity", "seed", "finish",
+                          "synchronous", "primary_mode"})
     is_the_point = is_the_point && node.at(key).json() == possible.back().at(key);
   if (!is_the_point) node.fail("it is not of this plan");
   // The document is made of entries as they are.

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "common/fields.hpp"
+#include "common/text.hpp"
 #include "plan/identity.hpp"
+#include "plan/variants.hpp"
 #include "point/measure.hpp"
 
 namespace reduce_bench {
@@ -138,6 +140,19 @@ Rates rates_of(const Record& record, const Ceilings& ceilings,
   return rates;
 }
 
+std::string impossible_time(const Record& record, const Ceilings& ceilings) {
+  constexpr std::size_t kLeastBytes = std::size_t{1} << 16;
+  const std::size_t bytes = record.traffic.read_bytes;
+  const auto cold = record.timing.find(Mode::kCold);
+  if (record.point.entry->plugin == nullptr || cold == record.timing.end() || bytes < kLeastBytes)
+    return {};
+  const auto ceiling_ns = ceilings.read_ns(bytes);
+  const double ns = median(cold->second.samples_ns);
+  if (!ceiling_ns || ns >= *ceiling_ns / 2) return {};
+  return fmt::format("took {}, in which {} bytes cannot be read: the fastest stream takes {}",
+                     duration_text(ns), bytes, duration_text(*ceiling_ns));
+}
+
 Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
   const Point& point = record.point;
   const Variant& variant = point.entry->variant;
@@ -152,6 +167,7 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
   json.update(
       {{"title", variant.title},
        {"paper", variant.source},
+       {"plugin", point.entry->plugin == nullptr ? Json() : to_json(*point.entry->plugin)},
        {"fidelity", point.params.has("form") ? Json(point.params.text("form"))
                                              : Json(name_of(variant.fidelity))},
        {"seed", point.seed},

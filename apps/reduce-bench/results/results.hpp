@@ -24,6 +24,10 @@ struct Rates {
 FIELDS(Rates, gb_per_s, items_per_s, ns_per_item, ceiling_share, peak_share);
 Rates rates_of(const Record& record, const Ceilings& ceilings, std::optional<double> peak_gb_per_s);
 
+/// Why a plug-in's cold time is none in which its inputs could be read; empty where it may be. Nothing
+/// is said of small inputs, whose ceiling is mostly latency.
+std::string impossible_time(const Record& record, const Ceilings& ceilings);
+
 /// One entry of the document's `points`.
 Json to_json(const Record& record, const Rates& rates, bool keep_samples);
 

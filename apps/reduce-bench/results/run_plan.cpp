@@ -145,8 +145,14 @@ class Run {
     return record;
   }
 
-  void keep(const Point& point, const Record& record) {
+  void keep(const Point& point, Record record) {
     const auto ceilings = results_.ceilings.find(point.backend);
+    if (ceilings != results_.ceilings.end())
+      if (std::string why = impossible_time(record, ceilings->second); !why.empty()) {
+        record.status = Status::kWrong;
+        record.reason = std::move(why);
+        record.timing.clear();
+      }
     const auto peak = settings_.peak_gb_per_s.find(point.backend);
     FinishedPoint finished =
         finish(point, record, ceilings == results_.ceilings.end() ? Ceilings{} : ceilings->second,

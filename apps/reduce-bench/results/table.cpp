@@ -40,10 +40,9 @@ std::string cell(const FinishedPoint& finished) {
   return text;
 }
 
-/// `zipf exponent=1.5`, `image photo.pgm`.
-std::string labels_text(const LabelDistribution& labels) {
+/// Of values or labels: `zipf exponent=1.5`, `image photo.pgm`.
+std::string distribution_text(const Json& members) {
   std::string text;
-  const Json members = to_json(labels);
   for (const auto& [key, value] : members.items())
     text += fmt::format(
         "{}{}", text.empty() ? "" : " ",
@@ -57,9 +56,11 @@ std::string heading(const Point& point, bool columns_are_buckets) {
   std::string what(name_of(point.type)), inputs;
   if (has_operator(operation)) what = fmt::format("{} of {}", name_of(point.op), what);
   if (has_labels(operation)) what = fmt::format("{}: {}", name_of(operation), what);
-  if (has_values(operation)) inputs = fmt::format("{} values", point.distribution.name());
+  if (has_values(operation))
+    inputs = fmt::format("{} values", distribution_text(to_json(point.distribution)));
   if (has_labels(operation)) {
-    inputs += fmt::format("{}{} labels", inputs.empty() ? "" : ", ", labels_text(point.labels));
+    inputs += fmt::format("{}{} labels", inputs.empty() ? "" : ", ",
+                          distribution_text(to_json(point.labels)));
     inputs += columns_are_buckets ? fmt::format(", n={}", size_text(point.n))
                                   : fmt::format(", m={}", size_text(point.buckets));
   }

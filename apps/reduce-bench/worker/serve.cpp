@@ -16,6 +16,7 @@
 
 #include "common/error.hpp"
 #include "common/pages.hpp"
+#include "plugins/load.hpp"
 #include "point/ceilings.hpp"
 #include "point/execute.hpp"
 #include "worker/channel.hpp"
@@ -52,23 +53,35 @@ void limit_memory() {
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw system_failure("cannot limit the memory");
 }
 
+DeclaredPlugin load(const PluginFile& plugin) {
+  DeclaredPlugin loaded = load_plugin(plugin.path);
+  // What was planned may not be what the file declares now, and results name one checksum.
+  if (!plugin.checksum.empty() && loaded.file.checksum != plugin.checksum)
+    throw UsageError(
+        plugin_fault(plugin.path, "the file changed while it was in use; start the run anew"));
+  return loaded;
+}
+
 }  // namespace
 
-int serve_as_worker(Backend backend, int ordinal, int parent) {
+int serve_as_worker(Backend backend, int ordinal, int parent, const PluginFile& plugin) {
   // The second test is for a driver that ended before this process asked to die with it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) return kExitUsage;
   if (::fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC) != 0)
     throw UsageError("'worker' is started by the other commands and serves nobody else");
   Channel driver(kWorkerDescriptor);
   std::unique_ptr<Session> session;
+  Json greeting;
   try {
+    if (!plugin.path.empty()) greeting["plugin"] = to_wire(load(plugin));
     session = std::make_unique<Session>(make_device(backend, ordinal));
     limit_memory();
   } catch (const std::exception& error) {
     driver.send({{"unavailable", error.what()}});
     return kExitGood;
   }
-  driver.send({{"traits", to_wire(session->device().traits())}});
+  greeting["traits"] = to_wire(session->device().traits());
+  driver.send(greeting);
   for (;;) {
     std::optional<Json> request;
     while (!(request = driver.next()))

@@ -18,8 +18,8 @@ namespace reduce_bench {
 
 FIELDS(MeasurementSettings, modes, min_samples, max_samples, max_time_ms, relative_ci, interleave,
        clock_floor, point_timeout_s);
-FIELDS(Distribution, kind, condition);
-FIELDS(LabelDistribution, kind, exponent, length, file, path, image);
+FIELDS(Distribution, kind, condition, file, path, array);
+FIELDS(LabelDistribution, kind, exponent, length, file, path, image, array);
 FIELDS(DeviceTraits, sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,
        max_blocks_per_cluster);
 
@@ -39,12 +39,27 @@ inline constexpr bool kIsList = false;
 template <class T>
 inline constexpr bool kIsList<std::vector<T>> = !std::is_arithmetic_v<T>;
 
-/// The receiver reads an image once, however many points have their labels from it.
+/// What the receiver reads from a file itself.
+template <class T>
+inline constexpr bool kIsRead = std::same_as<T, std::shared_ptr<const Image>> ||
+                                std::same_as<T, std::shared_ptr<const NpyArray>>;
+
+/// A file is read once, however many points have their inputs from it.
+template <class T>
+std::shared_ptr<const T> read_once(const std::string& path, auto&& read) {
+  static std::map<std::string, std::shared_ptr<const T>> kept;
+  auto& held = kept[path];
+  if (!held) held = read(path);
+  return held;
+}
 std::shared_ptr<const Image> image_of(const std::string& path) {
-  static std::map<std::string, std::shared_ptr<const Image>> images;
-  auto& image = images[path];
-  if (!image) image = std::make_shared<const Image>(read_image(path));
-  return image;
+  return read_once<Image>(path, [](const std::string& file) {
+    return std::make_shared<const Image>(read_image(file));
+  });
+}
+std::shared_ptr<const NpyArray> array_of(const std::string& path) {
+  return read_once<NpyArray>(
+      path, [](const std::string& file) { return std::make_shared<const NpyArray>(file); });
 }
 
 template <class T>
@@ -64,8 +79,8 @@ Json encode(const T& value) {
     for (const Params::Entry& entry : value.entries())
       list.push_back(Json::array({entry.name, entry.value}));
     return list;
-  } else if constexpr (std::same_as<T, std::shared_ptr<const Image>>) {
-    return nullptr;  // the receiver reads the file
+  } else if constexpr (kIsRead<T>) {
+    return nullptr;
   } else if constexpr (requires { value.first; }) {
     return Json::array({encode(value.first), encode(value.second)});
   } else if constexpr (requires { fields(value); }) {
@@ -97,7 +112,7 @@ void decode(const Json& json, T& value) {
     value = &find_variant(json);
   } else if constexpr (std::same_as<T, Params>) {
     for (const Json& entry : json) value.set(entry.at(0), entry.at(1));
-  } else if constexpr (std::same_as<T, std::shared_ptr<const Image>>) {
+  } else if constexpr (kIsRead<T>) {
     value = nullptr;
   } else if constexpr (requires { fields(value); }) {
     std::size_t i = 0;
@@ -119,7 +134,11 @@ T decoded(const Json& json) {
 Json to_wire(const Point& point) { return encode(point); }
 Point point_from_wire(const Json& json) {
   auto point = decoded<Point>(json);
-  if (!point.labels.path.empty()) point.labels.image = image_of(point.labels.path);
+  Distribution& values = point.distribution;
+  LabelDistribution& labels = point.labels;
+  if (values.kind == Distribution::Kind::kFile) values.array = array_of(values.path);
+  if (labels.kind == LabelDistribution::Kind::kImage) labels.image = image_of(labels.path);
+  if (labels.kind == LabelDistribution::Kind::kFile) labels.array = array_of(labels.path);
   return point;
 }
 
@@ -128,6 +147,9 @@ ExecuteOptions options_from_wire(const Json& json) { return decoded<ExecuteOptio
 
 Json to_wire(const DeviceTraits& traits) { return encode(traits); }
 DeviceTraits traits_from_wire(const Json& json) { return decoded<DeviceTraits>(json); }
+
+Json to_wire(const DeclaredPlugin& plugin) { return encode(plugin); }
+DeclaredPlugin plugin_from_wire(const Json& json) { return decoded<DeclaredPlugin>(json); }
 
 Json to_wire(const Ceilings& ceilings) { return encode(ceilings); }
 Ceilings ceilings_from_wire(const Json& json) { return decoded<Ceilings>(json); }

@@ -1,9 +1,11 @@
-// What the driver and its worker tell each other: points, options, records and ceilings, lossless.
+// What the driver and its worker tell each other: points, options, records, ceilings and what a
+// plug-in declares, lossless.
 #pragma once
 
 #include <vector>
 
 #include "common/document.hpp"
+#include "plugins/declaration.hpp"
 #include "point/ceilings.hpp"
 #include "point/execute.hpp"
 
@@ -18,6 +20,9 @@ ExecuteOptions options_from_wire(const Json& json);
 
 Json to_wire(const DeviceTraits& traits);
 DeviceTraits traits_from_wire(const Json& json);
+
+Json to_wire(const DeclaredPlugin& plugin);
+DeclaredPlugin plugin_from_wire(const Json& json);
 
 Json to_wire(const Ceilings& ceilings);
 Ceilings ceilings_from_wire(const Json& json);

@@ -26,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kStartLimitS = 120;  // creating a context on a machine of many GPUs takes seconds
+constexpr double kLoadLimitS = 20;    // of a plug-in, without a context
 constexpr int kStartAttempts = 3;
 /// What a variant may print in one point before it counts as flooding.
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
@@ -108,8 +109,9 @@ struct Worker::Process {
   }
 };
 
-Worker::Worker(Backend backend, int ordinal, std::filesystem::path program)
-    : backend_(backend), ordinal_(ordinal), program_(std::move(program)) {}
+Worker::Worker(Backend backend, int ordinal, std::filesystem::path program,
+               const PluginFile* plugin)
+    : backend_(backend), ordinal_(ordinal), program_(std::move(program)), plugin_(plugin) {}
 
 Worker::~Worker() { renew(); }
 
@@ -151,11 +153,16 @@ void Worker::start() {
   check(posix_spawnattr_setpgroup(&attributes, 0));
   check(posix_spawnattr_setflags(
       &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  std::array<std::string, 8> words{
+  std::vector<std::string> words{
       "reduce-bench", std::string(kWorkerCommand), "--backend", std::string(name_of(backend_)),
       "--device",     std::to_string(ordinal_),    "--parent",  std::to_string(::getpid())};
-  std::array<char*, words.size() + 1> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  if (plugin_ != nullptr) {
+    words.push_back("--plugin=" + plugin_->path);
+    if (!plugin_->checksum.empty()) words.push_back("--checksum=" + plugin_->checksum);
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t id = 0;
   const int failed =
       ::posix_spawn(&id, program_.c_str(), &files, &attributes, arguments.data(), environ);
@@ -193,6 +200,22 @@ void Worker::need_process() {
   }
   throw DeviceLost(fmt::format("no worker process for {} came up in {} attempts: the last {}",
                                name_of(backend_), kStartAttempts, how));
+}
+
+DeclaredPlugin ask_plugin(const std::string& path) {
+  // On the emulator, whose process takes no device.
+  const PluginFile file{.path = path};
+  Worker worker(Backend::kEmu, 0, "/proc/self/exe", &file);
+  worker.start();
+  Json answer;
+  const auto wait = worker.wait_for_answer(answer, kLoadLimitS, 1);
+  if (wait == Worker::Wait::kAnswered && answer.contains("plugin"))
+    return plugin_from_wire(answer["plugin"]);
+  if (wait == Worker::Wait::kAnswered)
+    throw UsageError(answer.at("unavailable").get<std::string>());
+  throw UsageError(plugin_fault(
+      path, fmt::format("it cannot be loaded: the process that did so {}; mend what it does then",
+                        worker.ending(wait, kLoadLimitS))));
 }
 
 const DeviceTraits& Worker::traits() {

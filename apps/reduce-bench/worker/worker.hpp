@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/document.hpp"
+#include "plugins/declaration.hpp"
 #include "point/executor.hpp"
 
 namespace reduce_bench {
@@ -19,12 +20,18 @@ inline constexpr std::string_view kWorkerCommand = "worker";
 /// long its samples may take (`point_timeout_s` in configs/schema/config.schema.json).
 double point_limit_s(const Point& point);
 
+/// Lets a process load the plug-in and say what it declares. Throws UsageError where it cannot be
+/// loaded, however the process ends.
+DeclaredPlugin ask_plugin(const std::string& path);
+
 /// Driver and worker share this process's program: the worker is its hidden subcommand `worker`.
-/// The process starts at the first need, and anew after one that ended.
+/// The process starts at the first need, and anew after one that ended. It loads the plug-in, where
+/// there is one.
 class Worker final : public Executor {
  public:
   explicit Worker(Backend backend, int ordinal = 0,
-                  std::filesystem::path program = "/proc/self/exe");
+                  std::filesystem::path program = "/proc/self/exe",
+                  const PluginFile* plugin = nullptr);
   ~Worker() override;
 
   /// The device's. Throws DeviceLost where no process can be started.
@@ -46,6 +53,7 @@ class Worker final : public Executor {
   int process_id() const;
 
  private:
+  friend DeclaredPlugin ask_plugin(const std::string& path);
   struct Process;
   enum class Wait { kAnswered, kDied, kTimedOut, kFlooded, kAbandoned };
 
@@ -60,6 +68,7 @@ class Worker final : public Executor {
   Backend backend_;
   int ordinal_;
   std::filesystem::path program_;
+  const PluginFile* plugin_;
   std::unique_ptr<Process> process_;
   DeviceTraits traits_;
 };

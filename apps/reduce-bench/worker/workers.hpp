@@ -1,0 +1,47 @@
+// The worker processes of one backend. A plug-in has one of its own, so that nothing of the catalog
+// runs in a process that foreign code could change.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/worker.hpp"
+
+namespace reduce_bench {
+
+class Workers final : public Executor {
+ public:
+  explicit Workers(Backend backend, int ordinal = 0) : backend_(backend), ordinal_(ordinal) {}
+
+  /// The device's. Throws DeviceLost where no process can be started.
+  const DeviceTraits& traits() { return of(nullptr).traits(); }
+
+  /// In the worker of the point's plug-in, if it is of one. A plug-in that does not load, as it did
+  /// when it was asked what it declares, costs its points.
+  std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
+                                int patience = 2) override;
+  std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           const BeginSize& begin_size) override {
+    return of(nullptr).measure_ceilings(sizes_bytes, begin_size);
+  }
+  void renew() override {
+    for (auto& [plugin, worker] : workers_) worker.renew();
+  }
+
+ private:
+  Worker& of(const PluginFile* plugin) {
+    return workers_.try_emplace(plugin, backend_, ordinal_, "/proc/self/exe", plugin).first->second;
+  }
+
+  Backend backend_;
+  int ordinal_;
+  std::map<const PluginFile*, Worker> workers_;          ///< that of the catalog at null
+  std::map<const PluginFile*, std::string> unloadable_;  ///< and why
+};
+
+/// Adds the variants of the plug-ins to the catalog, before anything refers to an entry. Throws
+/// UsageError for one that cannot be loaded.
+void add_plugins(const std::vector<std::string>& paths);
+
+}  // namespace reduce_bench
