@@ -87,6 +87,67 @@ std::uint64_t sum_of_in_parallel(const std::uint64_t* from, std::size_t words) {
   return total;
 }
 
+/// Whether the clock that times foreign code ran as the processor's own counter did, which no library
+/// stands before.
+class ClockCheck {
+ public:
+  void begin() {
+    if (samples_.empty()) {
+      first_ticks_ = ticks();
+      first_ns_ = system_ns();
+    }
+    begun_ticks_ = ticks();
+  }
+  /// A sample took so long by the clock.
+  void end(double ns) { samples_.push_back({ns, ticks() - begun_ticks_}); }
+  /// Of all samples since the last call. A few may differ, where the thread was interrupted between
+  /// looking at the two.
+  bool conclude() {
+    if (samples_.empty()) return true;
+    const double ns_per_tick =
+        (system_ns() - first_ns_) / static_cast<double>(ticks() - first_ticks_);
+    const auto differ = std::count_if(samples_.begin(), samples_.end(), [&](const Sampled& sample) {
+      const double counted_ns = ns_per_tick * static_cast<double>(sample.ticks);
+      return counted_ns > 1.25 * sample.ns + kAllowanceNs ||
+             sample.ns > 1.25 * counted_ns + kAllowanceNs;
+    });
+    const bool alike = differ <= 2 || 10 * static_cast<std::size_t>(differ) <= samples_.size();
+    samples_.clear();
+    return alike;
+  }
+
+ private:
+  struct Sampled {
+    double ns;
+    std::uint64_t ticks;
+  };
+
+  /// Asked of the system itself, past what may stand in the place of the C library's clock.
+  static double system_ns() {
+    timespec now{};
+    (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  }
+#if defined(__x86_64__)
+  static constexpr double kAllowanceNs = 5e3;
+  static std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+#elif defined(__aarch64__)
+  static constexpr double kAllowanceNs = 5e3;
+  static std::uint64_t ticks() {
+    std::uint64_t ticks = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+  }
+#else
+  static constexpr double kAllowanceNs = 1e5;  // a call of the system takes long after a flush
+  static std::uint64_t ticks() { return static_cast<std::uint64_t>(system_ns()); }
+#endif
+
+  std::vector<Sampled> samples_;
+  std::uint64_t first_ticks_ = 0, begun_ticks_ = 0;
+  double first_ns_ = 0;
+};
+
 class CpuDevice final : public HostDevice {
  public:
   CpuDevice()
@@ -98,21 +159,19 @@ class CpuDevice final : public HostDevice {
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
     if (work.before_sample) work.before_sample();
     if (mode == Mode::kCold) flush_caches();
-    const double before_ns = work.before_sample ? system_clock_ns() : 0;
+    if (work.before_sample) clock_check_.begin();
     const auto start = Clock::now();
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
     const auto end = Clock::now();
     const double ns = std::chrono::duration<double, std::nano>(end - start).count();
-    if (work.before_sample) compare_clocks(ns, system_clock_ns() - before_ns);
+    if (work.before_sample) clock_check_.end(ns);
     if (work.after_sample) work.after_sample();
     return {.ns = std::max(ns, 1.0) / batch, .sm_clock_mhz = std::nullopt};
   }
   /// Forty times what the clock takes.
   double least_sample_ns() const override { return 1e3; }
   void end_of_work() override {
-    const bool wrong = wrong_clocks_ > 2 && 10 * wrong_clocks_ > clocks_;
-    clocks_ = wrong_clocks_ = 0;
-    if (wrong)
+    if (!clock_check_.conclude())
       throw std::runtime_error(
           "while it was timed, the clock did not run as the system's: it may not be changed");
   }
@@ -159,19 +218,6 @@ class CpuDevice final : public HostDevice {
     }
   }
 
-  /// Asks the system itself, past what foreign code may have put in the place of the C library's
-  /// clock.
-  static double system_clock_ns() {
-    timespec now{};
-    (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, &now);
-    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-  }
-  /// A few may differ, where the thread was interrupted between looking at the two.
-  void compare_clocks(double ns, double system_ns) {
-    ++clocks_;
-    wrong_clocks_ += system_ns > 1.25 * ns + 5e3 || ns > 1.25 * system_ns + 5e3;
-  }
-
   void flush_caches() {
     // Reading and writing more lines than the last level holds leaves none of the input behind.
     // Not memset: for large blocks it may write around the caches.
@@ -182,7 +228,7 @@ class CpuDevice final : public HostDevice {
 
   std::vector<std::byte> flush_;
   volatile std::uint64_t sink_ = 0;
-  unsigned clocks_ = 0, wrong_clocks_ = 0;  ///< compared for the work that is timed
+  ClockCheck clock_check_;
 };
 
 }  // namespace
