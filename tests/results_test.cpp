@@ -388,7 +388,7 @@ TEST(ImpossibleTime, IsLessThanHalfOfTheReadStreams) {
   EXPECT_EQ(impossible_time(record, ceilings), "");
   record.timing[Mode::kCold].samples_ns = {990};
   EXPECT_EQ(impossible_time(record, ceilings),
-            "took 990 ns, in which 65536 bytes cannot be read: the fastest stream takes 2.000 us");
+            "took 990 ns, in which 65536 bytes cannot be read: the fastest stream takes 2 us");
   record.traffic.read_bytes = 1 << 15;  // too little to tell
   EXPECT_EQ(impossible_time(record, ceilings), "");
   record.traffic.read_bytes = 1 << 16;
