@@ -106,7 +106,7 @@ def test_a_driver_of_another_project_has_its_variants_beside_the_catalogs(
     listed = {each["id"]: each for each in json.loads(called("list", "--json"))}
     assert "harris/3" in listed
     assert listed["mine/block-sum"]["backends"][-1] == "emu"
-    assert listed["mine/pairs"]["backends"] == ["cpu"]
+    assert listed["mine/halves"]["backends"] == ["cpu"]
     assert "mine/block-sum: one block" in called("show", "mine/block-sum")
     called("verify", "--filter", "mine/*", "--backend", "cpu")
     called("verify", "--filter", "mine/*", "--backend", "emu")
