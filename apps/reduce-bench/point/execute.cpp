@@ -355,9 +355,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::optional<PageSize> pages = pages_of(point.params);
   const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // onto pages of that size
   const bool foreign = point.entry->plugin != nullptr;
-  // The inputs once more, and outputs that are checked after the timing.
+  // Outputs that are checked after the timing, and the inputs where the host keeps no copy.
   const std::size_t checked_bytes =
-      foreign ? arrays.input_bytes() + ChangingInputs::kMostKept * arrays.output_bytes() : 0;
+      !foreign ? 0
+               : ChangingInputs::kMostKept * arrays.output_bytes() +
+                     (point.backend == Backend::kCuda ? arrays.input_bytes() : 0);
   const std::size_t host_needed =
       arrays.input_bytes() + copied_bytes + checked_bytes +
       verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params));
@@ -547,14 +549,23 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     work.after_sample = [&] { changing.after_sample(); };
     record.timing.emplace(mode,
                           measure(*device_, mode, work, point.measurement, options.budget_share));
+    work.before_sample = work.after_sample = nullptr;
     changing.restore();
     call.values = input.values.data;
-    HostArray values, labels;
-    if (has_values(problem.operation))
-      values = has_twin ? generate_twin(input.values_key) : generate(input.values_key);
-    if (input.labels_key) labels = generate(*input.labels_key);
-    const auto fault = changing.check(
-        values.bytes.get(), labels.bytes.get(), depth, [&](const std::byte* v, const std::byte* l) {
+    // What the host has no copy of is made anew.
+    HostArray made_values, made_labels;
+    const auto host_copy = [](const InputArray& array, HostArray& made, auto&& make) {
+      if (array.data == nullptr || array.host.bytes) return array.data;
+      made = make();
+      return made.bytes.get();
+    };
+    std::byte* const values = host_copy(timed_values, made_values, [&] {
+      return has_twin ? generate_twin(input.values_key) : generate(input.values_key);
+    });
+    std::byte* const labels =
+        host_copy(input.labels, made_labels, [&] { return generate(*input.labels_key); });
+    const auto fault =
+        changing.check(values, labels, depth, [&](const std::byte* v, const std::byte* l) {
           const OperationInput changed = operation_input(point, v, l);
           return has_twin ? expected_of_twin(changed) : expected_of(changed);
         });
