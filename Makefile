@@ -34,7 +34,7 @@ reports := PYTHONPATH=scripts .venv/bin/python -m reduce_bench_report
 draw_figures := $(reports) figures
 missing = $(if $(MISSING),--missing)
 sweep_figures := reduce-gbs,reduce-share,reduce-time
-cpp_sources := git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh'
+cpp_sources := git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.c' '*.h'
 
 # The head of this file, up to the first line that is no comment.
 help:
