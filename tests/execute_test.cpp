@@ -160,6 +160,50 @@ TEST_F(Execute, ANanIsWrong) {
   expect_wrong_without_time(run(variant(nan_f32, Type::kF32)), "got nan");
 }
 
+/// The sum, and one unit in the last place.
+void next_float(const Call& call) {
+  write_sum<float>(call);
+  float sum;
+  std::memcpy(&sum, call.results, sizeof(sum));
+  sum = std::nextafter(sum, 1e9f);
+  std::memcpy(call.results, &sum, sizeof(sum));
+}
+void minus_zero(const Call& call) {
+  const float zero = -0.0f;
+  std::memcpy(call.results, &zero, sizeof(zero));
+}
+
+TEST_F(Execute, ACorrectlyRoundedSumIsComparedBitForBit) {
+  point.type = Type::kF32;
+  point.n = 2;
+  Variant next = variant(next_float, Type::kF32), right = variant(right_f32, Type::kF32);
+  EXPECT_EQ(run(next).status, Status::kOk);  // within the bound of any order
+  next.correctly_rounded = true;
+  expect_wrong_without_time(run(next), "got ");
+  right.correctly_rounded = true;  // two floats are rounded once
+  EXPECT_EQ(run(right).status, Status::kOk);
+  EXPECT_EQ(run(right).verification->bound_abs, 0);
+
+  point.distribution.kind = Distribution::Kind::kZeros;
+  Variant negative = variant(minus_zero, Type::kF32);
+  EXPECT_EQ(run(negative).status, Status::kOk);
+  negative.correctly_rounded = true;
+  expect_wrong_without_time(run(negative), "got -0");
+}
+
+TEST_F(Execute, OnlyACorrectlyRoundedSumIsGivenValuesThatOverflow) {
+  point.type = Type::kF32;
+  point.n = 100;
+  point.seed = 3;  // NaN among the values
+  point.distribution.kind = Distribution::Kind::kSpecials;
+  Variant v = variant(nan_f32, Type::kF32);
+  const Record skipped = run(v);
+  EXPECT_EQ(skipped.status, Status::kSkipped);
+  EXPECT_CONTAINS(skipped.reason, "'specials' values overflow on the way");
+  v.correctly_rounded = true;
+  EXPECT_EQ(run(v).status, Status::kOk);
+}
+
 TEST_F(Execute, ASecondCallThatIsWrongIsFoundWithoutTiming) {
   expect_wrong_without_time(run(variant(at_first_right<1, wrong_i32>), {.timed = false}), "got ");
 }

@@ -46,7 +46,9 @@ std::vector<InputKey> every_key(std::size_t n) {
                            .op = static_cast<Op>(o),
                            .n = n,
                            .seed = 1};
-        if (defined_on(key.op, key.type) && unsuited(key.distribution, key.op, key.type).empty())
+        const bool sums = key.op == Op::kSum && is_float(key.type);
+        if (defined_on(key.op, key.type) &&
+            unsuited(key.distribution, key.op, key.type, sums).empty())
           keys.push_back(key);
       }
   return keys;
@@ -281,11 +283,58 @@ TEST(Distributions, ExtremesReachTheEndsOfTheType) {
     EXPECT_LE(std::fabs(value) * 0x1p33f, std::numeric_limits<float>::max());
 }
 
+template <class T>
+void expect_wild_values() {
+  using Limits = std::numeric_limits<T>;
+  std::set<int> exponents;
+  for (std::uint64_t seed = 0; seed < kKindsBySeed; ++seed) {
+    const std::vector<T> x = values_of<T>(
+        {.distribution = {.kind = Kind::kWild}, .type = kTypeOf<T>, .n = 8191, .seed = seed});
+    std::size_t differing = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_TRUE(std::isfinite(x[i]));
+      exponents.insert(x[i] == 0 ? 0 : std::ilogb(x[i]));
+      const T partner = x[x.size() - 1 - i];
+      if (i == x.size() / 2) continue;
+      ASSERT_NE(std::signbit(x[i]), std::signbit(partner));
+      differing += x[i] != -partner;
+    }
+    EXPECT_GT(differing, 0u) << seed;
+    EXPECT_EQ(differing > x.size() / 2, seed >= 6) << seed;  // 7 of 8 pairs below the cap
+  }
+  EXPECT_GE(exponents.size(), 2u * Limits::max_exponent - 2);
+}
+TEST(Distributions, WildValuesHaveAllExponentsAndNearlyCancel) {
+  expect_wild_values<float>();
+  expect_wild_values<double>();
+}
+
+TEST(Distributions, SpecialsAreOfEveryKind) {
+  const auto kind = [](std::uint64_t seed) {
+    return values_of<float>(
+        {.distribution = {.kind = Kind::kSpecials}, .type = Type::kF32, .n = 1000, .seed = seed});
+  };
+  const auto count = [&](std::uint64_t seed, auto&& is) {
+    const auto x = kind(seed);
+    return std::count_if(x.begin(), x.end(), is);
+  };
+  EXPECT_EQ(count(0, [](float v) { return std::isinf(v) && v > 0; }), 1);
+  EXPECT_EQ(count(1, [](float v) { return std::isinf(v) && v < 0; }), 1);
+  EXPECT_EQ(count(2, [](float v) { return std::isinf(v); }), 2);
+  EXPECT_EQ(count(3, [](float v) { return std::isnan(v); }), 1);
+  EXPECT_EQ(count(4, [](float v) { return v == 0 && std::signbit(v); }), 1000);
+  EXPECT_EQ(count(5, [](float v) { return v == 0 && std::signbit(v); }), 999);
+  EXPECT_EQ(count(6, [](float v) { return v == std::numeric_limits<float>::max(); }), 1000);
+  EXPECT_EQ(count(9, [](float v) { return v != 0; }), 3);
+}
+
 TEST(Distributions, FloatProductsOfSpreadValuesAreRefused) {
   EXPECT_NE(unsuited({.kind = Kind::kNormal}, Op::kProd, Type::kF32), "");
   EXPECT_EQ(unsuited({.kind = Kind::kNormal}, Op::kProd, Type::kI32), "");
   EXPECT_EQ(unsuited({.kind = Kind::kUniform}, Op::kProd, Type::kF64), "");
   EXPECT_EQ(unsuited({.kind = Kind::kExtremes}, Op::kSum, Type::kF32), "");
+  EXPECT_NE(unsuited({.kind = Kind::kWild}, Op::kSum, Type::kF32), "");
+  EXPECT_EQ(unsuited({.kind = Kind::kWild}, Op::kSum, Type::kF32, true), "");
 }
 
 // ---- checksum ---------------------------------------------------------------------------------

@@ -49,6 +49,72 @@ std::vector<T> random_input(Op op, std::size_t n) {
 
 constexpr std::size_t kSeveralChunks = 200003;
 
+// ---- correctly rounded sums -------------------------------------------------------------------
+
+template <class T>
+std::uint64_t bits_of_exact(const std::vector<T>& x) {
+  return correctly_rounded_sum(kTypeOf<T>, reinterpret_cast<const std::byte*>(x.data()), x.size())
+      .bits;
+}
+template <class T>
+void expect_exact(const std::vector<T>& x, T expected) {
+  EXPECT_EQ(bits_of_exact(x), scalar(expected).bits) << expected;
+}
+
+TEST(ExactSum, KeepsWhatCancellationLeaves) {
+  expect_exact<double>({1, 1e100, 1, -1e100}, 2);
+  expect_exact<float>({3e38f, 1e-45f, 3e38f, -3e38f, -3e38f}, 1e-45f);
+  // In 106 digits nothing of the small ones is left.
+  expect_exact<double>({0x1p1023, 0x1p500, 3, 0x1p-1074, -0x1p500, -0x1p1023, -3}, 0x1p-1074);
+  expect_exact<double>({0x1p1023, 1, -0x1p1023, 0x1p-1074}, 1);
+}
+
+TEST(ExactSum, RoundsOnceToTheNearestOfTwoToTheEvenOne) {
+  constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+  expect_exact<float>({1, 0x1p-24f, kTiny}, 1 + 0x1p-23f);
+  expect_exact<float>({1, 0x1p-24f, -kTiny}, 1);
+  expect_exact<float>({1, 0x1p-24f}, 1);
+  expect_exact<float>({1 + 0x1p-23f, 0x1p-24f}, 1 + 0x1p-22f);
+  expect_exact<float>({-1, -0x1p-24f, -kTiny}, -1 - 0x1p-23f);
+  expect_exact<float>({2 - 0x1p-23f, 0x1p-24f}, 2);  // a carry into the next exponent
+  expect_exact<double>({1, 0x1p-53, 0x1p-1074}, 1 + 0x1p-52);
+  expect_exact<double>({1, 0x1p-53, -0x1p-1074}, 1);
+  // Sums below the normal numbers have no digit to lose.
+  expect_exact<float>({0x1p-126f, -kTiny}, 0x1p-126f - kTiny);
+  expect_exact<double>({0x1p-1022, -0x1p-1074}, 0x1p-1022 - 0x1p-1074);
+}
+
+TEST(ExactSum, OverflowsOnlyAtTheEnd) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kHuge = std::numeric_limits<double>::infinity();
+  expect_exact<double>({kMax, kMax, -kMax}, kMax);
+  expect_exact<double>({kMax, kMax}, kHuge);
+  // Half of a unit in the last place more is the first to round to infinity.
+  expect_exact<double>({kMax, 0x1p970}, kHuge);
+  expect_exact<double>({kMax, 0x1p970, -0x1p-1074}, kMax);
+  expect_exact<double>({-kMax, -0x1p970}, -kHuge);
+}
+
+TEST(ExactSum, TreatsSpecialValuesAsIeeeSumsDo) {
+  expect_exact<float>({kInf, 1, 3e38f}, kInf);
+  expect_exact<float>({1, -kInf, -kInf}, -kInf);
+  expect_exact<float>({kInf, -kInf}, kNan);
+  expect_exact<float>({1, -kNan}, kNan);
+  expect_exact<float>({kInf, kNan}, kNan);
+  expect_exact<float>({-0.0f, -0.0f}, -0.0f);
+  expect_exact<float>({-0.0f, 0.0f}, 0.0f);
+  expect_exact<float>({1, -1}, 0.0f);
+  expect_exact<float>({-0.0f, 1, -1}, 0.0f);
+  expect_exact<float>({}, 0.0f);
+}
+
+TEST(ExactSum, AgreesWithIntegersOverManyChunks) {
+  const auto x = random_input<float>(Op::kSum, kSeveralChunks);
+  std::int64_t sum = 0;  // multiples of 2^-24
+  for (const float value : x) sum += static_cast<std::int64_t>(std::ldexp(value, 24));
+  expect_exact(x, static_cast<float>(std::ldexp(static_cast<float>(sum), -24)));
+}
+
 // ---- float sums -------------------------------------------------------------------------------
 
 TEST(FloatSum, SurvivesCancellation) {

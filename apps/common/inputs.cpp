@@ -19,6 +19,10 @@
 namespace reduce_bench {
 namespace {
 
+/// How many exponents finite values have; subnormal ones share one.
+template <class T>
+inline constexpr std::uint64_t kExponents = 2 * std::numeric_limits<T>::max_exponent - 1;
+
 /// Whether element i is one of those that decide a `prod`, `and` or `or` of `uniform` values: one
 /// at random in each twelfth of the input.
 bool is_planted(const InputKey& key, const Randomness& random, std::size_t i) {
@@ -104,6 +108,69 @@ T ramp(const InputKey& key, std::size_t i) {
   return key.op == Op::kMax ? -magnitude : magnitude;
 }
 
+/// A finite value of any exponent and sign, and far from it one of the other sign. The two have the
+/// same magnitude; below the exponent 2^`cap` times the least, they may differ in the last three
+/// digits. So sums overflow on the way, and nearly all of them cancels. The one in the middle of an
+/// odd number of values is the least of all.
+template <class T>
+T mirrored(const InputKey& key, const Randomness& random, std::size_t i, std::uint64_t cap) {
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Limits = std::numeric_limits<T>;
+  constexpr int kFraction = Limits::digits - 1;
+  const std::size_t partner = key.n - 1 - i;
+  if (partner == i) return Limits::denorm_min();
+  const std::size_t first = std::min(i, partner);
+  const std::uint64_t exponent = random.word(first, 1) % kExponents<T>;
+  Word bits = static_cast<Word>(random.word(first) & ((std::uint64_t{1} << kFraction) - 1));
+  if (i != first && exponent < cap) bits ^= static_cast<Word>(random.word(first, 2) % 8);
+  bits |= static_cast<Word>(exponent << kFraction);
+  const auto magnitude = std::bit_cast<T>(bits);
+  return (random.word(first, 3) % 2 == 0) == (i == first) ? magnitude : -magnitude;
+}
+
+template <class T>
+T wild(const InputKey& key, const Randomness& random, std::size_t i) {
+  // From seed to seed the sum has its first digit elsewhere.
+  const std::uint64_t part = key.seed % kKindsBySeed + 1;
+  return mirrored<T>(key, random, i, part * kExponents<T> / kKindsBySeed);
+}
+
+/// What an IEEE sum treats specially, one kind after the other by the seed.
+template <class T>
+T special(const InputKey& key, const Randomness& random, std::size_t i) {
+  using Limits = std::numeric_limits<T>;
+  const std::uint64_t kind = key.seed % kKindsBySeed;
+  const std::size_t places[] = {key.n / 3, key.n / 2, key.n - 1};
+  const auto is_at = [&](unsigned place) { return i == places[place]; };
+  switch (kind) {
+    case 0:  // one infinity: the sum is it
+    case 1:
+      if (is_at(1)) return kind == 0 ? Limits::infinity() : -Limits::infinity();
+      break;
+    case 2:  // both: NaN
+      if (is_at(0)) return Limits::infinity();
+      if (is_at(2)) return -Limits::infinity();
+      break;
+    case 3:
+      if (is_at(1)) return Limits::quiet_NaN();
+      break;
+    case 4: return -T{0};                    // the only sum that is -0
+    case 5: return is_at(1) ? T{0} : -T{0};  // a single +0 makes it +0
+    case 6: return Limits::max();            // beyond the largest: infinity
+    case 7:                                  // a subnormal number is left of all exponents
+      if (is_at(1)) return 3 * Limits::denorm_min();
+      return i == key.n - 1 - places[1] ? T{0} : mirrored<T>(key, random, i, 0);
+    case 8:  // nothing is left: +0
+      return i == key.n - 1 - i ? -T{0} : mirrored<T>(key, random, i, 0);
+    default:  // the middle between two values, and the least value decides
+      if (is_at(0)) return T{1};
+      if (is_at(1)) return Limits::epsilon() / 2;
+      if (is_at(2)) return random.word(0) & 1 ? Limits::denorm_min() : -Limits::denorm_min();
+      return T{0};
+  }
+  return wild<T>(key, random, i);
+}
+
 template <class T>
 T element(const InputKey& key, const Randomness& random, std::size_t i) {
   using Kind = Distribution::Kind;
@@ -122,6 +189,12 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
       std::memcpy(&value, key.distribution.array->data() + i * sizeof(T), sizeof(T));
       return value;
     }
+    case Kind::kWild:
+      if constexpr (std::is_floating_point_v<T>) return wild<T>(key, random, i);
+      else return uniform<T>(key, random, i);
+    case Kind::kSpecials:
+      if constexpr (std::is_floating_point_v<T>) return special<T>(key, random, i);
+      else return uniform<T>(key, random, i);
     case Kind::kRareOnes: break;
   }
   // Every partial sum of up to 2^27 of these is exact in a float, whatever the order, so variants
@@ -132,9 +205,12 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
 
 }  // namespace
 
-std::string unsuited(const Distribution& distribution, Op op, Type type) {
+std::string unsuited(const Distribution& distribution, Op op, Type type, bool correctly_rounded) {
   using Kind = Distribution::Kind;
   const Kind kind = distribution.kind;
+  if ((kind == Kind::kWild || kind == Kind::kSpecials) && !correctly_rounded)
+    return fmt::format("'{}' values overflow on the way, but in sums that are rounded only once",
+                       distribution.name());
   const bool plain = kind == Kind::kUniform || kind == Kind::kOnes || kind == Kind::kZeros;
   if (op == Op::kProd && is_float(type) && !plain)
     return fmt::format(
@@ -144,9 +220,9 @@ std::string unsuited(const Distribution& distribution, Op op, Type type) {
   return {};
 }
 
-std::string unsuited(const InputKey& key) {
+std::string unsuited(const InputKey& key, bool correctly_rounded) {
   const Distribution& distribution = key.distribution;
-  std::string why = unsuited(distribution, key.op, key.type);
+  std::string why = unsuited(distribution, key.op, key.type, correctly_rounded);
   if (!why.empty() || distribution.kind != Distribution::Kind::kFile) return why;
   why = distribution.array->unfit_as_values(key.type, key.n, key.op == Op::kSum);
   return why.empty() ? why : fmt::format("the array '{}': {}", distribution.file, why);

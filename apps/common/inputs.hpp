@@ -30,13 +30,15 @@ struct Distribution {
     kExtremes,
     kRareZeros,
     kRareOnes,
+    kWild,
+    kSpecials,
     kFile  ///< an array file, from its beginning
   };
-  static constexpr std::array kNames{std::string_view{"uniform"},    std::string_view{"ones"},
-                                     std::string_view{"ramp"},       std::string_view{"normal"},
-                                     std::string_view{"cancelling"}, std::string_view{"zeros"},
-                                     std::string_view{"extremes"},   std::string_view{"rare-zeros"},
-                                     std::string_view{"rare-ones"},  std::string_view{"file"}};
+  static constexpr std::array kNames{
+      std::string_view{"uniform"},  std::string_view{"ones"},       std::string_view{"ramp"},
+      std::string_view{"normal"},   std::string_view{"cancelling"}, std::string_view{"zeros"},
+      std::string_view{"extremes"}, std::string_view{"rare-zeros"}, std::string_view{"rare-ones"},
+      std::string_view{"wild"},     std::string_view{"specials"},   std::string_view{"file"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< of `cancelling`: sum of magnitudes over magnitude of the sum
@@ -48,9 +50,13 @@ struct Distribution {
   bool operator==(const Distribution&) const = default;
 };
 
-/// Why the operator has no meaningful result on the distribution; empty where it has. A file's
-/// elements are not looked at.
-std::string unsuited(const Distribution& distribution, Op op, Type type);
+/// How many kinds of `wild` and `specials` values there are; the seed chooses one of them.
+inline constexpr std::uint64_t kKindsBySeed = 10;
+
+/// Why the operator has no meaningful result on the distribution; empty where it has.
+/// `correctly_rounded`: of a sum that is rounded only once, so that nothing overflows on the way.
+std::string unsuited(const Distribution& distribution, Op op, Type type,
+                     bool correctly_rounded = false);
 
 /// What identifies an array of values.
 struct InputKey {
@@ -63,7 +69,7 @@ struct InputKey {
 };
 
 /// The same of these n values, where a file's elements count.
-std::string unsuited(const InputKey& key);
+std::string unsuited(const InputKey& key, bool correctly_rounded = false);
 
 /// `lead` elements of garbage, n elements, then `overread` elements of garbage (NaN for floats).
 /// They are one heap allocation of exactly that size, so that AddressSanitizer notices a read

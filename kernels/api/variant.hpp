@@ -223,6 +223,9 @@ struct Variant {
   /// Most operator applications between any input and the result: floating-point error bounds
   /// follow from it.
   std::uint64_t (*depth)(const Problem&) = nullptr;
+  /// A float sum that is rounded once, so that no order of the inputs changes a bit of it: the
+  /// result is compared bit for bit, of infinities and NaN too, and `depth` has no say.
+  bool correctly_rounded = false;
   Traffic (*traffic)(const Problem&) = nullptr;
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
   /// The width of the counts that the library called is given; null where none is called.

@@ -116,10 +116,17 @@ class CaseList {
     if (!has_values(variant_.operation)) return;
     for (std::size_t kind = 0; kind < Distribution::kNames.size(); ++kind) {
       const Distribution distribution{.kind = static_cast<Distribution::Kind>(kind)};
-      if (distribution == Distribution{} || !unsuited(distribution, op_, type_).empty()) continue;
+      if (distribution == Distribution{} || !suits(distribution)) continue;
       // Which values an access carries is nothing to sanitizers, but that sums overflow is.
       if (kSanitized && distribution.kind != Distribution::Kind::kExtremes) continue;
       for (const std::size_t n : awkward_for_inputs_) add({.n = n, .distribution = distribution});
+      if (distribution.kind != Distribution::Kind::kWild &&
+          distribution.kind != Distribution::Kind::kSpecials)
+        continue;
+      // The seed, and with it the kind of values, goes with n.
+      for (std::size_t more = 1; more < kKindsBySeed; ++more)
+        for (const std::size_t n : awkward_for_inputs_)
+          add({.n = n + more, .distribution = distribution});
     }
   }
 
@@ -231,12 +238,15 @@ class CaseList {
   }
 
   std::vector<Case> take() {
-    std::erase_if(
-        cases_, [&](const Case& c) { return !unsuited(c.point.distribution, op_, type_).empty(); });
+    std::erase_if(cases_, [&](const Case& c) { return !suits(c.point.distribution); });
     return std::move(cases_);
   }
 
  private:
+  bool suits(const Distribution& distribution) const {
+    return unsuited(distribution, op_, type_, variant_.correctly_rounded).empty();
+  }
+
   /// What a case does not name is the usual: many buckets, uniform inputs, default parameters.
   struct Inputs {
     std::size_t n = 0;

@@ -55,7 +55,7 @@ struct Session::Input {
   InputKey values_key;
   std::optional<LabelKey> labels_key;
   std::size_t lead = 0, overread = 0;
-  bool inclusive = false, any_wins = false;
+  bool inclusive = false, any_wins = false, correctly_rounded = false;
   std::optional<PageSize> pages;
   Arrays arrays;
   InputArray values, labels;
@@ -184,7 +184,8 @@ std::string unsupported(const Variant& variant, const Problem& problem, const Po
                          fmt::join(spec.allowed, ", "));
   }
   if (has_values(problem.operation))
-    if (std::string why = unsuited(point.input_key()); !why.empty()) return why;
+    if (std::string why = unsuited(point.input_key(), variant.correctly_rounded); !why.empty())
+      return why;
   if (has_labels(problem.operation))
     if (std::string why = unsuited(point.label_key()); !why.empty()) return why;
   return variant.restriction != nullptr ? variant.restriction(problem) : std::string{};
@@ -209,6 +210,7 @@ OperationInput operation_input(const Point& point, const std::byte* values,
           .buckets = point.buckets,
           .inclusive = is_inclusive(point.params),
           .any_wins = any_wins(point.params),
+          .correctly_rounded = point.entry->variant.correctly_rounded,
           .values = values,
           .labels = labels};
 }
@@ -255,7 +257,9 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
       input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
       input_->inclusive == is_inclusive(point.params) &&
-      input_->any_wins == any_wins(point.params) && input_->pages == pages_of(point.params))
+      input_->any_wins == any_wins(point.params) &&
+      input_->correctly_rounded == point.entry->variant.correctly_rounded &&
+      input_->pages == pages_of(point.params))
     return *input_;
   input_.reset();  // frees the old one first: two large inputs may not fit
   auto input = std::make_unique<Input>();
@@ -266,6 +270,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   input->overread = overread;
   input->inclusive = is_inclusive(point.params);
   input->any_wins = any_wins(point.params);
+  input->correctly_rounded = point.entry->variant.correctly_rounded;
   input->pages = pages_of(point.params);
   input->arrays = arrays;
   if (has_values(point.operation()))

@@ -121,6 +121,81 @@ class FloatSum {
   int quantum_ = std::numeric_limits<int>::max();
 };
 
+/// A sum without any rounding: the digits of all elements with one exponent add up in an integer.
+template <class T>
+class ExactSum {
+ public:
+  void add(T x) {
+    any_ = true;
+    if (!std::isfinite(x)) {
+      if (std::isnan(x)) nan_ = true;
+      else (x > 0 ? above_ : below_) = true;
+      return;
+    }
+    all_minus_zero_ = all_minus_zero_ && x == 0 && std::signbit(x);
+    if (x == 0) return;
+    const int exponent = std::max(std::ilogb(x), kLeast + kDigits - 1) - (kDigits - 1);
+    at_[static_cast<std::size_t>(exponent - kLeast)] +=
+        static_cast<std::int64_t>(std::scalbn(x, -exponent));
+  }
+  void merge(const ExactSum& part) {
+    any_ = any_ || part.any_;
+    nan_ = nan_ || part.nan_;
+    above_ = above_ || part.above_;
+    below_ = below_ || part.below_;
+    all_minus_zero_ = all_minus_zero_ && part.all_minus_zero_;
+    for (std::size_t i = 0; i < at_.size(); ++i) at_[i] += part.at_[i];
+  }
+  T rounded() const {
+    if (nan_ || (above_ && below_)) return Limits::quiet_NaN();
+    if (above_ || below_) return above_ ? Limits::infinity() : -Limits::infinity();
+    std::vector<bool> bits;
+    if (!binary(1, bits)) return -magnitude_of(bits_of_opposite());
+    if (std::find(bits.begin(), bits.end(), true) == bits.end())
+      return any_ && all_minus_zero_ ? -T{0} : T{0};
+    return magnitude_of(bits);
+  }
+
+ private:
+  using Limits = std::numeric_limits<T>;
+  static constexpr int kDigits = Limits::digits;
+  static constexpr int kLeast = Limits::min_exponent - kDigits;  ///< 2^that is the least value
+  static constexpr std::size_t kExponents = Limits::max_exponent - Limits::min_exponent + 1;
+  __extension__ using Wide = __int128;
+
+  /// The sum, or its opposite with `sign` -1, as bits from 2^kLeast up; false if it is negative.
+  bool binary(int sign, std::vector<bool>& bits) const {
+    Wide carry = 0;
+    for (std::size_t i = 0; i < at_.size() || (carry != 0 && carry != -1); ++i) {
+      if (i < at_.size()) carry += sign * at_[i];
+      bits.push_back((carry & 1) != 0);
+      carry >>= 1;
+    }
+    return carry == 0;
+  }
+  std::vector<bool> bits_of_opposite() const {
+    std::vector<bool> bits;
+    binary(-1, bits);
+    return bits;
+  }
+  /// Rounds a number of which a bit is set.
+  static T magnitude_of(const std::vector<bool>& bits) {
+    int top = static_cast<int>(bits.size()) - 1;
+    while (!bits[static_cast<std::size_t>(top)]) --top;
+    const int last = std::max(top - (kDigits - 1), 0);  // the last bit that there is room for
+    const auto bit = [&](int i) { return i >= 0 && bits[static_cast<std::size_t>(i)]; };
+    std::uint64_t kept = 0;
+    for (int i = top; i >= last; --i) kept = 2 * kept + (bit(i) ? 1 : 0);
+    bool more = false;  // below the half
+    for (int i = 0; i < last - 1; ++i) more = more || bit(i);
+    if (bit(last - 1) && (more || kept % 2 == 1)) ++kept;
+    return std::scalbn(static_cast<T>(kept), last + kLeast);
+  }
+
+  std::vector<Wide> at_ = std::vector<Wide>(kExponents);  ///< of 2^(kLeast + i)
+  bool any_ = false, nan_ = false, above_ = false, below_ = false, all_minus_zero_ = true;
+};
+
 template <class T>
 class FloatProduct {
  public:
@@ -278,6 +353,21 @@ Reference reference_of(Op op, const T* x, std::size_t n) {
       return take(0, n).result();
     }
   });
+}
+
+template <class T>
+Scalar correctly_rounded_sum_of(const T* x, std::size_t n) {
+  ExactSum<T> total;
+#pragma omp parallel if (n > kChunk)
+  {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    ExactSum<T> part;
+    for (std::size_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i) part.add(x[i]);
+#pragma omp critical
+    total.merge(part);
+  }
+  return scalar_of(total.rounded());
 }
 
 // ---- whole arrays -----------------------------------------------------------------------------
@@ -507,7 +597,15 @@ Expected expected_of_values(const OperationInput& in) {
   const Reference one = reference_of(in.op, values, in.n);
   Expected expected{.results = make_expected({kTypeOf<T>, 1}), .condition = one.condition()};
   std::memcpy(expected.results.elements.get(), &one.expected.bits, sizeof(T));
-  if (is_float(kTypeOf<T>)) expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
+  if constexpr (std::is_floating_point_v<T>) {
+    if (in.correctly_rounded) {
+      const Scalar sum = correctly_rounded_sum_of(values, in.n);
+      std::memcpy(expected.results.elements.get(), &sum.bits, sizeof(T));
+      expected.results.bitwise = true;
+    } else {
+      expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
+    }
+  }
   return expected;
 }
 
@@ -541,6 +639,12 @@ Reference reference(Type type, Op op, const std::byte* data, std::size_t n) {
     throw std::logic_error("reference: operator undefined on this type");
   return with_value_type(
       type, [&]<class T>() { return reference_of<T>(op, reinterpret_cast<const T*>(data), n); });
+}
+
+Scalar correctly_rounded_sum(Type type, const std::byte* data, std::size_t n) {
+  if (type == Type::kF32) return correctly_rounded_sum_of(reinterpret_cast<const float*>(data), n);
+  if (type == Type::kF64) return correctly_rounded_sum_of(reinterpret_cast<const double*>(data), n);
+  throw std::logic_error("correctly_rounded_sum: sums of this type are not rounded");
 }
 
 double error_bound(const Reference& reference, std::uint64_t depth) {
@@ -681,6 +785,7 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
                         .actual = value,
                         .bound_abs = expected.bound_at(i, depth)};
     one.comparison = compare(reference, one.actual, one.bound_abs);
+    if (expected.bitwise) one.comparison.passed = value.bits == reference.expected.bits;
     one.mismatches = one.comparison.passed ? 0 : 1;
     return one;
   };

@@ -40,6 +40,12 @@ struct Reference {
 };
 Reference reference(Type type, Op op, const std::byte* data, std::size_t n);
 
+/// The exact sum of floats, rounded once to the nearest (of two, the even one), at 2^1024 (f32:
+/// 2^128) and beyond infinity. As in an IEEE sum an infinity remains, with one of the other sign NaN
+/// (the quiet one without sign or payload), and NaN remains; a zero is -0 only if there are inputs
+/// and all are -0.
+Scalar correctly_rounded_sum(Type type, const std::byte* data, std::size_t n);
+
 /// The largest |result - expected| that an algorithm whose results pass through at most `depth`
 /// roundings may show: gamma_depth * sum|x| with gamma_d = d*u / (1 - d*u), plus one rounding of
 /// the reference itself (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2);
@@ -71,6 +77,8 @@ struct ExpectedArray {
     std::unique_ptr<std::byte[]> values;
     std::vector<std::size_t> begins;  ///< empty where no element has choices
   } choices;
+  /// Whether every bit counts: NaN is right where NaN is expected, and -0 is not +0.
+  bool bitwise = false;
 
   Scalar at(std::size_t i) const;
   std::size_t choice_count(std::size_t i) const;
@@ -104,6 +112,8 @@ struct OperationInput {
   std::size_t n = 0, buckets = 0;
   bool inclusive = false;  ///< of a scan
   bool any_wins = false;   ///< of a scatter: any value of a label may win, else the last does
+  /// Of a reduce's float sum: what is expected is the exact sum, rounded once.
+  bool correctly_rounded = false;
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
 };
