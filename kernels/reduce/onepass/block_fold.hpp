@@ -43,13 +43,12 @@ __device__ void share(T value, T* memory) {
   __syncthreads();
 }
 
-/// Second half, for the first warp alone: returns the fold of what `warps` warps, a multiple of
-/// kRowsAtOnce, have shared. Without the instruction each lane first folds its column, then eight
-/// of the 32 column results, and two shuffles do the rest. `kSteps`: how many times the loop over
-/// the rows is unrolled.
+/// Second half, for one warp alone, mostly the first: returns the fold of what `warps` warps, a
+/// multiple of kRowsAtOnce, have shared. Without the instruction each lane first folds its column,
+/// then eight of the 32 column results, and two shuffles do the rest. `kSteps`: how many times the
+/// loop over the rows is unrolled.
 template <class Op, unsigned kSteps, class T>
-__device__ T fold_shared(T* memory, unsigned warps) {
-  const unsigned lane = threadIdx.x;
+__device__ T fold_shared(T* memory, unsigned warps, unsigned lane = threadIdx.x) {
   if constexpr (kOneInstruction<Op, T>) {
     return fold_by_instruction<Op>(lane < warps ? memory[lane] : Op::template identity<T>());
   } else {

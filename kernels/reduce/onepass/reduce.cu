@@ -15,9 +15,8 @@
 //   KB per SM twice that in two rounds. Up to 512 KB per SM one more block streams nothing. At most
 //   blocks_per_sm blocks per SM, which take chunk after chunk, a grid apart. B * sizeof(T) bytes of
 //   shared memory.
-// Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2.
-//   On an H200 device memory binds from 2^24 elements, latency below:
-//   docs/kernels/onepass-reduce.md
+// Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2. On
+//   an H200 device memory binds from 2^24 elements, latency below: docs/kernels/onepass-reduce.md
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.
@@ -26,9 +25,9 @@
 #include <cstdint>
 
 #include "kernels/reduce/onepass/block_fold.hpp"
+#include "kernels/reduce/onepass/chunks.hpp"
 #include "kernels/reduce/onepass/slots.hpp"
 #include "kernels/shared/instantiate.hpp"
-#include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce {
 
@@ -57,52 +56,22 @@ struct Policy {
   }
 };
 
-/// The input as 16-byte vectors from the first 16-byte boundary on, cut into chunks of
-/// Policy::kLoads vectors per thread of a block, and what this thread has folded of it. `kAhead`:
-/// whether loads have the L2 cache fetch ahead.
+/// The chunks of the input, and what this thread has folded of them.
 template <class T, class Op, unsigned kBlock, bool kAhead>
-struct Tile {
-  using Vec = Vector16<T>;
-  using Loads = Vec[Policy::kLoads];
-  static constexpr unsigned kChunk = kBlock * Policy::kLoads;  ///< vectors
+struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
+  using Input = Chunks<T, kBlock, Policy::kLoads, kAhead>;
+  using Vec = typename Input::Vec;
+  using Loads = typename Input::Loads;
 
-  const T* values;
-  std::size_t n, head;
-  const Vec* vectors;
-  std::size_t count;  ///< vectors
-  unsigned chunks;    ///< whole ones
   T sum[Vec::kCount];
 
-  /// `head`: the elements before the first 16-byte boundary.
-  __device__ Tile(const T* values_, std::size_t n_, std::size_t head_)
-      : values(values_),
-        n(n_),
-        head(head_),
-        vectors(reinterpret_cast<const Vec*>(values_ + head_)),
-        count((n_ - head_) / Vec::kCount),
-        chunks(static_cast<unsigned>(count / kChunk)) {
+  __device__ Tile(const T* values, std::size_t n, std::size_t head) : Input(values, n, head) {
 #pragma unroll
     for (T& element : sum) element = Op::template identity<T>();
   }
 
-  /// This thread's vectors of a whole chunk.
-  __device__ void load(unsigned chunk, Loads& loads) const {
-    const Vec* from = vectors + std::size_t{chunk} * kChunk + threadIdx.x;
-#pragma unroll
-    for (unsigned k = 0; k < Policy::kLoads; ++k) loads[k] = load_vector(from + k * kBlock);
-  }
-  /// The same of a chunk that may be cut short: neutral elements stand for what is missing.
   __device__ void load_partial(unsigned chunk, Loads& loads) const {
-    const std::size_t i = std::size_t{chunk} * kChunk + threadIdx.x;
-#pragma unroll
-    for (unsigned k = 0; k < Policy::kLoads; ++k) {
-      if (i + k * kBlock < count) {
-        loads[k] = load_vector(vectors + i + k * kBlock);
-      } else {
-#pragma unroll
-        for (T& element : loads[k].at) element = Op::template identity<T>();
-      }
-    }
+    Input::load_partial(chunk, loads, Op::template identity<T>());
   }
   __device__ void add(const Loads& loads) {
 #pragma unroll
@@ -113,7 +82,7 @@ struct Tile {
   }
   __device__ void add_chunk(unsigned chunk) {
     Loads loads;
-    load(chunk, loads);
+    this->load(chunk, loads);
     add(loads);
   }
   __device__ void add_partial(unsigned chunk) {
@@ -123,9 +92,10 @@ struct Tile {
   }
   /// The elements before the first vector and behind the last, one per thread.
   __device__ void add_edges() {
-    const std::size_t tail = head + count * Vec::kCount;
-    if (threadIdx.x < head) sum[0] = Op::combine(sum[0], values[threadIdx.x]);
-    if (threadIdx.x < n - tail) sum[1] = Op::combine(sum[1], values[tail + threadIdx.x]);
+    const T* const values = this->values;
+    const std::size_t tail = this->tail();
+    if (threadIdx.x < this->head) sum[0] = Op::combine(sum[0], values[threadIdx.x]);
+    if (threadIdx.x < this->n - tail) sum[1] = Op::combine(sum[1], values[tail + threadIdx.x]);
   }
   /// All that this thread has added.
   __device__ T fold() const {
@@ -133,12 +103,6 @@ struct Tile {
 #pragma unroll
     for (unsigned e = 1; e < Vec::kCount; ++e) value = Op::combine(value, sum[e]);
     return value;
-  }
-
- private:
-  __device__ static Vec load_vector(const Vec* from) {
-    if constexpr (kAhead) return load_ahead(from);
-    else return *from;
   }
 };
 
@@ -279,8 +243,7 @@ struct OnepassReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const LaunchPlan plan = plan_of(call.problem);
-    const auto address = reinterpret_cast<std::uintptr_t>(call.values());
-    const std::size_t head = std::min<std::size_t>(call.n(), (16 - address % 16) % 16 / sizeof(T));
+    const std::size_t head = head_of(call.values(), call.n());
     with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
       const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(T), call.stream};
       if (plan.regime == Regime::kOneBlock)

@@ -7,10 +7,11 @@
 
 namespace reduce_bench::BACKEND::onepass_reduce {
 
-/// Half value, half flag: eight bytes that one store makes visible together.
+/// Half value, half flag: eight bytes that one store makes visible together. A tag other than zero
+/// says that the value is there, and may say more of it.
 struct alignas(8) Word {
   unsigned bits;
-  unsigned ready;
+  unsigned tag;
 };
 
 template <class T>
@@ -24,32 +25,38 @@ struct alignas(8 * kWords<T>) Slot {
 };
 
 template <class T>
-__device__ void publish(Slot<T>* slot, T value) {
+__device__ void publish(Slot<T>* slot, T value, unsigned tag = 1) {
   unsigned bits[kWords<T>];
   memcpy(bits, &value, sizeof(T));
   Slot<T> full;
-  for (unsigned w = 0; w < kWords<T>; ++w) full.word[w] = {bits[w], 1};
+  for (unsigned w = 0; w < kWords<T>; ++w) full.word[w] = {bits[w], tag};
   store_volatile(slot, full);
 }
 
-/// Waits for a published value, and empties the slot for the next launch.
+/// Waits for a published value and its tag, and empties the slot for the next launch.
 template <class T>
-__device__ T take(Slot<T>* slot) {
+__device__ T take(Slot<T>* slot, unsigned& tag) {
   Slot<T> seen;
   for (bool ready = false; !ready;) {
     seen = load_volatile(slot);
     ready = true;
 #pragma unroll
-    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && seen.word[w].ready != 0;
+    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && seen.word[w].tag != 0;
     if (!ready) wait_hint();
   }
   store_volatile(slot, Slot<T>{});
   unsigned bits[kWords<T>];
 #pragma unroll
   for (unsigned w = 0; w < kWords<T>; ++w) bits[w] = seen.word[w].bits;
+  tag = seen.word[0].tag;
   T value;
   memcpy(&value, bits, sizeof(T));
   return value;
+}
+template <class T>
+__device__ T take(Slot<T>* slot) {
+  unsigned tag;
+  return take(slot, tag);
 }
 
 }  // namespace reduce_bench::BACKEND::onepass_reduce

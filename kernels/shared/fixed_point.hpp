@@ -1,0 +1,142 @@
+// Any sum of floats, exactly: a number of fixed point that has room for all exponents.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/shared/atomics.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// A finite float is an integer of kDigits binary digits at one of kPositions places: place p
+/// counts units of 2^p times the least value above zero.
+template <class T>
+struct FloatFormat {
+  using Bits = detail::Word<T>;
+  static constexpr int kDigits = std::numeric_limits<T>::digits;
+  static constexpr int kFraction = kDigits - 1;  ///< digits that are stored
+  static constexpr unsigned kSpecial = 2 * std::numeric_limits<T>::max_exponent - 1;
+  static constexpr unsigned kPositions = kSpecial - 1;
+  /// The exponent of the least value above zero.
+  static constexpr int kLeastExponent = std::numeric_limits<T>::min_exponent - kDigits;
+
+  /// The exponent's field: kSpecial for infinities and NaN.
+  __device__ static unsigned field(Bits bits) {
+    return static_cast<unsigned>(bits >> kFraction) & kSpecial;
+  }
+  /// The digits of a finite value.
+  __device__ static Bits digits(Bits bits) {
+    const Bits fraction = bits & ((Bits{1} << kFraction) - 1);
+    return field(bits) == 0 ? fraction : fraction | Bits{1} << kFraction;
+  }
+  __device__ static unsigned position(Bits bits) {
+    const unsigned f = field(bits);
+    return f == 0 ? 0 : f - 1;
+  }
+  __device__ static bool is_negative(Bits bits) { return bits >> (8 * sizeof(T) - 1) != 0; }
+};
+
+/// What of a sum is not a number of fixed point.
+enum SpecialValues : unsigned { kPlusInfinity = 1, kMinusInfinity = 2, kNan = 4 };
+
+/// The number: word k counts units of 2^(32 k) times the least value, of either sign. A value adds
+/// less than 2^32 to a word, so 2^31 values may be added before any carry is.
+template <class T>
+struct FixedPoint {
+  using Format = FloatFormat<T>;
+  using Bits = typename Format::Bits;
+  static constexpr unsigned kWordBits = 32;
+  /// The words that a value may touch.
+  static constexpr unsigned kWords =
+      (Format::kPositions - 1) / kWordBits + (Format::kDigits + kWordBits - 2) / kWordBits + 1;
+
+  /// Adds a value to words that lie `stride` apart. Returns what of it is special instead.
+  __device__ static unsigned add(long long* words, unsigned stride, T value) {
+    const Bits bits = detail::bits_to<Bits>(value);
+    const bool negative = Format::is_negative(bits);
+    if (Format::field(bits) == Format::kSpecial) {
+      if (value != value) return kNan;
+      return negative ? kMinusInfinity : kPlusInfinity;
+    }
+    const unsigned position = Format::position(bits), shift = position % kWordBits;
+    const auto digits = static_cast<unsigned long long>(Format::digits(bits));
+    long long* const to = words + position / kWordBits * stride;
+    const auto add_word = [&](unsigned word, unsigned amount) {
+      to[word * stride] += negative ? -static_cast<long long>(amount) : amount;
+    };
+    const unsigned long long low = digits << shift;
+    add_word(0, static_cast<unsigned>(low));
+    add_word(1, static_cast<unsigned>(low >> kWordBits));
+    if constexpr (sizeof(T) == 8)
+      add_word(2, static_cast<unsigned>(shift == 0 ? 0 : digits >> (2 * kWordBits - shift)));
+    return 0;
+  }
+  /// Adds an amount in units of a position: to word position / kWordBits and the two above.
+  __device__ static void add_amount(long long* words, unsigned position, long long amount) {
+    long long* const to = words + position / kWordBits;
+    const unsigned shift = position % kWordBits;
+    const unsigned long long low = static_cast<unsigned long long>(static_cast<unsigned>(amount))
+                                   << shift;
+    // No shift of a negative number: it has no left shift in C++17.
+    const long long high = (amount >> kWordBits) * (1ll << shift);
+    to[0] += static_cast<unsigned>(low);
+    to[1] += static_cast<long long>(low >> kWordBits) + static_cast<unsigned>(high);
+    to[2] += high >> kWordBits;
+  }
+
+  /// The number in words[first ... last), rounded to the nearest float, of two to the even one. All
+  /// carries must fit into the last word. The words are changed.
+  __device__ static T round(long long* words, unsigned first, unsigned last, T zero) {
+    constexpr long long kMask = 0xffffffff;
+    long long carry = 0;
+    for (unsigned k = first; k < last; ++k) {
+      carry += words[k];
+      words[k] = carry & kMask;
+      carry >>= kWordBits;
+    }
+    const bool negative = carry < 0;
+    if (negative) {
+      carry = 1;
+      for (unsigned k = first; k < last; ++k) {
+        carry += ~words[k] & kMask;
+        words[k] = carry & kMask;
+        carry >>= kWordBits;
+      }
+    }
+    unsigned top = last;
+    while (top > first && words[top - 1] == 0) --top;
+    if (top == first) return zero;
+    --top;
+    const auto word_below = [&](unsigned k) {
+      return top >= first + k ? static_cast<unsigned>(words[top - k]) : 0u;
+    };
+    // The 64 digits from the first one on, and whether there is any below.
+    const unsigned head = word_below(0), third = word_below(2);
+    const auto unused = static_cast<unsigned>(__clz(static_cast<int>(head)));
+    const unsigned long long pair =
+        static_cast<unsigned long long>(head) << kWordBits | word_below(1);
+    const unsigned long long front =
+        unused == 0 ? pair : pair << unused | third >> (kWordBits - unused);
+    bool more = third << unused != 0;
+    for (unsigned k = first; k + 2 < top; ++k) more = more || words[k] != 0;
+    const unsigned highest =
+        top * kWordBits + kWordBits - 1 - unused;  // position of the first digit
+    constexpr auto kFraction = static_cast<unsigned>(Format::kFraction);
+    const unsigned lowest = highest > kFraction ? highest - kFraction : 0;
+    const unsigned kept = highest - lowest + 1;
+    const unsigned long long rest = front << kept;
+    unsigned long long digits = front >> (64 - kept);
+    const bool half = rest >> 63 != 0;
+    if (half && (more || rest << 1 != 0 || (digits & 1) != 0)) ++digits;
+    // The first of the digits raises the exponent's field by one, and so does a carry.
+    constexpr Bits kInfinity = static_cast<Bits>(Format::kSpecial) << kFraction;
+    Bits bits = kInfinity;
+    if (lowest < Format::kSpecial)
+      bits = static_cast<Bits>((static_cast<unsigned long long>(lowest) << kFraction) + digits);
+    if (bits > kInfinity) bits = kInfinity;
+    if (negative) bits |= Bits{1} << (8 * sizeof(T) - 1);
+    return detail::bits_to<T>(bits);
+  }
+};
+
+}  // namespace reduce_bench::BACKEND

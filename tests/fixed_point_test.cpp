@@ -1,0 +1,125 @@
+// Exact sums in fixed point, digit by digit.
+#include "kernels/shared/fixed_point.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace reduce_bench::emu {
+namespace {
+
+template <class T>
+class Number {
+ public:
+  void add(T value) { special_ |= FixedPoint<T>::add(words_.data(), 1, value); }
+  void add_amount(unsigned position, long long amount) {
+    FixedPoint<T>::add_amount(words_.data(), position, amount);
+  }
+  unsigned special() const { return special_; }
+  T rounded() const {
+    auto words = words_;
+    return FixedPoint<T>::round(words.data(), 0, static_cast<unsigned>(words.size()), T{0});
+  }
+
+ private:
+  std::array<long long, FixedPoint<T>::kWords + 3> words_{};
+  unsigned special_ = 0;
+};
+
+template <class T>
+using Bits = typename FloatFormat<T>::Bits;
+
+template <class T>
+class FixedPointOf : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(FixedPointOf, Floats);
+
+/// Of every exponent the least, the largest, and some between: a word that is left out, of any
+/// place, loses digits of some of them.
+template <class T>
+std::vector<T> values_of_every_exponent() {
+  constexpr auto kFraction = static_cast<unsigned>(FloatFormat<T>::kFraction);
+  std::mt19937_64 random(1);
+  std::vector<T> values;
+  for (Bits<T> field = 0; field < FloatFormat<T>::kSpecial; ++field)
+    for (const Bits<T> fraction :
+         {Bits<T>{1}, (Bits<T>{1} << kFraction) - 1,
+          static_cast<Bits<T>>(random() & ((std::uint64_t{1} << kFraction) - 1))})
+      values.push_back(std::bit_cast<T>(static_cast<Bits<T>>(field << kFraction | fraction)));
+  return values;
+}
+
+TYPED_TEST(FixedPointOf, OneValueIsItself) {
+  for (const TypeParam value : values_of_every_exponent<TypeParam>())
+    for (const TypeParam x : {value, -value}) {
+      Number<TypeParam> number;
+      number.add(x);
+      EXPECT_EQ(number.rounded(), x);
+    }
+}
+
+TYPED_TEST(FixedPointOf, AValueRemainsWhenAllOthersCancel) {
+  const auto values = values_of_every_exponent<TypeParam>();
+  Number<TypeParam> all;
+  for (const TypeParam value : values) all.add(value);
+  for (const TypeParam value : values) {
+    Number<TypeParam> number = all;
+    for (const TypeParam other : values)
+      if (other != value) number.add(-other);
+    EXPECT_EQ(number.rounded(), value);
+  }
+}
+
+TYPED_TEST(FixedPointOf, OppositesLeaveThePositiveZero) {
+  for (const TypeParam value : values_of_every_exponent<TypeParam>()) {
+    Number<TypeParam> number;
+    number.add(value);
+    number.add(-value);
+    EXPECT_EQ(std::bit_cast<Bits<TypeParam>>(number.rounded()), 0u);
+  }
+}
+
+TYPED_TEST(FixedPointOf, SumsOfTwoAreThoseOfIeee) {
+  std::mt19937_64 random(2);
+  const auto values = values_of_every_exponent<TypeParam>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (const std::size_t apart : {1u, 2u, 5u, 60u, 75u, 78u, 160u}) {
+      if (i + apart >= values.size()) continue;
+      const TypeParam x = values[i], y = random() & 1 ? values[i + apart] : -values[i + apart];
+      Number<TypeParam> number;
+      number.add(x);
+      number.add(y);
+      EXPECT_EQ(number.rounded(), x + y) << x << " " << y;
+    }
+}
+
+TYPED_TEST(FixedPointOf, AmountsAreUnitsOfTheirPosition) {
+  // Below the normal numbers ldexp would round a second time.
+  for (unsigned position = 65; position < FloatFormat<TypeParam>::kPositions; ++position)
+    for (const long long amount : {1ll, -1ll, 0x12345678ll, -0x765432112345678ll}) {
+      Number<TypeParam> number;
+      number.add_amount(position, amount);
+      const auto exponent = static_cast<int>(position) + FloatFormat<TypeParam>::kLeastExponent;
+      const TypeParam expected = std::ldexp(static_cast<TypeParam>(amount), exponent);
+      EXPECT_EQ(number.rounded(), expected) << position << " " << amount;
+    }
+}
+
+TYPED_TEST(FixedPointOf, SpecialValuesAreTold) {
+  constexpr TypeParam kInf = std::numeric_limits<TypeParam>::infinity();
+  Number<TypeParam> number;
+  number.add(kInf);
+  EXPECT_EQ(number.special(), unsigned{kPlusInfinity});
+  number.add(-kInf);
+  EXPECT_EQ(number.special(), unsigned{kPlusInfinity | kMinusInfinity});
+  number.add(-std::numeric_limits<TypeParam>::quiet_NaN());
+  EXPECT_EQ(number.special(), unsigned{kPlusInfinity | kMinusInfinity | kNan});
+}
+
+}  // namespace
+}  // namespace reduce_bench::emu
