@@ -30,8 +30,24 @@ __device__ To bits_to(From from) {
 }
 }  // namespace detail
 
-/// *address = Op(*address, value), indivisibly; returns nothing. Where the update would not change
-/// the stored value (min, max) the loop ends without a swap, so contention fades.
+/// *address = Op(*address, value) by compare-and-swap, where `seen` was there a moment ago. Where
+/// the update would not change the stored value (min, max) the loop ends without a swap, so
+/// contention fades.
+template <class Op, class T>
+__device__ void combine_by_swap(T* address, detail::Word<T> seen, T value) {
+  using Word = detail::Word<T>;
+  Word* word = reinterpret_cast<Word*>(address);
+  for (;;) {
+    const T old = detail::bits_to<T>(seen);
+    const T combined = Op::combine(old, value);
+    if (combined == old) return;
+    const Word before = atomicCAS(word, seen, detail::bits_to<Word>(combined));
+    if (before == seen) return;
+    seen = before;
+  }
+}
+
+/// *address = Op(*address, value), indivisibly; returns nothing.
 template <class Op, class T>
 __device__ void atomic_combine(T* address, T value) {
   constexpr bool kInteger = std::is_integral_v<T>;
@@ -47,16 +63,7 @@ __device__ void atomic_combine(T* address, T value) {
     else atomicMax(address, value);
   } else {
     using Word = detail::Word<T>;
-    Word* word = reinterpret_cast<Word*>(address);
-    Word seen = *reinterpret_cast<volatile Word*>(address);
-    for (;;) {
-      const T old = detail::bits_to<T>(seen);
-      const T combined = Op::combine(old, value);
-      if (combined == old) return;
-      const Word before = atomicCAS(word, seen, detail::bits_to<Word>(combined));
-      if (before == seen) return;
-      seen = before;
-    }
+    combine_by_swap<Op>(address, *reinterpret_cast<volatile Word*>(address), value);
   }
 }
 

@@ -16,7 +16,7 @@
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
-#include "kernels/shared/private_table.hpp"
+#include "kernels/multireduce/onepass/hot_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
@@ -33,13 +33,6 @@ struct Policy {
   /// while these take no more than kMostBytesOfCopies, which are cleared and added up again.
   static constexpr unsigned kLog2MostCopies = 8;
   static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
-  /// Labels that a block looks at before it begins to find the hot ones.
-  static constexpr unsigned kSamplesPerThread = 4;
-  /// Labels that get an accumulator for each lane, at most: shared memory that copies lack.
-  static constexpr unsigned kMostHot = 64;
-  /// A label is hot if it has more samples than the sum of two limits: one in kHotShare of all
-  /// samples, and kUniformShares times its part of them if labels were uniform.
-  static constexpr unsigned kHotShare = 512, kUniformShares = 4;
 };
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
@@ -47,99 +40,6 @@ inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 constexpr std::size_t tile_inputs(std::size_t value_bytes) {
   return std::size_t{kWarpSize} * kPerLoad * Policy::label_loads(value_bytes);
 }
-
-/// Whether an update in shared memory is a loop of compare-and-swap.
-template <class T, class Op>
-inline constexpr bool kLoops =
-    std::is_floating_point_v<T> || (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
-
-/// The loops of float sums queue for a bucket that many threads update at once. Labels that are
-/// frequent in a sample of a block's inputs, the hot ones, get an accumulator for each lane; their
-/// buckets hold a mark instead of a sum.
-template <class T, class Op>
-inline constexpr bool kQueues = std::is_floating_point_v<T> && std::is_same_v<Op, Sum>;
-
-template <class T, class Op>
-struct HotTable : PrivateTable<T, Op> {
-  using Word = detail::Word<T>;
-  using Table = PrivateTable<T, Op>;
-  /// A signalling NaN, which no sum ever is; its low byte is the number of the hot label.
-  static constexpr Word kMark =
-      sizeof(T) == 4 ? 0xffa50000u : static_cast<Word>(0xfff4a500'00000000u);
-
-  T* lanes;         ///< [hot label][lane]
-  Label* hot;       ///< the hot labels
-  unsigned* count;  ///< labels found hot, of which kMostHot have room
-
-  static std::size_t bytes() {
-    return Policy::kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
-  }
-  __device__ HotTable(const Table& table)
-      : Table(table),
-        lanes(this->slots + this->size()),
-        hot(reinterpret_cast<Label*>(lanes + Policy::kMostHot * kWarpSize)),
-        count(hot + Policy::kMostHot) {}
-
-  /// Clears the table and marks the labels that are hot among the block's own, labels[0 ... n) with
-  /// n > 0. All threads must call this, and `add_to` too.
-  __device__ void clear(const Label* labels, std::size_t n) const {
-    const unsigned samples = blockDim.x * Policy::kSamplesPerThread;
-    if (n < 4 * samples) {  // too few inputs for queues
-      if (threadIdx.x == 0) *count = 0;
-      return Table::clear();
-    }
-    auto* seen = reinterpret_cast<unsigned*>(this->slots);
-    for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) seen[b] = 0;
-    if (threadIdx.x == 0) *count = 0;
-    __syncthreads();
-    for (unsigned s = threadIdx.x; s < samples; s += blockDim.x)
-      atomicAdd(&seen[labels[n * s / samples]], 1u);
-    __syncthreads();
-    const std::size_t often =
-        samples / Policy::kHotShare + Policy::kUniformShares * samples / this->buckets;
-    for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) {
-      if (seen[b] <= often) continue;
-      const unsigned h = atomicAdd(count, 1u);
-      if (h < Policy::kMostHot) hot[h] = static_cast<Label>(b);
-    }
-    __syncthreads();
-    Table::clear();
-    for (unsigned i = threadIdx.x; i < Policy::kMostHot * kWarpSize; i += blockDim.x)
-      lanes[i] = Op::template identity<T>();
-    for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x)
-      copy_of(i) = detail::bits_to<T>(static_cast<Word>(kMark | (i >> this->log2_copies)));
-    __syncthreads();
-  }
-  __device__ void add(unsigned bucket, T value) const {
-    T* slot = &this->slots[this->slot_of(bucket)];
-    const Word seen = *reinterpret_cast<volatile Word*>(slot);
-    if ((seen & ~Word{0xff}) == kMark)
-      slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
-    atomic_combine<Op>(slot, value);
-  }
-  template <bool kPairs>
-  __device__ void add_to(T* results) const {
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x) {
-      T sum = Op::template identity<T>();
-      if ((i & ((1u << this->log2_copies) - 1)) == 0)
-        for (unsigned lane = 0; lane < kWarpSize; ++lane)
-          sum = Op::combine(sum, lanes[(i >> this->log2_copies) * kWarpSize + lane]);
-      copy_of(i) = sum;
-    }
-    Table::template add_to<kPairs>(results);
-  }
-
- private:
-  __device__ unsigned hot_count() const {
-    return *count < Policy::kMostHot ? *count : Policy::kMostHot;
-  }
-  /// Slot i of the hot labels, one label's copies behind the other's.
-  __device__ T& copy_of(unsigned i) const {
-    const unsigned copies = 1u << this->log2_copies;
-    return this->slots[(std::size_t{hot[i / copies]} << this->log2_copies) + i % copies];
-  }
-};
 
 template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
 __global__ void __launch_bounds__(1024)
@@ -176,7 +76,8 @@ __global__ void __launch_bounds__(1024)
   clearing->begin(results, buckets, Op::template identity<T>());
   if constexpr (kHot) {
     const std::size_t first = n * blockIdx.x / gridDim.x;
-    table.clear(labels + first, n * (blockIdx.x + 1) / gridDim.x - first);
+    table.clear(n * (blockIdx.x + 1) / gridDim.x - first,
+                [&](std::size_t i) { return labels[first + i]; });
   } else {
     table.clear();
   }

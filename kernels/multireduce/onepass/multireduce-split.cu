@@ -1,0 +1,156 @@
+// onepass/multireduce-split: buckets split over groups of blocks that read the same inputs
+//
+// Source: this project.
+// Idea: buckets that do not fit into the shared memory of one SM fit into that of a few. A group of
+//   blocks has one copy of all buckets, each block its share, and every block reads all inputs of
+//   the group, at about the same time: device memory is read once, and the L2 cache serves the
+//   others. A block updates the buckets that are its own. Where most threads' four neighbours have
+//   one label, equal neighbours are combined in registers before. Updates that are compare-and-swap
+//   loops wait in a queue until there is one for every lane, and frequent labels have accumulators
+//   of their own as in onepass/multireduce.
+// Fixes: the limit of onepass/multireduce to the buckets that one block has room for, without the
+//   second pass over all inputs of partition/multireduce.
+// Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The
+//   first eight clear the results meanwhile.
+// Traffic: n labels and n values read from device memory, and `ways` times from the L2 cache; m
+//   results written. The groups' buckets are combined by atomics in the L2 cache.
+// Preconditions: the buckets fit into the shared memory of 16 blocks; the operator commutes.
+// Deviations: none, there is no publication.
+
+#include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/split_table.hpp"
+
+namespace reduce_bench::BACKEND::onepass_multireduce_split {
+
+using onepass_multireduce::HotTable;
+using onepass_multireduce::kLoops;
+using onepass_multireduce::kQueues;
+
+/// Inputs that a block takes at once.
+constexpr std::size_t tile_inputs(unsigned block, unsigned quads) {
+  return std::size_t{block} * kQuad * quads;
+}
+
+template <class T, class Op, unsigned kQuads>
+__global__ void __launch_bounds__(1024)
+    kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
+           bool aligned, unsigned buckets, unsigned ways, unsigned width, Clearing* clearing,
+           T* results) {
+  constexpr bool kQueued = kLoops<T, Op>;
+  using Plain = PrivateTable<T, Op>;
+  using Table = std::conditional_t<kQueues<T, Op>, HotTable<T, Op>, Plain>;
+  using Values = Vector16<T>;
+  constexpr unsigned kValueLoads = kQuad / Values::kCount;
+  const Share<kQueued> share(buckets, ways, blockIdx.x % ways, width);
+  const unsigned group = blockIdx.x / ways, groups = gridDim.x / ways;
+  // The queues come first, as their values must be aligned.
+  T* const memory = dynamic_shared<T>();
+  Queue<T> queue(memory);
+  T* const slots = kQueued ? reinterpret_cast<T*>(reinterpret_cast<std::byte*>(memory) +
+                                                  blockDim.x / kWarpSize * Queue<T>::kRoom *
+                                                      (sizeof(unsigned) + sizeof(T)))
+                           : memory;
+  const Table table{Plain{slots, width, 0}};
+  clearing->begin(results, buckets, Op::template identity<T>());
+  if constexpr (kQueues<T, Op>)
+    table.clear(n, [&](std::size_t i) { return share.place_of(labels[i]); });
+  else table.clear();
+
+  const auto put = [&](bool present, Label label, T value) {
+    const unsigned place = share.place_of(label);
+    const bool own = present && place < width;
+    if constexpr (kQueued) queue.put(own, place, value, table);
+    else if (own) table.add(place, value);
+  };
+  const std::size_t tile = std::size_t{blockDim.x} * kQuads;  // quads
+  const std::size_t tiles = aligned ? n / kQuad / tile : 0;
+  for (std::size_t t = group; t < tiles; t += groups) {
+    Vector16<Label> l[kQuads];
+    Values v[kQuads][kValueLoads];
+#pragma unroll
+    for (unsigned q = 0; q < kQuads; ++q) {
+      const std::size_t at = t * tile + q * blockDim.x + threadIdx.x;
+      l[q] = reinterpret_cast<const Vector16<Label>*>(labels)[at];
+#pragma unroll
+      for (unsigned part = 0; part < kValueLoads; ++part)
+        v[q][part] = reinterpret_cast<const Values*>(values)[at * kValueLoads + part];
+    }
+#pragma unroll
+    for (unsigned q = 0; q < kQuads; ++q) {
+      T value[kQuad];
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e)
+        value[e] = v[q][e / Values::kCount].at[e % Values::kCount];
+      put_quads<Op>(l[q].at, value, put);
+    }
+  }
+  // What no tile has, a warp at a time.
+  for (std::size_t i = tiles * tile * kQuad + std::size_t{group} * blockDim.x +
+                       threadIdx.x / kWarpSize * kWarpSize;
+       i < n; i += std::size_t{groups} * blockDim.x) {
+    const std::size_t at = i + threadIdx.x % kWarpSize;
+    const bool present = at < n;
+    put(present, present ? labels[at] : 0, present ? values[at] : Op::template identity<T>());
+  }
+  if constexpr (kQueued) queue.add_to(table);
+  clearing->wait();
+  if constexpr (kQueues<T, Op>) table.take_back_marks();
+  add_share_to<Op>(results, slots, share);
+}
+
+template <class T, class Op>
+SplitPlan plan_for(const Problem& p) {
+  std::size_t spare_bytes = 0;
+  if (kLoops<T, Op>) spare_bytes += Queue<T>::bytes(p.params.number("block"));
+  if constexpr (kQueues<T, Op>) spare_bytes += HotTable<T, Op>::bytes();
+  return split_plan<kLoops<T, Op>>(
+      p, sizeof(T), tile_inputs(p.params.number("block"), p.params.number("quads")), spare_bytes);
+}
+/// Whatever the type and the operator.
+SplitPlan plan_of(const Problem& p) {
+  return with_value_type(p.type, [&]<class T>() {
+    return p.op == Op::kSum ? plan_for<T, Sum>(p) : plan_for<T, Min>(p);
+  });
+}
+
+struct OnepassSplit {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    if (call.n() == 0)
+      return enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
+    const SplitPlan plan = plan_for<T, Op>(call.problem);
+    const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
+    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
+    with_value<1, 2, 4>(call.params().number("quads"), [&]<unsigned kQuads>() {
+      launch(kernel<T, Op, kQuads>, plan.on(call.stream), call.values(), call.labels(), call.n(),
+             aligned, static_cast<unsigned>(call.buckets()), plan.ways, plan.width,
+             call.template scratch<Clearing>(), call.results());
+    });
+  }
+};
+
+Variant variant() {
+  return {
+      .id = "onepass/multireduce-split",
+      .title = "buckets split over groups of blocks that read the same inputs",
+      .source = "reduce-bench",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kBeyond,
+      .params =
+          [] {
+            auto params = split_params();
+            params.push_back({"quads", "4", {"1", "2", "4"}, "loads of four labels in flight"});
+            return params;
+          }(),
+      .restriction = [](const Problem& p) { return split_restriction(p, plan_of(p)); },
+      // All of a group's inputs in one bucket, then the groups.
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const SplitPlan plan = plan_of(p);
+        return p.n / plan.groups + tile_inputs(plan.block, 4) + 2 * kWarpSize + plan.groups;
+      },
+      .workspace = [](const Problem&) { return clearing_workspace(); },
+      .enqueue = instantiate<OnepassSplit, BasicOps>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND::onepass_multireduce_split

@@ -1,0 +1,196 @@
+// Buckets that do not fit into the shared memory of one block: a group of blocks reads the same
+// inputs, and each block keeps its share of the buckets.
+#pragma once
+
+#include "kernels/shared/private_table.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// The shares of the buckets that the blocks of a group have. Every block has one range; or, with
+/// `kDealt`, pieces of kPiece neighbours are dealt out in turn, so that frequent labels that are
+/// neighbours do not all fall to one block.
+template <bool kDealt>
+struct Share {
+  static constexpr unsigned kPiece = 8;  ///< 4-byte results of a sector of device memory
+
+  unsigned buckets, ways, rank;
+  unsigned width;  ///< places for the buckets of one share
+
+  static unsigned width_of(std::size_t buckets, unsigned ways) {
+    const std::size_t pieces = ceil_div(buckets, kPiece);
+    return static_cast<unsigned>(ceil_div(kDealt ? pieces : buckets, ways) * (kDealt ? kPiece : 1));
+  }
+  /// The block's place in the share; beyond all places where the bucket belongs to another.
+  __device__ unsigned place_of(unsigned bucket) const {
+    if constexpr (!kDealt) return bucket - rank * width;
+    const unsigned piece = bucket / kPiece;
+    // piece / ways: exact while the product of both is below 2^32.
+    const auto turn = static_cast<unsigned>(static_cast<unsigned long long>(piece) * inverse >> 32);
+    return piece - turn * ways == rank ? turn * kPiece + bucket % kPiece : ~0u;
+  }
+  __device__ unsigned bucket_at(unsigned place) const {
+    if constexpr (!kDealt) return rank * width + place;
+    return (place / kPiece * ways + rank) * kPiece + place % kPiece;
+  }
+
+  __device__ Share(unsigned buckets_, unsigned ways_, unsigned rank_, unsigned width_)
+      : buckets(buckets_), ways(ways_), rank(rank_), width(width_), inverse(~0u / ways_ + 1) {}
+
+ private:
+  unsigned inverse;  ///< 2^32 / ways, rounded up; of 2 ways or more
+};
+
+/// Inputs of a warp that wait until there is one for every lane: a warp whose lanes have different
+/// shares would else go through as many updates, each with few lanes.
+template <class T>
+struct Queue {
+  static constexpr unsigned kRoom = 2 * kWarpSize;
+
+  unsigned* places;  ///< [kRoom], in shared memory
+  T* values;
+  unsigned begin = 0, count = 0;
+
+  static std::size_t bytes(unsigned block) {
+    return block / kWarpSize * kRoom * (sizeof(unsigned) + sizeof(T));
+  }
+  /// `memory`: bytes(blockDim.x) bytes.
+  __device__ explicit Queue(T* memory) {
+    const unsigned warp = threadIdx.x / kWarpSize;
+    values = memory + warp * kRoom;
+    places = reinterpret_cast<unsigned*>(memory + blockDim.x / kWarpSize * kRoom) + warp * kRoom;
+  }
+  /// Takes an input of every lane that has one, and adds those of a whole warp to the table if
+  /// there are as many. All lanes must call.
+  template <class Table>
+  __device__ void put(bool present, unsigned place, T value, const Table& table) {
+    const unsigned lane = threadIdx.x % kWarpSize;
+    const unsigned all = __ballot_sync(kAllLanes, present);
+    if (present) {
+      const auto before = static_cast<unsigned>(__popc(all & ((1u << lane) - 1)));
+      const unsigned at = (begin + count + before) % kRoom;
+      places[at] = place;
+      values[at] = value;
+    }
+    count += static_cast<unsigned>(__popc(all));
+    if (count >= kWarpSize) add_to(table);
+  }
+  /// Adds the oldest inputs, at most one for each lane. All lanes must call.
+  template <class Table>
+  __device__ void add_to(const Table& table) {
+    const unsigned lane = threadIdx.x % kWarpSize;
+    __syncwarp();
+    const unsigned place = places[begin + lane];
+    const T value = values[begin + lane];
+    __syncwarp();  // others may overwrite these now
+    if (lane < count) table.add(place, value);
+    begin = kWarpSize - begin;
+    count = count > kWarpSize ? count - kWarpSize : 0;
+  }
+};
+
+/// Inputs that a thread takes at once: neighbours, and the values of one 16-byte load of labels.
+inline constexpr unsigned kQuad = Vector16<Label>::kCount;
+
+/// Gives the quads of a warp to `put(present, label, value)`, which all lanes call together. Where
+/// most quads have one label each (runs, sorted labels, one label for all), neighbours with one
+/// label are combined before, in the thread and across lanes: a run costs one update.
+template <class Op, class T, class Put>
+__device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], Put&& put) {
+  constexpr int kMost = 3 * static_cast<int>(kWarpSize) / 4;
+  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+  const unsigned all_alike = __ballot_sync(kAllLanes, alike);
+  if (__popc(all_alike) < kMost) {
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) put(true, label[e], value[e]);
+    return;
+  }
+  const unsigned lane = threadIdx.x % kWarpSize;
+  T run = Op::combine(Op::combine(value[0], value[1]), Op::combine(value[2], value[3]));
+  const Label before = __shfl_up_sync(kAllLanes, label[0], 1);
+  const bool goes_on =
+      lane > 0 && alike && (all_alike >> (lane - 1) & 1) != 0 && before == label[0];
+  const unsigned go_on = __ballot_sync(kAllLanes, goes_on);
+  // The lanes of the run before this one: those down to the last that does not go on.
+  const auto reach =
+      static_cast<unsigned>(__clz(static_cast<int>(~go_on << (kWarpSize - 1 - lane))));
+#pragma unroll
+  for (unsigned offset = 1; offset < kWarpSize; offset *= 2) {
+    const T earlier = __shfl_up_sync(kAllLanes, run, offset);
+    if (offset <= reach) run = Op::combine(earlier, run);
+  }
+  const bool ends = lane == kWarpSize - 1 || (go_on >> (lane + 1) & 1) == 0;
+  put(alike && ends, label[0], run);
+  if (all_alike == kAllLanes) return;
+#pragma unroll
+  for (unsigned e = 0; e < kQuad; ++e) put(!alike, label[e], value[e]);
+}
+
+/// Adds a block's share to the results. Blocks start at different places, so that they do not queue
+/// for the same results.
+template <class Op, class T, bool kDealt>
+__device__ void add_share_to(T* results, const T* slots, const Share<kDealt>& share) {
+  __syncthreads();
+  const unsigned start =
+      static_cast<unsigned>(static_cast<unsigned long long>(share.width) * blockIdx.x / gridDim.x);
+  for (unsigned i = threadIdx.x; i < share.width; i += blockDim.x) {
+    const unsigned place = i + start < share.width ? i + start : i + start - share.width;
+    const unsigned bucket = share.bucket_at(place);
+    if (bucket < share.buckets && slots[place] != Op::template identity<T>())
+      atomic_combine<Op>(&results[bucket], slots[place]);
+  }
+}
+
+/// A launch of groups of `ways` blocks, one block per SM.
+struct SplitPlan {
+  unsigned ways, width, block, groups;
+  std::size_t shared_bytes;
+
+  LaunchShape on(const Stream& stream) const {
+    return {groups * ways, block, shared_bytes, stream};
+  }
+};
+
+inline constexpr unsigned kMostWays = 16;
+
+/// `spare_bytes`: shared memory that a block needs beside its share. `tile`: inputs that a block
+/// takes at once. The ways are the fewest for which a share fits, or kMostWays + 1 if none does.
+template <bool kDealt>
+SplitPlan split_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
+                     std::size_t spare_bytes) {
+  SplitPlan plan{};
+  plan.block = p.params.number("block");
+  const auto fit = [&](unsigned ways) {
+    plan.ways = ways;
+    plan.width = Share<kDealt>::width_of(p.buckets, ways);
+    plan.shared_bytes = plan.width * element_bytes + spare_bytes;
+    return plan.shared_bytes <= p.device.max_shared_bytes_per_block;
+  };
+  if (!p.params.is("ways", "auto")) {
+    if (!fit(p.params.number("ways"))) plan.ways = kMostWays + 1;
+  } else {
+    unsigned ways = 2;
+    while (ways <= kMostWays && !fit(ways)) ++ways;
+    plan.ways = ways;
+  }
+  plan.groups = static_cast<unsigned>(
+      std::clamp<std::size_t>(ceil_div(p.n, tile), 1, std::max(p.device.sm_count / plan.ways, 1u)));
+  return plan;
+}
+
+inline std::string split_restriction(const Problem& p, const SplitPlan& plan) {
+  if (plan.ways <= kMostWays) return {};
+  const bool any = p.params.is("ways", "auto");
+  return std::to_string(p.buckets) + " buckets do not fit into the shared memory of " +
+         (any ? std::to_string(kMostWays) : p.params.text("ways")) + " blocks, of " +
+         std::to_string(p.device.max_shared_bytes_per_block) + " bytes each";
+}
+
+inline std::vector<ParamSpec> split_params() {
+  return {{"block", "1024", {"512", "1024"}, "threads"},
+          {"ways",
+           "auto",
+           {"auto", "2", "3", "4", "5", "6", "8", "12"},
+           "blocks that share the buckets and read the same inputs; auto: as few as have room"}};
+}
+
+}  // namespace reduce_bench::BACKEND
