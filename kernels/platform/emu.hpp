@@ -94,6 +94,11 @@ UNTRACED T* dynamic_shared() {
   return static_cast<T*>(detail::current_block->shared);
 }
 
+template <class T>
+UNTRACED T* held_shared(T* array) {
+  return array;
+}
+
 void __syncthreads(Where where = Where::current());
 int __syncthreads_or(int predicate, Where where = Where::current());
 int __syncthreads_and(int predicate, Where where = Where::current());

@@ -11,7 +11,7 @@
 // shared_bytes, stream}, args...)` stands for <<<>>>, `dynamic_shared<T>()` for extern __shared__
 // (static __shared__ is not used: give dynamic_shared a struct), the host side is reached by
 // `copy_to_host` and `enqueue_host_function`, and what is inline PTX for CUDA are functions
-// (`load_ahead`, `load_volatile`, `store_volatile`, `cluster_rank`, `cluster_sync`,
+// (`held_shared`, `load_ahead`, `load_volatile`, `store_volatile`, `cluster_rank`, `cluster_sync`,
 // `cluster_shared`).
 #pragma once
 

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(1024)
            unsigned width, Clearing* clearing, Count* counts) {
   const Share<false> share(buckets, ways, blockIdx.x % ways, width);
   const unsigned group = blockIdx.x / ways, groups = gridDim.x / ways;
-  const PrivateTable<Count, Sum> table{dynamic_shared<Count>(), width, 0};
+  const PrivateTable<Count, Sum> table{held_shared(dynamic_shared<Count>()), width, 0};
   clearing->begin(counts, buckets, Count{0});
   table.clear();
 

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(1024)
   const Share<kQueued> share(buckets, ways, blockIdx.x % ways, width);
   const unsigned group = blockIdx.x / ways, groups = gridDim.x / ways;
   // The queues come first, as their values must be aligned.
-  T* const memory = dynamic_shared<T>();
+  T* const memory = held_shared(dynamic_shared<T>());
   Queue<T> queue(memory);
   T* const slots = kQueued ? reinterpret_cast<T*>(reinterpret_cast<std::byte*>(memory) +
                                                   blockDim.x / kWarpSize * Queue<T>::kRoom *

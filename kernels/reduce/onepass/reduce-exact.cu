@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kBlock)
   using Input = Chunks<T, kBlock, Policy<T>::kLoads, kAhead>;
   using Memory = SharedMemory<T, kBlock>;
   constexpr unsigned kWarps = kBlock / kWarpSize;
-  Memory& memory = *dynamic_shared<Memory>();
+  Memory& memory = *held_shared(dynamic_shared<Memory>());
   const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
   const Input input(values, n, head);
 
