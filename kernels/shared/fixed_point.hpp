@@ -61,8 +61,9 @@ struct FixedPoint {
     const unsigned position = Format::position(bits), shift = position % kWordBits;
     const auto digits = static_cast<unsigned long long>(Format::digits(bits));
     long long* const to = words + position / kWordBits * stride;
+    const long long sign = negative ? -1 : 0;  // x ^ sign - sign is -x or x without a branch
     const auto add_word = [&](unsigned word, unsigned amount) {
-      to[word * stride] += negative ? -static_cast<long long>(amount) : amount;
+      to[word * stride] += (static_cast<long long>(amount) ^ sign) - sign;
     };
     const unsigned long long low = digits << shift;
     add_word(0, static_cast<unsigned>(low));

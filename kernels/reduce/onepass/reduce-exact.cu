@@ -188,12 +188,14 @@ __global__ void __launch_bounds__(kBlock)
   const Window<T> window(sample_of(input.vectors, input.count), digits);
   Sums<T> sums[Input::Vec::kCount];
   bool has_outside = false;
-  const auto add_outside = [&](T value) {
+  unsigned special = 0;
+  const auto open_outside = [&] {
     if (!has_outside)
       for (unsigned k = 0; k < FixedPoint<T>::kWords; ++k) memory.outside[k][threadIdx.x] = 0;
     has_outside = true;
-    const unsigned special = FixedPoint<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
-    if (special != 0) atomicOr(&all_spilled->special, special);
+  };
+  const auto add_outside = [&](T value) {
+    special |= FixedPoint<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
   };
   for (; chunk <= input.chunks; chunk += gridDim.x, load()) {
     bool inside = true;
@@ -209,6 +211,7 @@ __global__ void __launch_bounds__(kBlock)
         for (unsigned e = 0; e < Input::Vec::kCount; ++e) sums[e].add(vector.at[e], window);
       }
     } else {
+      open_outside();
 #pragma unroll
       for (const auto& vector : loads) {
 #pragma unroll
@@ -222,10 +225,15 @@ __global__ void __launch_bounds__(kBlock)
     const std::size_t edge = threadIdx.x < head ? threadIdx.x : tail + threadIdx.x - head;
     if (edge < n) {
       const T value = values[edge];
-      if (window.has(value)) sums[0].add(value, window);
-      else add_outside(value);
+      if (window.has(value)) {
+        sums[0].add(value, window);
+      } else {
+        open_outside();
+        add_outside(value);
+      }
     }
   }
+  if (special != 0) atomicOr(&all_spilled->special, special);
 #pragma unroll
   for (unsigned e = 1; e < Input::Vec::kCount; ++e) sums[0].add(sums[e]);
   long long amounts[kParts<T>];
@@ -248,8 +256,7 @@ __global__ void __launch_bounds__(kBlock)
     tag = memory.tags[lane < kWarps ? lane : 0];
     tag = kReady | of_any(tag, kNotMinusZero) | of_any(tag, kSpilled);
     if (!has_taken && (tag & kSpilled) != 0) {
-      if (!has_outside)
-        for (unsigned k = 0; k < FixedPoint<T>::kWords; ++k) memory.outside[k][threadIdx.x] = 0;
+      open_outside();
       spill(memory, all_spilled);
       __threadfence();
     }
