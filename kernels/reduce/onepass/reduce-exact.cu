@@ -80,25 +80,32 @@ struct SharedMemory {
   long long outside[FixedPoint<T>::kWords][kBlock];  ///< a number of fixed point for each thread
 };
 
-/// The key of the largest of some finite values from four places of the input, the same for every
-/// warp; that of 1 if they are all zero.
+/// The exponent's field of the largest of some finite values from four places of the input, the same
+/// for every warp; that of 1 if they are all zero.
 template <class T>
 __device__ unsigned sample_of(const Vector16<T>* vectors, std::size_t count) {
   constexpr unsigned kPlaces = 4, kVectors = kWarpSize / kPlaces;
-  constexpr unsigned kInfinity = FloatFormat<T>::kSpecial << Window<T>::kFieldInKey;
   const unsigned lane = threadIdx.x % kWarpSize;
-  unsigned largest = 0;
+  std::int32_t largest = -1;
   if (count >= kVectors) {
     const Vector16<T> sample =
         vectors[(count - kVectors) * (lane / kVectors) / (kPlaces - 1) + lane % kVectors];
 #pragma unroll
     for (const T& value : sample.at) {
-      const unsigned key = Window<T>::key(value);
-      if (key < kInfinity && key > largest) largest = key;
+      const unsigned key = Window<T>::key(value), field = key >> Window<T>::kFieldInKey;
+      if (key != 0 && field != FloatFormat<T>::kSpecial)
+        largest = Max::combine(largest, static_cast<std::int32_t>(field));
     }
   }
-  largest = __reduce_max_sync(kAllLanes, largest);
-  return largest == 0 ? Window<T>::key(T{1}) : largest;
+  if constexpr (onepass_reduce::kOneInstruction<Max, std::int32_t>) {
+    largest = onepass_reduce::fold_by_instruction<Max>(largest);
+  } else {
+#pragma unroll
+    for (unsigned offset = 1; offset < kWarpSize; offset *= 2)
+      largest =
+          Max::combine(largest, __shfl_xor_sync(kAllLanes, largest, static_cast<int>(offset)));
+  }
+  return largest < 0 ? FloatFormat<T>::kSpecial / 2 : static_cast<unsigned>(largest);
 }
 
 /// Adds the threads' numbers of fixed point to those of all blocks. All threads must call this.

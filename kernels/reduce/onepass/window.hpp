@@ -48,13 +48,12 @@ struct Window {
   }
   static constexpr unsigned kFieldInKey = sizeof(T) == 4 ? 24 : 21;
 
-  /// A window that has the values from 2^kBelow times smaller than `sample` on, the key of one of
-  /// the larger values.
-  __device__ Window(unsigned sample, const Digits& digits) {
+  /// A window that has the values from 2^kBelow times smaller than one of the larger values on, whose
+  /// exponent has this field.
+  __device__ Window(unsigned field, const Digits& digits) {
     constexpr unsigned kBelow = 40;
     // Doubles must have room for the sum of the first parts, and for the first cut.
     constexpr unsigned kTop = sizeof(T) == 4 ? ~0u : Format::kPositions;
-    const unsigned field = sample >> kFieldInKey;
     const unsigned all = digits.all<T>();
     unsigned low = field > kBelow + 1 ? field - 1 - kBelow : 0;
     if (low > kTop - all) low = kTop - all;
