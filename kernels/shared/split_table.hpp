@@ -50,7 +50,7 @@ struct Queue {
   T* values;
   unsigned begin = 0, count = 0;
 
-  static std::size_t bytes(unsigned block) {
+  __host__ __device__ static std::size_t bytes(unsigned block) {
     return block / kWarpSize * kRoom * (sizeof(unsigned) + sizeof(T));
   }
   /// `memory`: bytes(blockDim.x) bytes.
@@ -189,7 +189,7 @@ inline std::vector<ParamSpec> split_params() {
   return {{"block", "1024", {"512", "1024"}, "threads"},
           {"ways",
            "auto",
-           {"auto", "2", "3", "4", "5", "6", "8", "12"},
+           {"auto", "2", "3", "4", "5", "6", "8"},
            "blocks that share the buckets and read the same inputs; auto: as few as have room"}};
 }
 

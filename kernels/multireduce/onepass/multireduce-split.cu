@@ -26,10 +26,14 @@ using onepass_multireduce::HotTable;
 using onepass_multireduce::kLoops;
 using onepass_multireduce::kQueues;
 
-/// Inputs that a block takes at once.
-constexpr std::size_t tile_inputs(unsigned block, unsigned quads) {
-  return std::size_t{block} * kQuad * quads;
-}
+struct Policy {
+  /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what loops of
+  /// compare-and-swap need leave registers for half as many.
+  template <class T, class Op>
+  static constexpr unsigned quads(unsigned quads) {
+    return kLoops<T, Op> || sizeof(T) == 8 ? (quads + 1) / 2 : quads;
+  }
+};
 
 template <class T, class Op, unsigned kQuads>
 __global__ void __launch_bounds__(1024)
@@ -46,10 +50,8 @@ __global__ void __launch_bounds__(1024)
   // The queues come first, as their values must be aligned.
   T* const memory = held_shared(dynamic_shared<T>());
   Queue<T> queue(memory);
-  T* const slots = kQueued ? reinterpret_cast<T*>(reinterpret_cast<std::byte*>(memory) +
-                                                  blockDim.x / kWarpSize * Queue<T>::kRoom *
-                                                      (sizeof(unsigned) + sizeof(T)))
-                           : memory;
+  auto* const behind = reinterpret_cast<std::byte*>(memory) + Queue<T>::bytes(blockDim.x);
+  T* const slots = kQueued ? reinterpret_cast<T*>(behind) : memory;
   const Table table{Plain{slots, width, 0}};
   clearing->begin(results, buckets, Op::template identity<T>());
   if constexpr (kQueues<T, Op>)
@@ -100,11 +102,13 @@ __global__ void __launch_bounds__(1024)
 
 template <class T, class Op>
 SplitPlan plan_for(const Problem& p) {
+  const unsigned block = p.params.number("block");
   std::size_t spare_bytes = 0;
-  if (kLoops<T, Op>) spare_bytes += Queue<T>::bytes(p.params.number("block"));
+  if (kLoops<T, Op>) spare_bytes += Queue<T>::bytes(block);
   if constexpr (kQueues<T, Op>) spare_bytes += HotTable<T, Op>::bytes();
-  return split_plan<kLoops<T, Op>>(
-      p, sizeof(T), tile_inputs(p.params.number("block"), p.params.number("quads")), spare_bytes);
+  const std::size_t tile =
+      std::size_t{block} * kQuad * Policy::quads<T, Op>(p.params.number("quads"));
+  return split_plan<kLoops<T, Op>>(p, sizeof(T), tile, spare_bytes);
 }
 /// Whatever the type and the operator.
 SplitPlan plan_of(const Problem& p) {
@@ -121,11 +125,14 @@ struct OnepassSplit {
     const SplitPlan plan = plan_for<T, Op>(call.problem);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    with_value<1, 2, 4>(call.params().number("quads"), [&]<unsigned kQuads>() {
+    const auto enqueue_quads = [&]<unsigned kQuads>() {
       launch(kernel<T, Op, kQuads>, plan.on(call.stream), call.values(), call.labels(), call.n(),
              aligned, static_cast<unsigned>(call.buckets()), plan.ways, plan.width,
              call.template scratch<Clearing>(), call.results());
-    });
+    };
+    const unsigned quads = Policy::quads<T, Op>(call.params().number("quads"));
+    if constexpr (Policy::quads<T, Op>(4) == 2) with_value<1, 2>(quads, enqueue_quads);
+    else with_value<1, 2, 4>(quads, enqueue_quads);
   }
 };
 
@@ -139,14 +146,18 @@ Variant variant() {
       .params =
           [] {
             auto params = split_params();
-            params.push_back({"quads", "4", {"1", "2", "4"}, "loads of four labels in flight"});
+            params.push_back({"quads",
+                              "4",
+                              {"1", "2", "4"},
+                              "16-byte loads of labels in flight per thread; of 8-byte values and "
+                              "where updates are loops half as many"});
             return params;
           }(),
       .restriction = [](const Problem& p) { return split_restriction(p, plan_of(p)); },
       // All of a group's inputs in one bucket, then the groups.
       .depth = [](const Problem& p) -> std::uint64_t {
         const SplitPlan plan = plan_of(p);
-        return p.n / plan.groups + tile_inputs(plan.block, 4) + 2 * kWarpSize + plan.groups;
+        return p.n / plan.groups + std::size_t{plan.block} * kQuad * 4 + kWarpSize + plan.groups;
       },
       .workspace = [](const Problem&) { return clearing_workspace(); },
       .enqueue = instantiate<OnepassSplit, BasicOps>(),
