@@ -16,7 +16,10 @@ namespace {
 template <class T>
 class Number {
  public:
-  void add(T value) { special_ |= FixedPoint<T>::add(words_.data(), 1, value); }
+  void add(T value) {
+    special_ |= FixedPoint<T>::special_of(value);
+    FixedPoint<T>::add(words_.data(), 1, value);
+  }
   void add_amount(unsigned position, long long amount) {
     FixedPoint<T>::add_amount(words_.data(), position, amount);
   }

@@ -50,18 +50,22 @@ struct FixedPoint {
   static constexpr unsigned kWords =
       (Format::kPositions - 1) / kWordBits + (Format::kDigits + kWordBits - 2) / kWordBits + 1;
 
-  /// Adds a value to words that lie `stride` apart. Returns what of it is special instead.
-  __device__ static unsigned add(long long* words, unsigned stride, T value) {
+  /// What of a value is special. No branches: a warp's values differ.
+  __device__ static unsigned special_of(T value) {
     const Bits bits = detail::bits_to<Bits>(value);
-    const bool negative = Format::is_negative(bits);
-    if (Format::field(bits) == Format::kSpecial) {
-      if (value != value) return kNan;
-      return negative ? kMinusInfinity : kPlusInfinity;
-    }
+    const unsigned infinity = Format::is_negative(bits) ? kMinusInfinity : kPlusInfinity;
+    const unsigned special = value != value ? unsigned{kNan} : infinity;
+    return Format::field(bits) == Format::kSpecial ? special : 0;
+  }
+  /// Adds a value to words that lie `stride` apart; nothing of a special one.
+  __device__ static void add(long long* words, unsigned stride, T value) {
+    const Bits bits = detail::bits_to<Bits>(value);
     const unsigned position = Format::position(bits), shift = position % kWordBits;
-    const auto digits = static_cast<unsigned long long>(Format::digits(bits));
+    const auto digits = static_cast<unsigned long long>(
+        Format::field(bits) == Format::kSpecial ? Bits{0} : Format::digits(bits));
     long long* const to = words + position / kWordBits * stride;
-    const long long sign = negative ? -1 : 0;  // x ^ sign - sign is -x or x without a branch
+    // x ^ sign - sign is -x or x without a branch.
+    const long long sign = Format::is_negative(bits) ? -1 : 0;
     const auto add_word = [&](unsigned word, unsigned amount) {
       to[word * stride] += (static_cast<long long>(amount) ^ sign) - sign;
     };
@@ -70,7 +74,6 @@ struct FixedPoint {
     add_word(1, static_cast<unsigned>(low >> kWordBits));
     if constexpr (sizeof(T) == 8)
       add_word(2, static_cast<unsigned>(shift == 0 ? 0 : digits >> (2 * kWordBits - shift)));
-    return 0;
   }
   /// Adds an amount in units of a position: to word position / kWordBits and the two above.
   __device__ static void add_amount(long long* words, unsigned position, long long amount) {
@@ -78,18 +81,19 @@ struct FixedPoint {
     const unsigned shift = position % kWordBits;
     const unsigned long long low = static_cast<unsigned long long>(static_cast<unsigned>(amount))
                                    << shift;
-    // No shift of a negative number: it has no left shift in C++17.
-    const long long high = (amount >> kWordBits) * (1ll << shift);
+    const long long high = amount >> kWordBits << shift;
     to[0] += static_cast<unsigned>(low);
     to[1] += static_cast<long long>(low >> kWordBits) + static_cast<unsigned>(high);
     to[2] += high >> kWordBits;
   }
 
-  /// The number in words[first ... last), rounded to the nearest float, of two to the even one. All
+  /// The number in words[first ... last), rounded to the nearest float, of two to the even one. Not
+  /// unrolled, since with cold caches a launch waits for its instructions, too. All
   /// carries must fit into the last word. The words are changed.
   __device__ static T round(long long* words, unsigned first, unsigned last, T zero) {
     constexpr long long kMask = 0xffffffff;
     long long carry = 0;
+#pragma unroll 1
     for (unsigned k = first; k < last; ++k) {
       carry += words[k];
       words[k] = carry & kMask;
@@ -98,6 +102,7 @@ struct FixedPoint {
     const bool negative = carry < 0;
     if (negative) {
       carry = 1;
+#pragma unroll 1
       for (unsigned k = first; k < last; ++k) {
         carry += ~words[k] & kMask;
         words[k] = carry & kMask;
@@ -105,6 +110,7 @@ struct FixedPoint {
       }
     }
     unsigned top = last;
+#pragma unroll 1
     while (top > first && words[top - 1] == 0) --top;
     if (top == first) return zero;
     --top;
@@ -119,6 +125,7 @@ struct FixedPoint {
     const unsigned long long front =
         unused == 0 ? pair : pair << unused | third >> (kWordBits - unused);
     bool more = third << unused != 0;
+#pragma unroll 1
     for (unsigned k = first; k + 2 < top; ++k) more = more || words[k] != 0;
     const unsigned highest =
         top * kWordBits + kWordBits - 1 - unused;  // position of the first digit

@@ -6,6 +6,15 @@
 
 namespace reduce_bench::BACKEND {
 
+/// Chosen on an H200 (docs/kernels/onepass-multireduce-split.md).
+struct SplitPolicy {
+  /// Shared memory of a block's share, at most: what is left of an SM's is its L1 cache, through
+  /// which all loads in flight go.
+  static constexpr std::size_t kMostShareBytes = 180 * 1024;
+  /// Blocks of a group, at most.
+  static constexpr unsigned kMostWays = 16;
+};
+
 /// The shares of the buckets that the blocks of a group have. Every block has one range; or, with
 /// `kDealt`, pieces of kPiece neighbours are dealt out in turn, so that frequent labels that are
 /// neighbours do not all fall to one block.
@@ -38,54 +47,6 @@ struct Share {
 
  private:
   unsigned inverse;  ///< 2^32 / ways, rounded up; of 2 ways or more
-};
-
-/// Inputs of a warp that wait until there is one for every lane: a warp whose lanes have different
-/// shares would else go through as many updates, each with few lanes.
-template <class T>
-struct Queue {
-  static constexpr unsigned kRoom = 2 * kWarpSize;
-
-  unsigned* places;  ///< [kRoom], in shared memory
-  T* values;
-  unsigned begin = 0, count = 0;
-
-  __host__ __device__ static std::size_t bytes(unsigned block) {
-    return block / kWarpSize * kRoom * (sizeof(unsigned) + sizeof(T));
-  }
-  /// `memory`: bytes(blockDim.x) bytes.
-  __device__ explicit Queue(T* memory) {
-    const unsigned warp = threadIdx.x / kWarpSize;
-    values = memory + warp * kRoom;
-    places = reinterpret_cast<unsigned*>(memory + blockDim.x / kWarpSize * kRoom) + warp * kRoom;
-  }
-  /// Takes an input of every lane that has one, and adds those of a whole warp to the table if
-  /// there are as many. All lanes must call.
-  template <class Table>
-  __device__ void put(bool present, unsigned place, T value, const Table& table) {
-    const unsigned lane = threadIdx.x % kWarpSize;
-    const unsigned all = __ballot_sync(kAllLanes, present);
-    if (present) {
-      const auto before = static_cast<unsigned>(__popc(all & ((1u << lane) - 1)));
-      const unsigned at = (begin + count + before) % kRoom;
-      places[at] = place;
-      values[at] = value;
-    }
-    count += static_cast<unsigned>(__popc(all));
-    if (count >= kWarpSize) add_to(table);
-  }
-  /// Adds the oldest inputs, at most one for each lane. All lanes must call.
-  template <class Table>
-  __device__ void add_to(const Table& table) {
-    const unsigned lane = threadIdx.x % kWarpSize;
-    __syncwarp();
-    const unsigned place = places[begin + lane];
-    const T value = values[begin + lane];
-    __syncwarp();  // others may overwrite these now
-    if (lane < count) table.add(place, value);
-    begin = kWarpSize - begin;
-    count = count > kWarpSize ? count - kWarpSize : 0;
-  }
 };
 
 /// Inputs that a thread takes at once: neighbours, and the values of one 16-byte load of labels.
@@ -143,14 +104,13 @@ __device__ void add_share_to(T* results, const T* slots, const Share<kDealt>& sh
 /// A launch of groups of `ways` blocks, one block per SM.
 struct SplitPlan {
   unsigned ways, width, block, groups;
+  bool fits;  ///< whether each block has room for its share
   std::size_t shared_bytes;
 
   LaunchShape on(const Stream& stream) const {
     return {groups * ways, block, shared_bytes, stream};
   }
 };
-
-inline constexpr unsigned kMostWays = 16;
 
 /// `spare_bytes`: shared memory that a block needs beside its share. `tile`: inputs that a block
 /// takes at once. The ways are the fewest for which a share fits, or kMostWays + 1 if none does.
@@ -159,30 +119,28 @@ SplitPlan split_plan(const Problem& p, std::size_t element_bytes, std::size_t ti
                      std::size_t spare_bytes) {
   SplitPlan plan{};
   plan.block = p.params.number("block");
-  const auto fit = [&](unsigned ways) {
+  const std::size_t most =
+      std::min(p.device.max_shared_bytes_per_block, SplitPolicy::kMostShareBytes);
+  const auto fits = [&](unsigned ways) {
     plan.ways = ways;
     plan.width = Share<kDealt>::width_of(p.buckets, ways);
     plan.shared_bytes = plan.width * element_bytes + spare_bytes;
-    return plan.shared_bytes <= p.device.max_shared_bytes_per_block;
+    return plan.shared_bytes <= most;
   };
-  if (!p.params.is("ways", "auto")) {
-    if (!fit(p.params.number("ways"))) plan.ways = kMostWays + 1;
-  } else {
-    unsigned ways = 2;
-    while (ways <= kMostWays && !fit(ways)) ++ways;
-    plan.ways = ways;
-  }
+  const bool any = p.params.is("ways", "auto");
+  unsigned ways = any ? 2 : p.params.number("ways");
+  const unsigned last = any ? SplitPolicy::kMostWays : ways;
+  while (!fits(ways) && ways < last) ++ways;
+  plan.fits = fits(ways);
   plan.groups = static_cast<unsigned>(
       std::clamp<std::size_t>(ceil_div(p.n, tile), 1, std::max(p.device.sm_count / plan.ways, 1u)));
   return plan;
 }
 
 inline std::string split_restriction(const Problem& p, const SplitPlan& plan) {
-  if (plan.ways <= kMostWays) return {};
-  const bool any = p.params.is("ways", "auto");
+  if (plan.fits) return {};
   return std::to_string(p.buckets) + " buckets do not fit into the shared memory of " +
-         (any ? std::to_string(kMostWays) : p.params.text("ways")) + " blocks, of " +
-         std::to_string(p.device.max_shared_bytes_per_block) + " bytes each";
+         std::to_string(plan.ways) + " blocks";
 }
 
 inline std::vector<ParamSpec> split_params() {

@@ -40,6 +40,7 @@ struct HotTable : PrivateTable<T, Op> {
   T* lanes;         ///< [hot label][lane]
   Label* hot;       ///< the hot labels
   unsigned* count;  ///< labels found hot, of which kMostHot have room
+  bool any = false;
 
   static std::size_t bytes() {
     return HotPolicy::kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
@@ -54,7 +55,7 @@ struct HotTable : PrivateTable<T, Op> {
   /// which bucket_at(i) is the i-th one's bucket; none of the table's where it is beyond all. All
   /// threads must call this, and `add_to` too.
   template <class BucketAt>
-  __device__ void clear(std::size_t n, BucketAt&& bucket_at) const {
+  __device__ void clear(std::size_t n, BucketAt&& bucket_at) {
     const unsigned samples = blockDim.x * HotPolicy::kSamplesPerThread;
     if (n < 4 * samples) {  // too few inputs for queues
       if (threadIdx.x == 0) *count = 0;
@@ -82,16 +83,18 @@ struct HotTable : PrivateTable<T, Op> {
       lanes[i] = Op::template identity<T>();
     for (unsigned i = threadIdx.x; i < hot_count() << this->log2_copies; i += blockDim.x)
       copy_of(i) = detail::bits_to<T>(static_cast<Word>(kMark | (i >> this->log2_copies)));
+    any = *count > 0;
     __syncthreads();
   }
+  /// Without hot labels the loop begins with what is read here. With them it would seldom end at
+  /// once, as other lanes' loops come between; the compiler's own loop is the faster one then.
   __device__ void add(unsigned bucket, T value) const {
     T* slot = &this->slots[this->slot_of(bucket)];
-    Word seen = *reinterpret_cast<volatile Word*>(slot);
-    if ((seen & ~Word{0xff}) == kMark) {
+    const Word seen = *reinterpret_cast<volatile Word*>(slot);
+    if (!any) return combine_by_swap<Op>(slot, seen, value);
+    if ((seen & ~Word{0xff}) == kMark)
       slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
-      seen = *reinterpret_cast<volatile Word*>(slot);
-    }
-    combine_by_swap<Op>(slot, seen, value);
+    atomic_combine<Op>(slot, value);
   }
   template <bool kPairs>
   __device__ void add_to(T* results) const {

@@ -5,9 +5,10 @@
 //   blocks has one copy of all buckets, each block its share, and every block reads all inputs of
 //   the group, at about the same time: device memory is read once, and the L2 cache serves the
 //   others. A block updates the buckets that are its own. Where most threads' four neighbours have
-//   one label, equal neighbours are combined in registers before. Updates that are compare-and-swap
-//   loops wait in a queue until there is one for every lane, and frequent labels have accumulators
-//   of their own as in onepass/multireduce.
+//   one label, equal neighbours are combined in registers before. For float sums, whose updates are
+//   loops of compare-and-swap, frequent labels have accumulators of their own as in
+//   onepass/multireduce, and buckets are dealt out to the blocks in small pieces, so that frequent
+//   labels that are neighbours do not all fall to one.
 // Fixes: the limit of onepass/multireduce to the buckets that one block has room for, without the
 //   second pass over all inputs of partition/multireduce.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The
@@ -40,29 +41,22 @@ __global__ void __launch_bounds__(1024)
     kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
            bool aligned, unsigned buckets, unsigned ways, unsigned width, Clearing* clearing,
            T* results) {
-  constexpr bool kQueued = kLoops<T, Op>;
+  constexpr bool kHot = kQueues<T, Op>;
   using Plain = PrivateTable<T, Op>;
-  using Table = std::conditional_t<kQueues<T, Op>, HotTable<T, Op>, Plain>;
+  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
   using Values = Vector16<T>;
   constexpr unsigned kValueLoads = kQuad / Values::kCount;
-  const Share<kQueued> share(buckets, ways, blockIdx.x % ways, width);
+  const Share<kHot> share(buckets, ways, blockIdx.x % ways, width);
   const unsigned group = blockIdx.x / ways, groups = gridDim.x / ways;
-  // The queues come first, as their values must be aligned.
-  T* const memory = held_shared(dynamic_shared<T>());
-  Queue<T> queue(memory);
-  auto* const behind = reinterpret_cast<std::byte*>(memory) + Queue<T>::bytes(blockDim.x);
-  T* const slots = kQueued ? reinterpret_cast<T*>(behind) : memory;
-  const Table table{Plain{slots, width, 0}};
+  T* const slots = held_shared(dynamic_shared<T>());
+  Table table{Plain{slots, width, 0}};
   clearing->begin(results, buckets, Op::template identity<T>());
-  if constexpr (kQueues<T, Op>)
-    table.clear(n, [&](std::size_t i) { return share.place_of(labels[i]); });
+  if constexpr (kHot) table.clear(n, [&](std::size_t i) { return share.place_of(labels[i]); });
   else table.clear();
 
   const auto put = [&](bool present, Label label, T value) {
     const unsigned place = share.place_of(label);
-    const bool own = present && place < width;
-    if constexpr (kQueued) queue.put(own, place, value, table);
-    else if (own) table.add(place, value);
+    if (present && place < width) table.add(place, value);
   };
   const std::size_t tile = std::size_t{blockDim.x} * kQuads;  // quads
   const std::size_t tiles = aligned ? n / kQuad / tile : 0;
@@ -94,9 +88,8 @@ __global__ void __launch_bounds__(1024)
     const bool present = at < n;
     put(present, present ? labels[at] : 0, present ? values[at] : Op::template identity<T>());
   }
-  if constexpr (kQueued) queue.add_to(table);
   clearing->wait();
-  if constexpr (kQueues<T, Op>) table.take_back_marks();
+  if constexpr (kHot) table.take_back_marks();
   add_share_to<Op>(results, slots, share);
 }
 
@@ -104,11 +97,10 @@ template <class T, class Op>
 SplitPlan plan_for(const Problem& p) {
   const unsigned block = p.params.number("block");
   std::size_t spare_bytes = 0;
-  if (kLoops<T, Op>) spare_bytes += Queue<T>::bytes(block);
-  if constexpr (kQueues<T, Op>) spare_bytes += HotTable<T, Op>::bytes();
+  if constexpr (kQueues<T, Op>) spare_bytes = HotTable<T, Op>::bytes();
   const std::size_t tile =
       std::size_t{block} * kQuad * Policy::quads<T, Op>(p.params.number("quads"));
-  return split_plan<kLoops<T, Op>>(p, sizeof(T), tile, spare_bytes);
+  return split_plan<kQueues<T, Op>>(p, sizeof(T), tile, spare_bytes);
 }
 /// Whatever the type and the operator.
 SplitPlan plan_of(const Problem& p) {

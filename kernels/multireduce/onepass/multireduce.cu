@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(1024)
     }
   };
   if (tile < end) load_next();
-  const Table table{Plain{dynamic_shared<T>(), buckets, log2_copies}};
+  Table table{Plain{dynamic_shared<T>(), buckets, log2_copies}};
   clearing->begin(results, buckets, Op::template identity<T>());
   if constexpr (kHot) {
     const std::size_t first = n * blockIdx.x / gridDim.x;

@@ -12,8 +12,9 @@
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
-// Launch: blocks of 512 threads, for little input 256, four per SM at most; f64: 384 threads, one
-//   per SM, as fixed point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
+// Launch: one block of 256 to 1024 threads up to 64 KB of input; beyond, blocks of 512 threads, for
+//   little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM, as fixed
+//   point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2.
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
 //   elements.
@@ -40,7 +41,10 @@ struct Policy {
   /// 16-byte loads in flight per thread: f64 has few threads.
   static constexpr unsigned kLoads = sizeof(T) == 4 ? 4 : 8;
   static constexpr unsigned kBlock = sizeof(T) == 4 ? 512 : 384;
-  static constexpr unsigned kBlocksPerSm = sizeof(T) == 4 ? 4 : 1;
+  static constexpr unsigned kThreadsPerSm = sizeof(T) == 4 ? 1024 : 384;
+  /// Whether the next chunk is loaded while one is added, which takes registers: f64 has few
+  /// threads.
+  static constexpr bool kLoadsNext = sizeof(T) == 8;
   /// 64 KB, as onepass/reduce: up to here one block has nobody to wait for.
   static constexpr std::size_t kOneBlockLoads = 4096;
   static constexpr unsigned one_block(std::size_t loads) {
@@ -80,8 +84,8 @@ struct SharedMemory {
   long long outside[FixedPoint<T>::kWords][kBlock];  ///< a number of fixed point for each thread
 };
 
-/// The exponent's field of the largest of some finite values from four places of the input, the same
-/// for every warp; that of 1 if they are all zero.
+/// The exponent's field of the largest of some finite values from four places of the input, the
+/// same for every warp; that of 1 if they are all zero.
 template <class T>
 __device__ unsigned sample_of(const Vector16<T>* vectors, std::size_t count) {
   constexpr unsigned kPlaces = 4, kVectors = kWarpSize / kPlaces;
@@ -112,9 +116,11 @@ __device__ unsigned sample_of(const Vector16<T>* vectors, std::size_t count) {
 template <class T, unsigned kBlock>
 __device__ void spill(SharedMemory<T, kBlock>& memory, Spill<T>* to) {
   __syncthreads();
+#pragma unroll 1
   for (unsigned word = threadIdx.x / kWarpSize; word < FixedPoint<T>::kWords;
        word += kBlock / kWarpSize) {
     long long sum = 0;
+#pragma unroll 1
     for (unsigned i = threadIdx.x % kWarpSize; i < kBlock; i += kWarpSize)
       sum += memory.outside[word][i];
 #pragma unroll
@@ -198,33 +204,46 @@ __global__ void __launch_bounds__(kBlock)
   unsigned special = 0;
   const auto open_outside = [&] {
     if (!has_outside)
+#pragma unroll 1
       for (unsigned k = 0; k < FixedPoint<T>::kWords; ++k) memory.outside[k][threadIdx.x] = 0;
     has_outside = true;
   };
   const auto add_outside = [&](T value) {
-    special |= FixedPoint<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
+    special |= FixedPoint<T>::special_of(value);
+    FixedPoint<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
   };
-  for (; chunk <= input.chunks; chunk += gridDim.x, load()) {
+  while (chunk <= input.chunks) {
+    const unsigned now = chunk;
+    typename Input::Loads current;
+#pragma unroll
+    for (unsigned k = 0; k < Policy<T>::kLoads; ++k) current[k] = loads[k];
+    chunk += gridDim.x;
+    if constexpr (Policy<T>::kLoadsNext) load();
     bool inside = true;
 #pragma unroll
-    for (const auto& vector : loads) {
+    for (const auto& vector : current) {
 #pragma unroll
       for (const T& value : vector.at) inside &= window.has(value);
     }
     if (inside) {
 #pragma unroll
-      for (const auto& vector : loads) {
+      for (const auto& vector : current) {
 #pragma unroll
         for (unsigned e = 0; e < Input::Vec::kCount; ++e) sums[e].add(vector.at[e], window);
       }
     } else {
       open_outside();
-#pragma unroll
-      for (const auto& vector : loads) {
+      // Read again, so that the code is short: a launch waits for it with cold caches.
+#pragma unroll 1
+      for (unsigned k = 0; k < Policy<T>::kLoads; ++k) {
+        const std::size_t at = std::size_t{now} * Input::kChunk + k * kBlock + threadIdx.x;
+        if (at >= input.count) break;
+        const auto vector = input.vectors[at];
 #pragma unroll
         for (const T& value : vector.at) add_outside(value);
       }
     }
+    if constexpr (!Policy<T>::kLoadsNext) load();
   }
   // The elements before the first vector and behind the last.
   if (blockIdx.x == 0) {
@@ -321,8 +340,9 @@ LaunchPlan plan_for(const Problem& p) {
     plan.block = p.params.number("block");
   }
   plan.shared_bytes = shared_bytes<T>(plan.block);
-  const unsigned per_sm = p.params.is("blocks_per_sm", "auto") ? Policy<T>::kBlocksPerSm
-                                                               : p.params.number("blocks_per_sm");
+  const unsigned per_sm = p.params.is("blocks_per_sm", "auto")
+                              ? std::max(Policy<T>::kThreadsPerSm / plan.block, 1u)
+                              : p.params.number("blocks_per_sm");
   const std::size_t chunk = std::size_t{plan.block} * Policy<T>::kLoads;
   plan.blocks = static_cast<unsigned>(
       one_block ? 1
