@@ -147,9 +147,10 @@ TEST(CaseSizes, OfEveryVariantHoldItsBorders) {
     if (variant.borders == nullptr) return;
     ++with_borders;
     const Params params = default_params(variant);
+    const Point usual = main_cases(subject).front().point;
     const Problem problem{.operation = variant.operation,
-                          .type = default_type(variant.operation),
-                          .op = default_op(variant.operation),
+                          .type = usual.type,
+                          .op = usual.op,
                           .params = params,
                           .device = subject.traits};
     const std::set<std::size_t> checked = sizes(cases_of(subject, problem.type, problem.op));

@@ -176,6 +176,7 @@ void minus_zero(const Call& call) {
 TEST_F(Execute, ACorrectlyRoundedSumIsComparedBitForBit) {
   point.type = Type::kF32;
   point.n = 2;
+  point.distribution.kind = Distribution::Kind::kNormal;
   Variant next = variant(next_float, Type::kF32), right = variant(right_f32, Type::kF32);
   EXPECT_EQ(run(next).status, Status::kOk);  // within the bound of any order
   next.correctly_rounded = true;

@@ -300,12 +300,15 @@ class CaseList {
     }
   }
 
-  /// Whether the type is the one of the extensive cases: the default, or bytes where the variant
-  /// counts nothing else.
+  /// Whether the type is the one of the extensive cases: the default, or the first that the variant
+  /// provides instead.
   bool is_main_type() const {
     const Operation operation = variant_.operation;
-    const bool has_default = variant_.supports(default_type(operation), default_op(operation));
-    return has_default ? type_ == default_type(operation) : is_label(type_);
+    if (variant_.supports(default_type(operation), default_op(operation)))
+      return type_ == default_type(operation);
+    for (std::size_t t = 0; t < index_of(type_); ++t)
+      if (variant_.supports(static_cast<Type>(t), default_op(operation))) return false;
+    return true;
   }
 
   /// Whether no type of its size with an operator of its kind, which commutes or does not, comes
