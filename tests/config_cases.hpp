@@ -168,6 +168,8 @@ inline const std::vector<BadConfig> kBadConfigs{
      "/measurement: ", "max_samples (20)", "below min_samples (30)", false},
     {"IntervalAboveOne", MEASURED(R"("relative_ci": 2)"), "/measurement/relative_ci: ", "found 2",
      "at most 1"},
+    {"CountersOfOne", MEASURED(R"("counters": 1)"), "/measurement/counters: ", "found 1",
+     "true or false"},
     {"ClockFloorAboveOne", MEASURED(R"("clock_floor": 90)"),
      "/measurement/clock_floor: ", "found 90", "at most 1"},
     {"InterleaveZero", MEASURED(R"("interleave": 0)"), "/measurement/interleave: ", "found 0",
@@ -188,7 +190,8 @@ inline const std::vector<GoodConfig> kGoodConfigs{
     {"EveryKey", R"({
       "$schema": "config.schema.json", "schema": 1, "description": "all of it",
       "measurement": {"modes": ["hot", "graph", "cold"], "min_samples": 10, "max_samples": 10,
-                      "max_time_ms": 0.5, "relative_ci": 1, "interleave": 1000, "clock_floor": 0},
+                      "max_time_ms": 0.5, "relative_ci": 1, "interleave": 1000, "clock_floor": 0,
+                      "counters": true, "energy": true},
       "sweeps": [{
         "variants": ["harris/7"], "operation": "reduce", "backends": ["cpu", "cuda"],
         "n": [1099511627776, {"pow2": [0, 40, 40]}, {"pow2": [3, 3]}],

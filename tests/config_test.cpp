@@ -103,6 +103,8 @@ TEST(Config, EveryKeyArrives) {
   EXPECT_EQ(m.relative_ci, 1);
   EXPECT_EQ(m.interleave, 1000u);
   EXPECT_EQ(m.clock_floor, 0);
+  EXPECT_TRUE(m.counters);
+  EXPECT_TRUE(m.energy);
 }
 
 TEST(Config, PowersOfTwoIncludeBothEnds) {

@@ -466,7 +466,8 @@ TEST_F(Execute, TheWidthOfALibrarysCountsIsRecordedWhereItRan) {
 }
 
 TEST_F(Execute, MissesAreCountedOnceAfterTheTimedCalls) {
-  device->counters = {{.count = 7}, {.unavailable = "no such counter"}};
+  device->counters = {{.name = "one", .count = 7},
+                      {.name = "other", .unavailable = "no such counter"}};
   point.measurement = {.modes = {Mode::kHot, Mode::kCold}, .min_samples = 10, .max_samples = 10};
   const Record record = run(variant(right_i32));
   ASSERT_EQ(record.counters.size(), 2u);
@@ -477,10 +478,21 @@ TEST_F(Execute, MissesAreCountedOnceAfterTheTimedCalls) {
 }
 
 TEST_F(Execute, NothingIsCountedOfWhatIsNotTimed) {
-  device->counters = {{.count = 7}};
+  device->counters = {{.name = "one", .count = 7}};
   EXPECT_TRUE(run(variant(right_i32), {.timed = false}).counters.empty());
   EXPECT_TRUE(run(variant(wrong_i32)).counters.empty());
   EXPECT_TRUE(device->counted.empty());
+}
+
+TEST_F(Execute, WhatIsNotTimedIsCountedWhereThatIsAskedFor) {
+  device->counters = {{.name = "one", .count = 7}};
+  const Record record =
+      run(variant(right_i32), {.timed = false, .counted = true, .check_determinism = false});
+  ASSERT_EQ(record.counters.size(), 1u);
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_TRUE(record.timing.empty());
+  EXPECT_EQ(device->counted, std::vector{Mode::kCold});
+  EXPECT_TRUE(run(variant(wrong_i32), {.timed = false, .counted = true}).counters.empty());
 }
 
 TEST_F(Execute, ArraysLieOnThePagesAskedForAndWhatWasGrantedIsRecorded) {

@@ -60,7 +60,9 @@ class FakeDevice : public Device {
     taken.emplace_back(mode, batch);
     return script(taken.size() - 1);
   }
-  std::vector<Counter> count(Mode mode, const Work& work) override {
+  std::vector<Counter> count(Mode mode, const Work& work,
+                             const std::function<void()>& restore) override {
+    restore();
     work.enqueue();
     counted.push_back(mode);
     return counters;

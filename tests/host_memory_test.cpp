@@ -70,8 +70,8 @@ TEST(Pages, MoreThanTheAddressSpaceIsRefused) {
 // ---- counters -----------------------------------------------------------------------------------
 
 // Page faults: the kernel counts them itself, on any processor.
-constexpr Event kPageFaults{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
-constexpr Event kNoSuchEvent{~std::uint32_t{0}, 0};
+constexpr Event kPageFaults{"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
+constexpr Event kNoSuchEvent{"none", ~std::uint32_t{0}, 0};
 
 TEST(Counters, CountTheWorkAloneOnEveryThread) {
   constexpr std::size_t kPrepared = 300, kEach = 100;
@@ -99,6 +99,7 @@ TEST(Counters, OneThatIsRefusedSaysWhyAndTheOthersCount) {
   ASSERT_EQ(both.size(), 2u);
   EXPECT_FALSE(both[0].count);
   EXPECT_NE(both[0].unavailable, "");
+  EXPECT_EQ(both[1].name, "page_faults");
   EXPECT_EQ(both[1].count.has_value(), both[1].unavailable.empty());
   calls = 0;
   EXPECT_NE(count(std::array{kNoSuchEvent})[0].unavailable, "");
@@ -107,10 +108,12 @@ TEST(Counters, OneThatIsRefusedSaysWhyAndTheOthersCount) {
 
 TEST(Counters, TheCpuCountsMissesOrSaysWhyNot) {
   const auto device = make_cpu_device();
-  const auto counters = device->count(Mode::kCold, {.enqueue = [] {}});
+  const auto counters = device->count(Mode::kCold, {.enqueue = [] {}}, [] {});
   ASSERT_EQ(counters.size(), kCounterNames.size());
-  for (const Counter& counter : counters)
-    EXPECT_NE(counter.count.has_value(), !counter.unavailable.empty());
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    EXPECT_EQ(counters[i].name, kCounterNames[i]);
+    EXPECT_NE(counters[i].count.has_value(), !counters[i].unavailable.empty());
+  }
 }
 
 }  // namespace

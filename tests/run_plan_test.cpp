@@ -45,6 +45,7 @@ class MadeUp final : public RunSurroundings, public Executor {
   std::vector<double> shares, shares_done;
   std::vector<std::size_t> renewed;  ///< numbers of the executions before which the process was new
   std::vector<int> patience;
+  std::vector<bool> counted, weighed;  ///< of every execution, whether it was to
   std::vector<std::size_t> begun, ended, ceilings_begun;
   std::vector<std::vector<std::size_t>> ceilings_asked;
 
@@ -71,6 +72,8 @@ class MadeUp final : public RunSurroundings, public Executor {
     executed.push_back(point.index);
     shares.push_back(options.budget_share);
     patience.push_back(its_patience);
+    counted.push_back(options.counted);
+    weighed.push_back(options.weighed);
     return script(k, std::move(good));
   }
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
@@ -211,6 +214,85 @@ TEST_F(RunPlan, AnAbsentBackendIsSkipped) {
   EXPECT_TRUE(results.not_run.empty());
   EXPECT_TRUE(results.all_skipped());
   EXPECT_EQ(results.exit_status(), kExitIncomplete);
+}
+
+/// Four points of kernels, two of each problem, that a GPU is to count.
+Config counted_config() {
+  return parse_config(Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["harris/0", "harris/1"], "n": [1000, 2000], "type": ["i32"],
+       "measurement": {"interleave": 2, "counters": true}}]})"),
+                      "config", {});
+}
+
+TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
+  asked = counted_config();
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  made_up.script = [&](std::size_t, Record record) {
+    if (made_up.counted.back()) {
+      record.timing.clear();
+      record.counters = {{.name = std::string(kAllCounters), .unavailable = "forbidden"}};
+    }
+    return record;
+  };
+  const RunResults results = run();
+  // Two rounds of four turns, four counted calls, and then the noise.
+  ASSERT_GE(made_up.counted.size(), 12u);
+  for (std::size_t k = 0; k < made_up.counted.size(); ++k)
+    EXPECT_EQ(made_up.counted[k], k >= 8 && k < 12) << k;
+  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{4, 8, 8, 12}));
+  for (std::size_t index = 0; index < 4; ++index) {
+    // Each once, problem by problem.
+    EXPECT_EQ(std::count(made_up.executed.begin() + 8, made_up.executed.begin() + 12, index), 1);
+    EXPECT_EQ(made_up.executed[8 + index] / 2, index / 2);
+    const Json& entry = results.points[index]->entry;
+    EXPECT_EQ(entry.at("counters").at("all").at("unavailable"), "forbidden");
+    EXPECT_EQ(entry.at("timing").at("cold").at("samples"), 6);
+  }
+  EXPECT_EQ(made_up.ended.size(), 4u);
+}
+
+TEST_F(RunPlan, ACountedCallThatFailsCostsTheCountsAndNotTheTime) {
+  asked = counted_config();
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  made_up.script = [&](std::size_t, Record record) {
+    if (!made_up.counted.back()) return record;
+    return Record{.point = record.point, .status = Status::kTimeout, .reason = "ran too long"};
+  };
+  const RunResults results = run();
+  EXPECT_EQ(status(results, 0), Status::kOk);
+  EXPECT_EQ(results.points[0]->entry.at("counters").at("all").at("unavailable"),
+            "the call for it ended as 'timeout': ran too long");
+  EXPECT_EQ(results.exit_status(), kExitGood);
+}
+
+TEST_F(RunPlan, EnergyIsMeasuredBeforeAnythingIsCounted) {
+  asked = counted_config();
+  asked.sweeps[0].measurement.energy = true;
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  made_up.script = [&](std::size_t k, Record record) {
+    if (made_up.weighed.back()) record.energy = Energy{.joules_per_call = 0.5, .calls = 1};
+    EXPECT_EQ(made_up.weighed.back(), k >= 8 && k < 12) << k;
+    EXPECT_EQ(made_up.counted.back(), k >= 12 && k < 16) << k;
+    return record;
+  };
+  const RunResults results = run();
+  // 1000 elements of 4 bytes.
+  EXPECT_DOUBLE_EQ(results.points[0]->entry.at("energy").at("pj_per_byte"), 0.5 / 4000 * 1e12);
+}
+
+TEST_F(RunPlan, APointThatWasNotTimedIsNotCounted) {
+  asked = counted_config();
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  made_up.script = [&](std::size_t, Record record) {
+    if (record.point.index == 0) {
+      record.status = Status::kWrong;
+      record.timing.clear();
+    }
+    return record;
+  };
+  const RunResults results = run();
+  EXPECT_EQ(std::count(made_up.counted.begin(), made_up.counted.end(), true), 3);
+  EXPECT_TRUE(results.points[0]->entry.at("counters").is_null());
 }
 
 TEST_F(RunPlan, AnInterruptLetsThePointInFlightEnd) {

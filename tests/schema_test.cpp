@@ -5,6 +5,7 @@
 
 #include "compare/thresholds.hpp"
 #include "config_cases.hpp"
+#include "devices/gpu_counts.hpp"
 #include "plan/plan.hpp"
 #include "published_schema.hpp"
 #include "results/environment.hpp"
@@ -95,6 +96,29 @@ TEST(ResultsSchema, AcceptsTheEnvironmentWithAndWithoutAGpu) {
   const GpuInfo gpu = made_up_gpu();
   EXPECT_EQ(schema.complaint(results_with(Json::array(), &gpu)), "");
   EXPECT_EQ(schema.complaint(results_with(Json::array(), nullptr)), "");
+}
+
+TEST(ResultsSchema, NamesEveryCounterOfAGpu) {
+  const PublishedSchema schema("results.schema.json");
+  const Json point = points_of_every_kind().at(kRight);
+  const auto complaint_of = [&](const Json& counters) {
+    Json counted = point;
+    counted["counters"] = counters;
+    return schema.complaint(results_with(Json::array({counted}), nullptr));
+  };
+  Json all = Json::object();
+  for (const std::string& name : gpu_counter_names())
+    if (name != kAllCounters) all[name] = {{"count", 7}, {"unavailable", nullptr}};
+  EXPECT_EQ(complaint_of(all), "");
+  // Only the longest stalls are recorded, so none has to be there; everything else has.
+  for (const auto& [name, unused] : all.items()) {
+    Json without = all;
+    without.erase(name);
+    EXPECT_EQ(complaint_of(without).empty(), name.starts_with(kStalledPrefix)) << name;
+  }
+  all["surprise"] = {{"count", 7}, {"unavailable", nullptr}};
+  EXPECT_NE(complaint_of(all), "");
+  EXPECT_EQ(complaint_of({{"all", {{"count", nullptr}, {"unavailable", "forbidden"}}}}), "");
 }
 
 TEST(ResultsSchema, RefusesATimeWithoutAVerifiedResult) {

@@ -71,7 +71,8 @@ Record full_record() {
                                .stopped_by = StoppedBy::kTime};
   record.timing[Mode::kGraph] = {.samples_ns = {2}};
   record.pages = GrantedPages{.bytes = 13, .huge_bytes = 14};
-  record.counters = {{.count = ~std::uint64_t{0}}, {.unavailable = "forbidden"}};
+  record.counters = {{.name = "one", .count = ~std::uint64_t{0}},
+                     {.name = "other", .unavailable = "forbidden"}};
   return record;
 }
 
@@ -92,6 +93,7 @@ TEST(Wire, ARecordArrivesAsItWas) {
   EXPECT_EQ(got.pages->huge_bytes, 14u);
   ASSERT_EQ(got.counters.size(), 2u);
   EXPECT_EQ(got.counters[0].count, ~std::uint64_t{0});
+  EXPECT_EQ(got.counters[1].name, "other");
   EXPECT_EQ(got.counters[1].unavailable, "forbidden");
   ASSERT_EQ(got.timing.size(), 2u);
   EXPECT_EQ(got.timing.at(Mode::kHot).samples_ns, sent.timing.at(Mode::kHot).samples_ns);
@@ -131,6 +133,8 @@ TEST(Wire, APointArrivesAsItWas) {
                              .relative_ci = 0.2,
                              .interleave = 13,
                              .clock_floor = 0.3,
+                             .counters = true,
+                             .energy = true,
                              .point_timeout_s = 0.4},
              .group = 14,
              .sweeps = {15, 16}};

@@ -58,6 +58,8 @@ GOOD_CONFIGS: dict[str, Json] = {
             "relative_ci": 0.005,
             "interleave": 3,
             "clock_floor": 0.75,
+            "counters": True,
+            "energy": True,
         },
         "sweeps": [
             {
@@ -110,6 +112,7 @@ BAD_CONFIGS: dict[str, Json] = {
     "unknown mode": measured(modes=["warm"]),
     "no mode": measured(modes=[]),
     "time budget 0": measured(max_time_ms=0),
+    "counters of 1": measured(counters=1),
     "clock floor above 1": measured(clock_floor=90),
     "interleave 0": measured(interleave=0),
     "unknown setting": measured(min_time_ms=5),

@@ -54,6 +54,7 @@ struct RunOptions {
   bool dry_run = false;
   bool keep_samples = false;
   bool count = false;
+  bool counters = false;
 };
 
 struct BackendChoice {
@@ -164,6 +165,8 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   const BackendChoice choice = choose_backend(options.backend, options.count, resolved.cuda);
   if (!options.backend.empty() || options.count)
     for (Sweep& sweep : resolved.config.sweeps) sweep.backends.clear();
+  if (options.counters)
+    for (Sweep& sweep : resolved.config.sweeps) sweep.measurement.counters = true;
   fmt::print(stderr, "backend {}\n", choice.why);
   Plan plan = make_plan(resolved.config, {choice.automatic, options.filter, options.seed});
   resolved.points = std::move(plan.points);
@@ -185,9 +188,11 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   }
   resolved.environment =
       environment_json(resolved.cuda, resolved.gpu, command_line, options.seed, choice.why);
-  if (options.count && (options.resume || options.keep_samples || options.device))
+  if (options.count &&
+      (options.resume || options.keep_samples || options.device || options.counters))
     throw UsageError(
-        "--count: --resume, --keep-samples and --device are of timed runs; leave them out");
+        "--count: --resume, --keep-samples, --counters and --device are of timed runs; leave them "
+        "out");
   if (options.resume && options.output == "-")
     throw UsageError("--resume needs a results file: name it with -o");
   if (options.resume && options.output.empty())
@@ -297,12 +302,28 @@ void tell_of_older(const std::filesystem::path& output, const ResolvedRun& resol
                output.string(), counted(older->points, "point"));
 }
 
+/// How many points a GPU could not count, and why it could not the first; empty where it could all.
+std::string uncounted_text(const RunResults& results) {
+  std::size_t count = 0;
+  std::string why;
+  for (const auto& point : results.points) {
+    if (!point || !point->entry.at("counters").contains(kAllCounters)) continue;
+    if (count++ == 0)
+      why = point->entry.at("counters").at(kAllCounters).at("unavailable").get<std::string>();
+  }
+  return count == 0
+             ? std::string{}
+             : fmt::format("No counters of {}: {}\n", counted(count, "point"), printable(why));
+}
+
 /// What a person reads at the end; `output` is empty where the results went to standard output.
 void report(const RunResults& results, const std::filesystem::path& output, bool written) {
   FILE* const human = output.empty() ? stderr : stdout;
   fmt::print(human, "{}", results_table(results.points));
   if (const std::string problems = problems_text(results.points); !problems.empty())
     fmt::print(human, "\nNot timed, or not ranked:\n{}", problems);
+  if (const std::string uncounted = uncounted_text(results); !uncounted.empty())
+    fmt::print(human, "\n{}", uncounted);
   if (const auto floor = results.noise_floor())
     fmt::print(human, "\nNoise floor: identical measurements differed by up to {:.2f} %\n",
                100 * *floor);
@@ -455,6 +476,10 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
   command->add_flag("--resume", o->resume, "Go on with the run that was writing the file of -o");
   command->add_flag("--dry-run", o->dry_run, "Only list the points");
   command->add_flag("--keep-samples", o->keep_samples, "Store every sample, not only summaries");
+  command->add_flag(
+      "--counters", o->counters,
+      "Record what the GPU counts, too (bytes moved, instructions, conflicts, stalls), "
+      "in calls that are not timed; it takes the CUDA Toolkit's CUPTI");
   command->add_flag("--count", o->count,
                     "Count what kernels do (sectors, bank conflicts, barriers) on the emulator, "
                     "instead of timing them");

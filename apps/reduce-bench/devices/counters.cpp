@@ -68,24 +68,27 @@ class TeamCounter {
         refused_for_ = errno;
   }
 
-  Counter read() const {
-    if (!is_open()) return {.unavailable = why_refused(refused_for_)};
+  Counter read(std::string_view name) const {
+    const auto unavailable = [&](std::string why) {
+      return Counter{.name = std::string(name), .unavailable = std::move(why)};
+    };
+    if (!is_open()) return unavailable(why_refused(refused_for_));
     double total = 0;
     for (const int descriptor : descriptors_) {
       struct {
         std::uint64_t count, enabled_ns, running_ns;
       } seen{};
       if (::read(descriptor, &seen, sizeof(seen)) != sizeof(seen))
-        return {.unavailable = std::string("cannot read the count: ") + std::strerror(errno)};
+        return unavailable(std::string("cannot read the count: ") + std::strerror(errno));
       if (seen.enabled_ns > 0 && seen.running_ns == 0)
-        return {.unavailable = "other events held the processor's counters all the time"};
+        return unavailable("other events held the processor's counters all the time");
       // The kernel may share a counter among events: the count is scaled to the whole time. A
       // thread that did not run meanwhile adds nothing.
       if (seen.enabled_ns > 0)
         total += static_cast<double>(seen.count) * static_cast<double>(seen.enabled_ns) /
                  static_cast<double>(seen.running_ns);
     }
-    return {.count = static_cast<std::uint64_t>(std::llround(total))};
+    return {.name = std::string(name), .count = static_cast<std::uint64_t>(std::llround(total))};
   }
 
  private:
@@ -98,13 +101,13 @@ class TeamCounter {
 
 std::span<const Event> miss_events() {
   static constexpr std::array<Event, kCounterNames.size()> kEvents{
-      Event{PERF_TYPE_HW_CACHE,
+      Event{kCounterNames[0], PERF_TYPE_HW_CACHE,
             cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_ACCESS)},
-      Event{PERF_TYPE_HW_CACHE,
+      Event{kCounterNames[1], PERF_TYPE_HW_CACHE,
             cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-      Event{PERF_TYPE_HW_CACHE,
+      Event{kCounterNames[2], PERF_TYPE_HW_CACHE,
             cache_event(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-      Event{PERF_TYPE_HW_CACHE,
+      Event{kCounterNames[3], PERF_TYPE_HW_CACHE,
             cache_event(PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_RESULT_MISS)}};
   return kEvents;
 }
@@ -124,7 +127,7 @@ std::vector<Counter> count_events(std::span<const Event> events,
     for (TeamCounter& each : team) each.enable(false);
   }
   std::vector<Counter> counters;
-  for (const TeamCounter& each : team) counters.push_back(each.read());
+  for (std::size_t i = 0; i < events.size(); ++i) counters.push_back(team[i].read(events[i].name));
   return counters;
 }
 

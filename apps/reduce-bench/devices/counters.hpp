@@ -12,18 +12,24 @@
 
 namespace reduce_bench {
 
-/// The names of what is counted of the CPU variants, in the order of a record's counters.
+/// The names of what is counted of the CPU variants.
 inline constexpr std::array kCounterNames{
     std::string_view{"dtlb_loads"}, std::string_view{"dtlb_load_misses"},
     std::string_view{"l1d_load_misses"}, std::string_view{"llc_load_misses"}};
 
+/// What one counter counted of a call.
 struct Counter {
+  std::string name;
   std::optional<std::uint64_t> count;
   std::string unavailable;  ///< why there is no count
 };
 
+/// Stands for every counter where one reason keeps all from counting.
+inline constexpr std::string_view kAllCounters = "all";
+
 /// An event as perf_event_open takes it.
 struct Event {
+  std::string_view name;
   std::uint32_t type = 0;
   std::uint64_t config = 0;
 };

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <cuda/version>
 #include <fstream>
+#include <optional>
 
 #include "common/error.hpp"
 #include "common/mix.hpp"
 #include "devices/device.hpp"
+#include "devices/gpu_counts.hpp"
+#include "devices/gpu_profiler.hpp"
 #include "kernels/platform/cuda.hpp"
+#include "kernels/platform/warp.hpp"
 
 static_assert(__cplusplus >= 202002L, "nvcc must compile C++20: pass -std=c++20");
 
@@ -262,6 +267,44 @@ class CudaDevice final : public Device {
   /// Forty times the resolution of an event.
   double least_sample_ns() const override { return 2e4; }
 
+  std::vector<Counter> count(Mode mode, const Work& work,
+                             const std::function<void()>& restore) override {
+    if (!profiler_)
+      profiler_.emplace(ordinal_, traits_.max_threads_per_sm / kWarpSize / kSchedulersPerSm);
+    // The stream is never blocked here: the profiler waits for it.
+    const auto prepare = [&] {
+      restore();
+      if (mode == Mode::kCold) flush_l2();
+      else work.enqueue();
+      synchronize();
+    };
+    return profiler_->count(prepare, [&] {
+      work.enqueue();
+      synchronize();
+    });
+  }
+
+  std::optional<Energy> energy(const Work& work) override {
+    EnergyProbe probe;
+    try {
+      char bus_id[32] = {};
+      check(cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), ordinal_), "cudaDeviceGetPCIBusId");
+      probe.millijoules = nvml_energy_counter(bus_id);
+    } catch (const std::runtime_error& why) {
+      return Energy{.unavailable = why.what()};
+    }
+    probe.now_ms = [] {
+      return std::chrono::duration<double, std::milli>(
+                 std::chrono::steady_clock::now().time_since_epoch())
+          .count();
+    };
+    probe.run = [&](std::uint64_t calls) {
+      for (std::uint64_t i = 0; i < calls; ++i) work.enqueue();
+      synchronize();
+    };
+    return measure_energy(probe);
+  }
+
   std::optional<double> max_sm_clock_mhz() const override { return max_sm_clock_mhz_; }
 
   std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {
@@ -314,13 +357,16 @@ class CudaDevice final : public Device {
   };
   Mapped* mapped() const { return reinterpret_cast<Mapped*>(mapped_.data()); }
 
+  void flush_l2() {
+    check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
+  }
+
   Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
     Sample result;
     if (work.before_sample) work.before_sample();
     lost_on_error([&] {
       if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
-      if (mode == Mode::kCold)
-        check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
+      if (mode == Mode::kCold) flush_l2();
       unsigned awaited = 0;
       if (!work.synchronous) {
         awaited = ++blocks_;
@@ -396,6 +442,7 @@ class CudaDevice final : public Device {
   std::size_t flush_bytes_ = 0;
   Memory flush_, scalars_, mapped_;
   unsigned blocks_ = 0;
+  std::optional<GpuProfiler> profiler_;  ///< once something was counted
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "devices/counters.hpp"
+#include "devices/energy.hpp"
 #include "kernels/api/variant.hpp"
 #include "plan/mode.hpp"
 
@@ -88,9 +89,14 @@ class Device {
   /// Times `batch` calls together: in the cold mode caches are flushed before the first alone, so
   /// there the batch is 1.
   virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
-  /// What the processor counts in one more call, in the state of the caches that a sample of the
-  /// mode begins with. Empty where the backend counts nothing.
-  virtual std::vector<Counter> count(Mode, const Work&) { return {}; }
+  /// What the hardware counts of a call, in the state of the caches that a sample of the mode begins
+  /// with. It may take several calls, before each of which `restore` puts the outputs back. Empty
+  /// where the backend counts nothing.
+  virtual std::vector<Counter> count(Mode, const Work&, const std::function<void()>& /*restore*/) {
+    return {};
+  }
+  /// The energy of a call among many. Nothing where the backend has no counter of energy.
+  virtual std::optional<Energy> energy(const Work&) { return std::nullopt; }
   /// How long a sample must take for the clock's own time not to count in it.
   virtual double least_sample_ns() const { return 1e6; }
   /// Frees what `sample` keeps for the work timed last (a captured graph). Throws where it was timed

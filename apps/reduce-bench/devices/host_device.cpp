@@ -176,8 +176,10 @@ class CpuDevice final : public HostDevice {
           "while it was timed, the clock did not run as the system's: it may not be changed");
   }
 
-  std::vector<Counter> count(Mode mode, const Work& work) override {
+  std::vector<Counter> count(Mode mode, const Work& work,
+                             const std::function<void()>& restore) override {
     const auto prepare = [&] {
+      restore();
       if (mode == Mode::kCold) flush_caches();
       else work.enqueue();
     };

@@ -32,7 +32,8 @@ void read_measurement(const Node& node, MeasurementSettings& out) {
       std::string_view{"modes"},       std::string_view{"min_samples"},
       std::string_view{"max_samples"}, std::string_view{"max_time_ms"},
       std::string_view{"relative_ci"}, std::string_view{"interleave"},
-      std::string_view{"clock_floor"}, std::string_view{"point_timeout_s"}};
+      std::string_view{"clock_floor"}, std::string_view{"counters"},
+      std::string_view{"energy"},      std::string_view{"point_timeout_s"}};
   node.check_keys(kKeys);
   if (node.has("modes")) out.modes = read_enums<Mode>(node.at("modes"), kModeNames);
   if (node.has("min_samples"))
@@ -44,6 +45,8 @@ void read_measurement(const Node& node, MeasurementSettings& out) {
   if (node.has("interleave"))
     out.interleave = static_cast<unsigned>(node.at("interleave").integer(1, 1000));
   if (node.has("clock_floor")) out.clock_floor = node.at("clock_floor").number(0, 1, false);
+  if (node.has("counters")) out.counters = node.at("counters").boolean();
+  if (node.has("energy")) out.energy = node.at("energy").boolean();
   if (node.has("point_timeout_s"))
     out.point_timeout_s = node.at("point_timeout_s").number(0, 1e6, true);
   if (out.max_samples < out.min_samples)
@@ -469,10 +472,15 @@ Json to_json(const Config& config) {
     if (!sweep.params.empty()) out["params"] = sweep.params;
     if (!sweep.zip.empty()) out["zip"] = sweep.zip;
     const MeasurementSettings& m = sweep.measurement;
-    out["measurement"] = {{"modes", names(m.modes)},      {"min_samples", m.min_samples},
-                          {"max_samples", m.max_samples}, {"max_time_ms", m.max_time_ms},
-                          {"relative_ci", m.relative_ci}, {"interleave", m.interleave},
-                          {"clock_floor", m.clock_floor}};
+    out["measurement"] = {{"modes", names(m.modes)},
+                          {"min_samples", m.min_samples},
+                          {"max_samples", m.max_samples},
+                          {"max_time_ms", m.max_time_ms},
+                          {"relative_ci", m.relative_ci},
+                          {"interleave", m.interleave},
+                          {"clock_floor", m.clock_floor},
+                          {"counters", m.counters},
+                          {"energy", m.energy}};
     if (m.point_timeout_s) out["measurement"]["point_timeout_s"] = *m.point_timeout_s;
     json["sweeps"].push_back(std::move(out));
   }

@@ -27,6 +27,8 @@ struct MeasurementSettings {
   double relative_ci = 0.005;  ///< enough samples: half the median's 95 % interval, over the median
   unsigned interleave = 1;     ///< rounds in which the variants of one problem take turns
   double clock_floor = 0.75;   ///< share of the maximum SM clock under which a sample is discarded
+  bool counters = false;       ///< what a GPU counts is collected, in calls that are not timed
+  bool energy = false;         ///< the energy of a call on a GPU is measured, likewise
   /// A point that takes longer counts as hanging; where it is not given, it is derived.
   std::optional<double> point_timeout_s;
 };

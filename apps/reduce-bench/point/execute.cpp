@@ -532,11 +532,17 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     for (const Output::Array& array : output.arrays) memories.push_back(&array.memory.whole());
     record.pages = granted_pages(memories);
   }
-  if (!options.timed || record.unexpected_wrong()) return check_memory();
-
   Work work{.enqueue = [&] { enqueue(call); },
             .synchronous = variant.synchronous,
             .kernels = std::max(1u, log.kernels)};
+  const auto count = [&] {
+    record.counters =
+        device_->count(point.measurement.modes.front(), work, [&] { output.fill_with_poison(); });
+  };
+  if (options.counted && !record.unexpected_wrong()) count();
+  if (options.weighed && !record.unexpected_wrong()) record.energy = device_->energy(work);
+  if (!options.timed || record.unexpected_wrong()) return check_memory();
+
   // A plug-in is timed on inputs that change, and its outputs are checked on those.
   const auto time_on_changing_inputs = [&](Mode mode, Verification& timed) {
     const InputArray& timed_values = has_twin ? input.twin->values : input.values;
@@ -622,8 +628,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       return check_memory();
     }
   }
-  if (!record.timing.empty())
-    record.counters = device_->count(point.measurement.modes.front(), work);
+  // Perf events disturb no later time, so a CPU's are counted without being asked for.
+  if (!record.timing.empty() && point.backend == Backend::kCpu) count();
   check_memory();
   if (record.timing.empty() && record.status == Status::kOk) {
     record.status = Status::kSkipped;

@@ -13,6 +13,8 @@ namespace reduce_bench {
 
 struct ExecuteOptions {
   bool timed = true;
+  bool counted = false;     ///< by the GPU; in this process times are not to be trusted afterwards
+  bool weighed = false;     ///< its energy is measured, for a second or longer
   double budget_share = 1;  ///< of the measurement's time and sample limits
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
@@ -20,7 +22,8 @@ struct ExecuteOptions {
   /// Emulated with every access traced: a race makes the point fail, or everything is counted.
   std::optional<emu::Tracing> tracing;
 };
-FIELDS(ExecuteOptions, timed, budget_share, lead, check_determinism, emu_seed, tracing);
+FIELDS(ExecuteOptions, timed, counted, weighed, budget_share, lead, check_determinism, emu_seed,
+       tracing);
 
 /// A backend's device, with the input that was uploaded last: the next point often shares it.
 class Session {

@@ -10,6 +10,7 @@
 
 #include "common/fields.hpp"
 #include "devices/counters.hpp"
+#include "devices/energy.hpp"
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/emu_device.hpp"
 #include "plan/plan.hpp"
@@ -62,7 +63,8 @@ struct Record {
   std::optional<Verification> verification;
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
   std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
-  std::vector<Counter> counters;       ///< of one call after the timed ones; empty: none made
+  std::vector<Counter> counters;       ///< of calls that are not timed; empty: none made
+  std::optional<Energy> energy;        ///< of many calls that are not timed; nothing: not asked for
   std::vector<emu::CountedPlace> counted;  ///< of the first call, where the emulator was to count
 
   /// A wrong result that nothing excuses.
@@ -86,11 +88,12 @@ FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
 FIELDS(Traffic, read_bytes, written_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
 FIELDS(GrantedPages, bytes, huge_bytes);
-FIELDS(Counter, count, unavailable);
+FIELDS(Counter, name, count, unavailable);
+FIELDS(Energy, joules_per_call, calls, window_ms, unavailable);
 namespace emu {
 FIELDS(CountedPlace, kernel, where, counts);
 }
 FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, count_bits,
-       verification, timing, pages, counters, counted);
+       verification, timing, pages, counters, energy, counted);
 
 }  // namespace reduce_bench

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "devices/counters.hpp"
+#include "devices/gpu_counts.hpp"
 #include "plan/identity.hpp"
 #include "point/measure.hpp"
 #include "results/measured.hpp"
@@ -19,6 +20,12 @@
 namespace reduce_bench {
 namespace {
 
+/// What may be counted of a point; the schema says what must be there together.
+std::vector<std::string> counter_names(Backend backend) {
+  if (backend == Backend::kCuda) return gpu_counter_names();
+  return {kCounterNames.begin(), kCounterNames.end()};
+}
+
 /// Entries of the point that show between them what its members may be: with all that a run can
 /// find out, with as little as can stand in each part, and of a run that did not come to it.
 std::vector<Json> possible_entries(const Point& point) {
@@ -26,19 +33,25 @@ std::vector<Json> possible_entries(const Point& point) {
   full.verification = Verification{.condition = 1, .passed_after = true, .deterministic = true};
   full.verification->comparison = {.error_relative = 1, .error_ulp = 1};
   full.pages = GrantedPages{.huge_bytes = 1};
-  full.counters.assign(kCounterNames.size(), {.count = 1, .unavailable = "why"});
+  for (const std::string& name : counter_names(point.backend))
+    full.counters.push_back({.name = name, .count = 1, .unavailable = "why"});
+  full.energy = Energy{.joules_per_call = 1, .calls = 1, .window_ms = 1, .unavailable = "why"};
+  full.traffic.read_bytes = 1;
   Record bare{.point = point, .launch = LaunchLog{}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   bare.verification = Verification{.bound_abs = nan};
   bare.verification->comparison.error_abs = nan;
   bare.pages = GrantedPages{};
-  bare.counters.resize(kCounterNames.size());
+  bare.energy = Energy{};
+  for (const Counter& counter : full.counters) bare.counters.push_back({.name = counter.name});
+  // What every GPU counts is left to the schema: which stalls are among it differs.
+  const Record uncounted{.point = point, .counters = {{.name = std::string(kAllCounters)}}};
   for (const Mode mode : point.measurement.modes) {
     full.timing[mode] = {.samples_ns = {1}, .sm_clocks_mhz = {1}};
     bare.timing[mode] = {.samples_ns = {1}};
   }
   return {to_json(full, {1, 1, 1, 1, 1}, true), to_json(bare, {}, false),
-          to_json(Record{.point = point}, {}, false)};
+          to_json(uncounted, {}, false), to_json(Record{.point = point}, {}, false)};
 }
 
 /// Refuses what is not of the kind of the first, or of null where any is.

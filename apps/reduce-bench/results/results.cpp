@@ -77,11 +77,21 @@ Json to_json(const Measurement& measurement, bool keep_samples) {
   return json;
 }
 
+Json to_json(const Energy& energy, const Traffic& traffic) {
+  Json json = members_json(energy);
+  const auto bytes = static_cast<double>(traffic.read_bytes + traffic.written_bytes);
+  json["pj_per_byte"] =
+      energy.joules_per_call && bytes > 0 ? Json(*energy.joules_per_call / bytes * 1e12) : Json();
+  return json;
+}
+
 Json to_json(const std::vector<Counter>& counters) {
   if (counters.empty()) return nullptr;
   Json json = Json::object();
-  for (std::size_t i = 0; i < counters.size(); ++i)
-    json[std::string(kCounterNames.at(i))] = members_json(counters[i]);
+  for (const Counter& counter : counters) {
+    json[counter.name] = members_json(counter);
+    json[counter.name].erase("name");
+  }
   return json;
 }
 
@@ -185,6 +195,7 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
        {"timing", std::move(timing)},
        {"pages", record.pages ? members_json(*record.pages) : Json()},
        {"counters", to_json(record.counters)},
+       {"energy", record.energy ? to_json(*record.energy, record.traffic) : Json()},
        {"bytes", if_ran(record.traffic.read_bytes + record.traffic.written_bytes)},
        {"bytes_read", if_ran(record.traffic.read_bytes)},
        {"bytes_written", if_ran(record.traffic.written_bytes)}});

@@ -116,24 +116,73 @@ class Run {
           if (surroundings_.interrupts() > 0) return;
           surroundings_.begin_point(*point, turns_begun_++ / turns_);
           // One interrupt lets the point in flight end, the second gives it up.
-          auto record = execute_point(*point, 1.0 / rounds, 2);
+          auto record = execute_point(*point, {.budget_share = 1.0 / rounds}, 2);
           if (!record) return;
           const auto [known, is_first] = records.try_emplace(point->index, std::move(*record));
           if (!is_first) known->second.merge(*record);
-          if (round + 1 < rounds) continue;
+          if (round + 1 < rounds || is_examined(known->second)) continue;
           keep(*point, known->second);
           records.erase(known);
         }
       }
     }
+    if (!records.empty()) examine(problems, records);
   }
 
-  /// One round of one point, whatever happens to it; nothing where `patience` interrupts came
+  /// Whether more than its times is asked for of the point. A CPU's counters are always read.
+  static bool is_examined(const Record& record) {
+    const MeasurementSettings& asked = record.point.measurement;
+    return (asked.counters || asked.energy) && record.point.backend == Backend::kCuda &&
+           !record.timing.empty();
+  }
+
+  /// Counts the points whose times are taken, measures their energy, and keeps them. What counts
+  /// stays in the way of later launches, and what works for a second warms the GPU, so either has a
+  /// process of its own behind the times.
+  void examine(const std::map<std::size_t, std::vector<const Point*>>& problems,
+               std::map<std::size_t, Record>& records) {
+    const auto for_each = [&](bool MeasurementSettings::* asked, const ExecuteOptions& options,
+                              auto&& take) {
+      executor(Backend::kCuda).renew();
+      for (const auto& [unused, points] : problems)
+        for (const Point* point : points) {
+          const auto known = records.find(point->index);
+          if (known == records.end() || !(point->measurement.*asked)) continue;
+          if (surroundings_.interrupts() > 0) return;
+          surroundings_.begin_point(*point, turns_begun_ / turns_);
+          const auto record = execute_point(*point, options, 2);
+          if (!record) return;
+          take(known->second, *record);
+        }
+    };
+    const auto why = [](const Record& record) {
+      return fmt::format("the call for it ended as '{}': {}", name_of(record.status),
+                         record.reason);
+    };
+    for_each(&MeasurementSettings::energy,
+             {.timed = false, .weighed = true, .check_determinism = false},
+             [&](Record& to, const Record& from) {
+               to.energy = from.energy ? from.energy : Energy{.unavailable = why(from)};
+             });
+    for_each(&MeasurementSettings::counters,
+             {.timed = false, .counted = true, .check_determinism = false},
+             [&](Record& to, const Record& from) {
+               to.counters = from.counters;
+               if (to.counters.empty())
+                 to.counters = {{.name = std::string(kAllCounters), .unavailable = why(from)}};
+             });
+    executor(Backend::kCuda).renew();
+    if (surroundings_.interrupts() > 0) return;
+    for (auto& [index, record] : records) keep(plan_[index], record);
+  }
+
+  /// One execution of one point, whatever happens to it; nothing where `patience` interrupts came
   /// before its end.
-  std::optional<Record> execute_point(const Point& point, double share, int patience) {
+  std::optional<Record> execute_point(const Point& point, const ExecuteOptions& options,
+                                      int patience) {
     if (!lost_.contains(point.backend)) {
       try {
-        return executor(point.backend).execute(point, {.budget_share = share}, patience);
+        return executor(point.backend).execute(point, options, patience);
       } catch (const DeviceLost& error) {
         if (surroundings_.interrupts() > 0) return std::nullopt;
         lost_[point.backend] = fmt::format("not run: {}", error.what());
@@ -179,7 +228,7 @@ class Run {
       if (!good.empty()) chosen = {good.front(), good[good.size() / 2], good.back()};
       for (const Point* point : chosen) {
         if (surroundings_.interrupts() > 0) return;
-        const auto a = execute_point(*point, 1, 1), b = execute_point(*point, 1, 1);
+        const auto a = execute_point(*point, {}, 1), b = execute_point(*point, {}, 1);
         if (!a || !b) return;
         if (a->timing.empty() || b->timing.empty()) continue;
         const auto& [mode, measured] = *a->timing.begin();

@@ -17,7 +17,7 @@
 namespace reduce_bench {
 
 FIELDS(MeasurementSettings, modes, min_samples, max_samples, max_time_ms, relative_ci, interleave,
-       clock_floor, point_timeout_s);
+       clock_floor, counters, energy, point_timeout_s);
 FIELDS(Distribution, kind, condition, file, path, array);
 FIELDS(LabelDistribution, kind, exponent, length, file, path, image, array);
 FIELDS(DeviceTraits, sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,

@@ -1,0 +1,323 @@
+#include "devices/gpu_profiler.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "devices/gpu_counts.hpp"
+
+#if __has_include(<cupti_range_profiler.h>)
+#include <cuda.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#define REDUCE_BENCH_HAS_CUPTI
+#endif
+
+namespace reduce_bench {
+namespace {
+
+/// Why nothing can be counted, and what to change.
+struct Unavailable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace
+
+#ifdef REDUCE_BENCH_HAS_CUPTI
+
+namespace {
+
+/// A library that this program can do without.
+class Library {
+ public:
+  /// The first of the names that there is.
+  explicit Library(std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL); handle_ != nullptr) return;
+  }
+  bool is_there() const { return handle_ != nullptr; }
+  /// Stays loaded: CUPTI hooks into the driver and does not come out again.
+  template <class Function>
+  Function* find(const char* name) const {
+    return reinterpret_cast<Function*>(dlsym(handle_, name));
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+const Library& cupti() {
+  // Where the linker looks, then where the toolkit is that this was compiled with.
+  static const Library library{"libcupti.so." CUPTI_MAJOR, "libcupti.so",
+                               CUPTI_LIBRARY_DIR "/libcupti.so",
+                               CUPTI_LIBRARY_DIR "/../extras/CUPTI/lib64/libcupti.so"};
+  return library;
+}
+
+template <class Function>
+Function* cupti_function(const char* name) {
+  Function* const function = cupti().find<Function>(name);
+  if (function == nullptr)
+    throw Unavailable(std::string("the CUPTI library has no ") + name +
+                      ": install that of CUDA 12.6 or newer");
+  return function;
+}
+
+std::string advice_for(CUptiResult result) {
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return "the system lets only administrators count: run as root, or load the kernel module "
+             "nvidia with NVreg_RestrictProfilingToAdminUsers=0";
+    case CUPTI_ERROR_HARDWARE_BUSY:
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      return "another profiler holds the counters: end it, and run again";
+    default: return {};
+  }
+}
+
+/// Calls a function of CUPTI by its name, and takes what is no success for unavailable.
+template <class Parameters>
+void call(CUptiResult (*function)(Parameters*), const char* name, Parameters& parameters) {
+  const CUptiResult result = function(&parameters);
+  if (result == CUPTI_SUCCESS) return;
+  if (const std::string advice = advice_for(result); !advice.empty()) throw Unavailable(advice);
+  const char* text = nullptr;
+  cupti_function<decltype(cuptiGetResultString)>("cuptiGetResultString")(result, &text);
+  throw Unavailable(std::string(name) + " failed: " + (text != nullptr ? text : "unknown error"));
+}
+
+#define CALL_CUPTI(name, parameters) call(cupti_function<decltype(name)>(#name), #name, parameters)
+
+/// Zeroed parameters of a call, with their size as CUPTI wants it.
+template <class Parameters>
+Parameters parameters_of(std::size_t size_bytes) {
+  Parameters parameters;
+  std::memset(&parameters, 0, sizeof(parameters));
+  parameters.structSize = size_bytes;
+  return parameters;
+}
+#define PARAMETERS(type) parameters_of<type##_Params>(type##_Params_STRUCT_SIZE)
+
+}  // namespace
+
+/// What stays from call to call: the metrics that this chip has, scheduled in passes.
+class GpuProfiler::Session {
+ public:
+  explicit Session(int ordinal) {
+    if (!cupti().is_there())
+      throw Unavailable(
+          "the CUPTI library is not there (libcupti.so): install that of the CUDA Toolkit, or name "
+          "its folder in LD_LIBRARY_PATH");
+    auto initialise = PARAMETERS(CUpti_Profiler_Initialize);
+    CALL_CUPTI(cuptiProfilerInitialize, initialise);
+    auto support = PARAMETERS(CUpti_Profiler_DeviceSupported);
+    support.cuDevice = ordinal;
+    support.api = CUPTI_PROFILER_RANGE_PROFILING;
+    CALL_CUPTI(cuptiProfilerDeviceSupported, support);
+    if (support.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+      throw Unavailable(why_unsupported(support));
+    auto chip = PARAMETERS(CUpti_Device_GetChipName);
+    chip.deviceIndex = static_cast<std::size_t>(ordinal);
+    CALL_CUPTI(cuptiDeviceGetChipName, chip);
+    context_ = current_context();
+    choose_metrics(chip.pChipName, counter_availability());
+    auto enable = PARAMETERS(CUpti_RangeProfiler_Enable);
+    enable.ctx = context_;
+    CALL_CUPTI(cuptiRangeProfilerEnable, enable);
+    profiler_ = enable.pRangeProfilerObject;
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  // Nothing is given back: the process ends when it has counted.
+
+  MetricValues count(const std::function<void()>& prepare, const std::function<void()>& work) {
+    configure();
+    // More passes than the metrics of any chip need.
+    for (int pass = 0; pass < 200; ++pass)
+      if (run_pass(prepare, work)) return values();
+    throw Unavailable("CUPTI asks for pass after pass without an end");
+  }
+
+ private:
+  static std::string why_unsupported(const CUpti_Profiler_DeviceSupported_Params& support) {
+    const auto refuses = [](CUpti_Profiler_Support_Level level) {
+      return level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+             level == CUPTI_PROFILER_CONFIGURATION_DISABLED;
+    };
+    if (refuses(support.architecture))
+      return "CUPTI's range profiler needs a GPU of compute capability 7.5 or higher";
+    if (refuses(support.vGpu))
+      return "this is a virtual GPU whose host does not let it be profiled: enable profiling there";
+    if (refuses(support.confidentialCompute))
+      return "confidential computing is on: counters can be read only without it";
+    if (refuses(support.sli))
+      return "the GPUs are coupled by SLI: counters can be read only without";
+    if (refuses(support.wsl)) return "Windows forbids it: allow developers to read counters there";
+    return "the driver does not let this GPU be profiled";
+  }
+
+  static CUcontext current_context() {
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    auto* const get = reinterpret_cast<decltype(&cuCtxGetCurrent)>(
+        driver != nullptr ? dlsym(driver, "cuCtxGetCurrent") : nullptr);
+    CUcontext context = nullptr;
+    if (get == nullptr || get(&context) != CUDA_SUCCESS || context == nullptr)
+      throw Unavailable("no CUDA context is current");
+    return context;
+  }
+
+  std::vector<std::uint8_t> counter_availability() const {
+    auto available = PARAMETERS(CUpti_Profiler_GetCounterAvailability);
+    available.ctx = context_;
+    CALL_CUPTI(cuptiProfilerGetCounterAvailability, available);
+    std::vector<std::uint8_t> image(available.counterAvailabilityImageSize);
+    available.pCounterAvailabilityImage = image.data();
+    CALL_CUPTI(cuptiProfilerGetCounterAvailability, available);
+    return image;
+  }
+
+  void choose_metrics(const char* chip, const std::vector<std::uint8_t>& available) {
+    auto host = PARAMETERS(CUpti_Profiler_Host_Initialize);
+    host.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    host.pChipName = chip;
+    host.pCounterAvailabilityImage = available.data();
+    CALL_CUPTI(cuptiProfilerHostInitialize, host);
+    host_ = host.pHostObject;
+    // A name that the chip lacks would spoil the whole configuration.
+    const auto properties_of = cupti_function<decltype(cuptiProfilerHostGetMetricProperties)>(
+        "cuptiProfilerHostGetMetricProperties");
+    names_ = gpu_metrics();
+    std::erase_if(names_, [&](const std::string& name) {
+      auto properties = PARAMETERS(CUpti_Profiler_Host_GetMetricProperties);
+      properties.pHostObject = host_;
+      properties.pMetricName = name.c_str();
+      return properties_of(&properties) != CUPTI_SUCCESS;
+    });
+    for (const std::string& name : names_) metrics_.push_back(name.c_str());
+    auto add = PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics);
+    add.pHostObject = host_;
+    add.ppMetricNames = metrics_.data();
+    add.numMetrics = metrics_.size();
+    CALL_CUPTI(cuptiProfilerHostConfigAddMetrics, add);
+    auto size = PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize);
+    size.pHostObject = host_;
+    CALL_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
+    config_.resize(size.configImageSize);
+    auto image = PARAMETERS(CUpti_Profiler_Host_GetConfigImage);
+    image.pHostObject = host_;
+    image.configImageSize = config_.size();
+    image.pConfigImage = config_.data();
+    CALL_CUPTI(cuptiProfilerHostGetConfigImage, image);
+  }
+
+  /// Empty counters, and the passes from the first.
+  void configure() {
+    auto size = PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize);
+    size.pRangeProfilerObject = profiler_;
+    size.pMetricNames = metrics_.data();
+    size.numMetrics = metrics_.size();
+    size.maxNumOfRanges = 1;
+    size.maxNumRangeTreeNodes = 1;
+    CALL_CUPTI(cuptiRangeProfilerGetCounterDataSize, size);
+    counters_.assign(size.counterDataSize, 0);
+    auto empty = PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize);
+    empty.pRangeProfilerObject = profiler_;
+    empty.counterDataSize = counters_.size();
+    empty.pCounterData = counters_.data();
+    CALL_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, empty);
+    auto config = PARAMETERS(CUpti_RangeProfiler_SetConfig);
+    config.pRangeProfilerObject = profiler_;
+    config.configSize = config_.size();
+    config.pConfig = config_.data();
+    config.counterDataImageSize = counters_.size();
+    config.pCounterDataImage = counters_.data();
+    config.range = CUPTI_UserRange;
+    config.replayMode = CUPTI_UserReplay;
+    config.maxRangesPerPass = 1;
+    config.numNestingLevels = 1;
+    config.minNestingLevel = 1;
+    config.targetNestingLevel = 1;
+    CALL_CUPTI(cuptiRangeProfilerSetConfig, config);
+  }
+
+  /// Whether it was the last.
+  bool run_pass(const std::function<void()>& prepare, const std::function<void()>& work) {
+    auto start = PARAMETERS(CUpti_RangeProfiler_Start);
+    start.pRangeProfilerObject = profiler_;
+    CALL_CUPTI(cuptiRangeProfilerStart, start);
+    prepare();  // kernels outside the range are not counted
+    auto push = PARAMETERS(CUpti_RangeProfiler_PushRange);
+    push.pRangeProfilerObject = profiler_;
+    push.pRangeName = "operation";
+    CALL_CUPTI(cuptiRangeProfilerPushRange, push);
+    work();
+    auto pop = PARAMETERS(CUpti_RangeProfiler_PopRange);
+    pop.pRangeProfilerObject = profiler_;
+    CALL_CUPTI(cuptiRangeProfilerPopRange, pop);
+    auto stop = PARAMETERS(CUpti_RangeProfiler_Stop);
+    stop.pRangeProfilerObject = profiler_;
+    CALL_CUPTI(cuptiRangeProfilerStop, stop);
+    return stop.isAllPassSubmitted != 0;
+  }
+
+  MetricValues values() {
+    auto decode = PARAMETERS(CUpti_RangeProfiler_DecodeData);
+    decode.pRangeProfilerObject = profiler_;
+    CALL_CUPTI(cuptiRangeProfilerDecodeData, decode);
+    std::vector<double> found(metrics_.size());
+    auto evaluate = PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues);
+    evaluate.pHostObject = host_;
+    evaluate.pCounterDataImage = counters_.data();
+    evaluate.counterDataImageSize = counters_.size();
+    evaluate.ppMetricNames = metrics_.data();
+    evaluate.numMetrics = metrics_.size();
+    evaluate.pMetricValues = found.data();
+    CALL_CUPTI(cuptiProfilerHostEvaluateToGpuValues, evaluate);
+    MetricValues named;
+    for (std::size_t i = 0; i < found.size(); ++i) named[names_[i]] = found[i];
+    return named;
+  }
+
+  CUcontext context_ = nullptr;
+  CUpti_Profiler_Host_Object* host_ = nullptr;
+  CUpti_RangeProfiler_Object* profiler_ = nullptr;
+  std::vector<std::string> names_;
+  std::vector<const char*> metrics_;  ///< the same, as CUPTI takes them
+  std::vector<std::uint8_t> config_, counters_;
+};
+
+#else  // REDUCE_BENCH_HAS_CUPTI
+
+class GpuProfiler::Session {
+ public:
+  explicit Session(int) {
+    throw Unavailable(
+        "this build lacks the headers of CUPTI's range profiler: install CUPTI with the CUDA "
+        "Toolkit, and build again");
+  }
+  MetricValues count(const std::function<void()>&, const std::function<void()>&) { return {}; }
+};
+
+#endif
+
+GpuProfiler::GpuProfiler(int ordinal, unsigned warp_slots)
+    : ordinal_(ordinal), warp_slots_(warp_slots) {}
+GpuProfiler::~GpuProfiler() = default;
+
+std::vector<Counter> GpuProfiler::count(const std::function<void()>& prepare,
+                                        const std::function<void()>& work) {
+  try {
+    if (!session_) session_ = std::make_unique<Session>(ordinal_);
+    return gpu_counts(session_->count(prepare, work), warp_slots_);
+  } catch (const Unavailable& why) {
+    return {Counter{.name = std::string(kAllCounters), .unavailable = why.what()}};
+  }
+}
+
+}  // namespace reduce_bench
