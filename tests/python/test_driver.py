@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 from collections import Counter
@@ -1007,6 +1008,7 @@ def test_counts_are_not_compared_with_times(tmp_path: Path) -> None:
         (("--backend", "cuda"), "counts are the emulator's; leave --backend out"),
         (("--set", "n=2^23"), "choose less with --set n=..."),
         (("--keep-samples",), "are of timed runs; leave them out"),
+        (("--counters",), "are of timed runs; leave them out"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(arguments: tuple[str, ...], complaint: str) -> None:
@@ -1014,3 +1016,66 @@ def test_what_cannot_be_counted_is_refused(arguments: tuple[str, ...], complaint
     assert ended.returncode == USAGE
     assert complaint in ended.stderr
     assert len(ended.stderr.splitlines()[-1]) <= 300
+
+
+def test_the_course_shows_what_explain_prints() -> None:
+    page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    shown = re.search(r"^\$ reduce-bench (explain .*)\n((?s:.*?))^```$", page, re.MULTILINE)
+    assert shown is not None
+    ended = drive(*shlex.split(shown[1]))
+    assert ended.returncode == GOOD, ended.stderr
+    assert ended.stdout == shown[2]
+
+
+H200 = ROOT / "results" / "nvidia-h200" / "quick.json"
+
+
+def test_counts_of_the_emulator_explain_without_times(tmp_path: Path) -> None:
+    ended = drive("explain", "harris/[01]", "harris/2", "--backend", "emu")
+    assert ended.returncode == GOOD, ended.stderr
+    assert "n=65536 i32 sum" in ended.stdout.splitlines()[0]
+    first, second = ended.stdout.split("\n\n")[1:3]
+    assert first.startswith("harris/0 to harris/1\n")
+    assert re.search(r"[Bb]ank conflicts 0 to 23,265", first)
+    assert re.search(r"requests of memory 40,840 to 17,575", first)
+    assert re.search(r"[Bb]ank conflicts 23,265 to 0", second)
+    assert not re.search(r"faster|slower|binds", ended.stdout)
+
+    counts = tmp_path / "counts.json"
+    pair = ("--filter", "harris/0", "harris/1", "--set", "n=2^16")
+    config = ROOT / "configs" / "counts.json"
+    assert drive("run", "--config", config, *pair, "--count", "-o", counts).returncode == GOOD
+    of_file = drive("explain", "harris/0", "harris/1", "--results", counts)
+    assert of_file.returncode == GOOD, of_file.stderr
+    assert first.rstrip() in of_file.stdout
+
+
+def test_times_without_counters_give_ratios_and_no_cause() -> None:
+    ended = drive("explain", "harris/*", "--results", H200)
+    assert ended.returncode == GOOD, ended.stderr
+    assert re.search(r"^harris/2 to harris/3: 1\.\d\d times faster", ended.stdout, re.MULTILINE)
+    assert "Not counted: " in ended.stdout
+    assert "binds" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("harris/0", "harris/1"), "name the results with --results FILE, or --backend emu"),
+        (("harris/0", "harris/1", "--backend", "cuda"), "only emu counts by itself"),
+        (("harris/0", "--backend", "emu"), "name two, or a glob"),
+        (("cpu/*", "--backend", "emu"), "name two, or a glob"),
+        (("harris/0", "cub/reduce", "--backend", "emu"), "cub/reduce has no traced build here"),
+        (("harris/0", "harris/1", "--backend", "emu", "-n", "2^23"), "take the emulator too long"),
+        (("harris/0", "atomic/global", "--backend", "emu"), "compute different things"),
+        (("harris/0", "harris/1", "--results", str(H200), "-n", "77"), "has no problem of 77"),
+        (("harris/0", "gpu/gather", "--results", str(H200)), "has no step between two of"),
+        (("harris/0", "harris/1", "--results", "/nonexistent"), "/nonexistent"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    ended = drive("explain", *arguments)
+    assert ended.returncode == USAGE
+    assert said in ended.stderr
+    assert len(ended.stderr.splitlines()[-1]) < 300
+    assert not ended.stdout

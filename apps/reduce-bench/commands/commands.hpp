@@ -31,6 +31,7 @@ void add_list(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_explain(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_worker(CLI::App& app, Action& action);
 

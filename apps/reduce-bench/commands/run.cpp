@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "commands/emulated_counts.hpp"
 #include "commands/progress.hpp"
 #include "common/error.hpp"
 #include "common/names.hpp"
@@ -36,9 +37,6 @@
 
 namespace reduce_bench {
 namespace {
-
-/// Elements that the emulator gets through in seconds while it counts.
-constexpr std::size_t kMostCountedElements = std::size_t{1} << 22;
 
 constexpr int kMostLinks = 40;  // as many as the system follows
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "commands/emulated_counts.hpp"
 #include "common/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
-#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -72,8 +72,6 @@ int show(const std::string& id, bool as_json) {
   return 0;
 }
 
-constexpr std::size_t kShownElements = 1 << 16, kShownBuckets = 256;
-
 /// The counts in columns, without those that are 0 everywhere.
 void print_counts(const std::vector<emu::CountedPlace>& places) {
   std::vector<std::size_t> shown;
@@ -91,33 +89,12 @@ void print_counts(const std::vector<emu::CountedPlace>& places) {
 
 /// What the variant's kernels do at each line of their source, counted on the emulator.
 int show_counts(const std::string& id) {
-  const CatalogEntry& entry = find_variant(id);
-  if (entry.traced == nullptr)
-    throw UsageError(fmt::format(
-        "show {} --counts: it has no traced build here; it takes a kernel that the emulator runs, "
-        "g++, and a build without sanitizers",
-        id));
-  const Variant& variant = *entry.traced;
-  Point point{.entry = &entry,
-              .backend = Backend::kEmu,
-              .n = kShownElements,
-              .buckets = has_labels(variant.operation) ? kShownBuckets : 0,
-              .type = has_values(variant.operation) ? Type::kI32 : Type::kU32,
-              .op = default_op(variant.operation)};
-  point.params = default_params(variant);
-  Worker worker(Backend::kEmu);
-  auto record = worker.execute(point, {.timed = false,
-                                       .check_determinism = false,
-                                       .emu_seed = 1,
-                                       .tracing = emu::Tracing::kCountsByPlace});
-  if (!record || record->counted.empty())
-    throw UsageError(
-        fmt::format("show {} --counts: {}", id, record ? record->reason : "interrupted"));
-  std::vector<emu::CountedPlace>& places = record->counted;
+  const Record record = count_on_emulator("show --counts", id, emu::Tracing::kCountsByPlace);
+  std::vector<emu::CountedPlace> places = record.counted;
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
     return std::tie(a.kernel, a.where) < std::tie(b.kernel, b.where);
   });
-  fmt::print("{}\n", describe(point));
+  fmt::print("{}\n", describe(record.point));
   while (!places.empty()) {
     const auto last = std::find_if(places.begin(), places.end(), [&](const auto& place) {
       return place.kernel != places.front().kernel;

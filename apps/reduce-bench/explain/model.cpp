@@ -1,0 +1,90 @@
+#include "explain/model.hpp"
+
+#include <algorithm>
+
+#include "devices/gpu_counts.hpp"
+
+namespace reduce_bench {
+namespace {
+
+/// Why a warp does not issue.
+struct Stall {
+  std::string_view reason, words;
+  bool is_latency = false;  ///< it waits for something to end, not for a place in a queue
+};
+constexpr std::array kStalls{Stall{"barrier", "other warps at a barrier", true},
+                             Stall{"branch_resolving", "the target of a branch", true},
+                             Stall{"dispatch_stall", "the dispatch", false},
+                             Stall{"drain", "the last stores", true},
+                             Stall{"gmma", "a matrix unit", true},
+                             Stall{"imc_miss", "constants that no cache had", true},
+                             Stall{"lg_throttle", "a place in the queue of global memory", false},
+                             Stall{"long_scoreboard", "data of caches and device memory", true},
+                             Stall{"math_pipe_throttle", "an arithmetic unit", false},
+                             Stall{"membar", "a fence", true},
+                             Stall{"mio_throttle", "a place in the queue of shared memory", false},
+                             Stall{"misc", "other hardware", false},
+                             Stall{"no_instruction", "instructions that no cache had", true},
+                             Stall{"not_selected", "another warp that issued", false},
+                             Stall{"short_scoreboard", "data of shared memory", true},
+                             Stall{"sleeping", "the end of a sleep", true},
+                             Stall{"tex_throttle", "a place in the queue of textures", false},
+                             Stall{"wait", "arithmetic results", true}};
+static_assert(kStalls.size() == kStallReasons.size());
+
+std::optional<double> waited_cycles(const Evidence& evidence, const Stall& stall) {
+  return evidence.sum({std::string(kStalledPrefix) + std::string(stall.reason)});
+}
+
+}  // namespace
+
+std::vector<Need> needs(const Evidence& evidence, const Limits& limits) {
+  std::vector<Need> all;
+  if (!evidence.time_ns || evidence.counted_by != CountedBy::kGpu) return all;
+  const auto add = [&](Resource resource, std::optional<double> ns) {
+    if (ns) all.push_back({resource, *ns, *ns / *evidence.time_ns});
+  };
+  const auto over = [](std::optional<double> count, double per_ns) {
+    return count && per_ns > 0 ? std::optional(*count / per_ns) : std::nullopt;
+  };
+  const double cycles_per_ns = evidence.sm_clock_mhz.value_or(0) / 1e3;
+  const double schedulers = limits.sm_count * kSchedulersPerSm;
+  add(Resource::kMemory,
+      over(evidence.sum({"dram_read_bytes", "dram_written_bytes"}), limits.read_gb_per_s));
+  add(Resource::kL2, evidence.sum({kL2BusyNs}));
+  add(Resource::kShared, over(evidence.sum({"l1_wavefronts"}), limits.sm_count * cycles_per_ns));
+  add(Resource::kIssue, over(evidence.sum({"instructions_issued"}), schedulers * cycles_per_ns));
+  const auto resident = over(evidence.sum({"scheduler_cycles"}), schedulers * cycles_per_ns);
+  if (const auto warp_cycles = evidence.sum({"warp_cycles"});
+      resident && warp_cycles && *warp_cycles > 0) {
+    double waited = 0;
+    for (const Stall& stall : kStalls)
+      if (stall.is_latency) waited += waited_cycles(evidence, stall).value_or(0);
+    add(Resource::kLatency, *resident * waited / *warp_cycles);
+  }
+  if (limits.empty_launch_ns > 0) add(Resource::kLaunch, limits.empty_launch_ns);
+  return all;
+}
+
+std::optional<Need> binding(const std::vector<Need>& needs) {
+  const auto needs_less = [](const Need& a, const Need& b) { return a.ns < b.ns; };
+  std::vector<Need> saturated;
+  for (const Need& need : needs)
+    if (need.resource != Resource::kLatency && need.share >= kSaturated) saturated.push_back(need);
+  const std::vector<Need>& candidates = saturated.empty() ? needs : saturated;
+  const auto most = std::max_element(candidates.begin(), candidates.end(), needs_less);
+  return most == candidates.end() ? std::nullopt : std::optional(*most);
+}
+
+std::optional<Wait> longest_wait(const Evidence& evidence) {
+  const auto warp_cycles = evidence.sum({"warp_cycles"});
+  if (!warp_cycles || *warp_cycles <= 0) return std::nullopt;
+  std::optional<Wait> longest;
+  for (const Stall& stall : kStalls)
+    if (const auto cycles = waited_cycles(evidence, stall);
+        cycles && (!longest || *cycles / *warp_cycles > longest->share))
+      longest = Wait{stall.words, *cycles / *warp_cycles};
+  return longest;
+}
+
+}  // namespace reduce_bench

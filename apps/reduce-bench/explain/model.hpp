@@ -1,0 +1,47 @@
+// What binds a kernel: how much of its time each resource needs at its limit.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/evidence.hpp"
+
+namespace reduce_bench {
+
+enum class Resource { kMemory, kL2, kShared, kIssue, kLatency, kLaunch };
+inline constexpr std::array kResourceNames{
+    std::string_view{"device memory"}, std::string_view{"L2"},
+    std::string_view{"shared memory"}, std::string_view{"instruction issue"},
+    std::string_view{"latency"},       std::string_view{"the launch"}};
+constexpr std::string_view name_of(Resource r) {
+  return kResourceNames[static_cast<std::size_t>(r)];
+}
+
+/// The time that what was counted needs of a resource at its limit.
+struct Need {
+  Resource resource = Resource::kMemory;
+  double ns = 0;
+  double share = 0;  ///< of the measured time
+};
+
+/// Of every resource whose counts and limits are known, in their order; empty without a time or
+/// counts of a GPU.
+std::vector<Need> needs(const Evidence& evidence, const Limits& limits);
+
+/// A throughput that reaches this share of its limit binds. Warps wait for what is saturated, too,
+/// so only below it does their waiting count as latency.
+inline constexpr double kSaturated = 0.75;
+/// What binds: the saturated throughput that needs longest, or else whatever needs longest.
+std::optional<Need> binding(const std::vector<Need>& needs);
+
+/// What warps waited for longest, in words, with its share of their time.
+struct Wait {
+  std::string_view reason;
+  double share = 0;
+};
+std::optional<Wait> longest_wait(const Evidence& evidence);
+
+}  // namespace reduce_bench
