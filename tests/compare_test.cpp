@@ -829,6 +829,24 @@ TEST_F(Reports, AllFormatsSayThatTheSidesAreIdentical) {
   EXPECT_EQ(report(base, new_).json()["identical"], false);
 }
 
+TEST_F(Reports, SlowerRunsOfOneBuildAreTheMachines) {
+  const std::string finding = "all runs are of one build: suspect the machine";
+  Side before = base, after = new_;
+  for (Side* each : {&before, &after}) each->rounds[0].environment.erase("build_id");
+  EXPECT_EQ(report(before, after).json()["one_build"], false);  // as of older files
+  before.rounds[0].environment["build_id"] = "1";
+  after.rounds[0].environment["build_id"] = "1";
+  const ComparisonReport same = report(before, after);
+  ASSERT_GT(same.comparison.count(Verdict::kSlower), 0u);
+  EXPECT_CONTAINS(same.text(), finding);
+  EXPECT_CONTAINS(same.markdown(), finding);
+  EXPECT_EQ(same.json()["one_build"], true);
+  after.rounds[0].environment["build_id"] = "2";
+  const ComparisonReport other = report(before, after);
+  EXPECT_EQ(other.text().find(finding), std::string::npos);
+  EXPECT_EQ(other.json()["one_build"], false);
+}
+
 TEST_F(Reports, JunitEscapesAndCounts) {
   const std::string text = report(base, new_).junit();
   EXPECT_CONTAINS(text, "tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"");

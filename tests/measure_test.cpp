@@ -37,6 +37,47 @@ TEST(Summary, OfNothingIsAnError) {
   EXPECT_THROW(summarise(std::vector<double>{}), std::logic_error);
 }
 
+std::vector<double> repeated(double value, std::size_t times) {
+  return std::vector<double>(times, value);
+}
+std::vector<double> together(std::vector<double> a, const std::vector<double>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+TEST(Shape, CountsWhatLiesFarOutsideTheQuartiles) {
+  std::vector<double> samples = together(repeated(100, 10), repeated(102, 10));
+  EXPECT_EQ(shape_of(samples).outliers, 0u);
+  samples.push_back(90);
+  samples.push_back(500);
+  EXPECT_EQ(shape_of(samples).outliers, 2u);
+  EXPECT_FALSE(shape_of(samples).two_modes);  // two samples are no group
+}
+
+TEST(Shape, TellsTwoGroups) {
+  EXPECT_TRUE(shape_of(together(repeated(100, 10), repeated(110, 10))).two_modes);
+  EXPECT_TRUE(shape_of(together(repeated(100, 18), repeated(110, 2))).two_modes);
+  EXPECT_FALSE(shape_of(together(repeated(100, 19), repeated(110, 1))).two_modes);
+  EXPECT_FALSE(shape_of(together(repeated(100, 10), repeated(101, 10))).two_modes);  // a tick
+  std::vector<double> wide;
+  for (int i = 0; i < 20; ++i) wide.push_back(100 + i % 10 + (i < 10 ? 0 : 40));
+  EXPECT_TRUE(shape_of(wide).two_modes);
+  wide.push_back(5000);
+  EXPECT_TRUE(shape_of(wide).two_modes);
+}
+
+TEST(Shape, OneGroupIsOneHoweverWide) {
+  std::vector<double> even, tail;
+  for (int i = 1; i <= 200; ++i) {
+    even.push_back(100 + i);
+    tail.push_back(100 - 100 * std::log(1 - (i - 0.5) / 200));  // quantiles of an exponential
+  }
+  EXPECT_FALSE(shape_of(even).two_modes);
+  EXPECT_FALSE(shape_of(tail).two_modes);
+  EXPECT_FALSE(shape_of(repeated(7, 1)).two_modes);
+  EXPECT_EQ(shape_of(repeated(7, 1)).outliers, 0u);
+}
+
 std::vector<double> one_to(std::size_t n) {
   std::vector<double> samples(n);
   std::iota(samples.begin(), samples.end(), 1.0);

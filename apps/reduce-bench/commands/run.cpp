@@ -273,6 +273,7 @@ class Terminal final : public RunSurroundings {
     const auto& [mode, measurement] = *record.timing.begin();
     std::string text = duration_text(median(measurement.samples_ns));
     if (outcome.gb_per_s) text += fmt::format(", {:.4g} GB/s", *outcome.gb_per_s);
+    if (shape_of(measurement.samples_ns).two_modes) text += ", samples lie in two groups";
     if (measurement.throttled) text += ", the SM clock stayed under the floor";
     if (record.status != Status::kOk) text += fmt::format(", {}", record.reason);
     return text;

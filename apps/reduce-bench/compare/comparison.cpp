@@ -334,6 +334,17 @@ std::vector<GeometricMean> geometric_means(const std::vector<ComparedPoint>& poi
   return list;
 }
 
+/// Whether all the runs name one program by its checksum; older files name none.
+bool is_one_build(const Side& base, const Side& new_) {
+  const auto build_of = [](const MeasuredRun& run) {
+    return run.environment.is_object() ? run.environment.value("build_id", Json()) : Json();
+  };
+  const Json build = build_of(base.rounds.front());
+  const auto is_of_it = [&](const MeasuredRun& run) { return build_of(run) == build; };
+  return !build.is_null() && std::all_of(base.rounds.begin(), base.rounds.end(), is_of_it) &&
+         std::all_of(new_.rounds.begin(), new_.rounds.end(), is_of_it);
+}
+
 }  // namespace
 
 double TimeChange::ratio() const { return std::exp(log_ratio.value); }
@@ -368,6 +379,7 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
   result.identical =
       std::equal(base.rounds.begin(), base.rounds.end(), new_.rounds.begin(),
                  [](const MeasuredRun& a, const MeasuredRun& b) { return a.is_same_as(b); });
+  result.one_build = is_one_build(base, new_);
 
   bool any_common = false;
   for (const auto& [identity, pair] : pair_points(base, new_)) {

@@ -91,6 +91,7 @@ struct RunComparison {
   std::vector<CommonShift> shifts;
   std::size_t rounds = 1;
   bool identical = false;  ///< both sides are the same runs
+  bool one_build = false;  ///< every run is of one and the same program: no code differs
 
   std::size_t count(Verdict verdict) const;
   bool has_regression() const;

@@ -61,6 +61,8 @@ std::vector<std::string> findings(const RunComparison& comparison) {
   std::vector<std::string> lines;
   if (comparison.identical) lines.emplace_back("both sides are the same measurements");
   for (const CommonShift& shift : comparison.shifts) lines.push_back(shift_text(shift, comparison));
+  if (comparison.one_build && comparison.count(Verdict::kSlower) > 0)
+    lines.emplace_back("slower, and all runs are of one build: suspect the machine, not the code");
   if (const std::size_t lost = comparison.count(Verdict::kLost); lost > 0)
     lines.push_back(fmt::format(
         "{} point{} lost: measured in base, without a verified time in new; add --allow-missing "
@@ -281,6 +283,7 @@ Json ComparisonReport::json() const {
           {"rounds", comparison.rounds},
           {"environment_differences", environment_differences},
           {"identical", comparison.identical},
+          {"one_build", comparison.one_build},
           {"common_shifts", shifts},
           {"verdicts", counts},
           {"geometric_means", means},

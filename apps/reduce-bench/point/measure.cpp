@@ -69,6 +69,30 @@ Summary summarise(std::span<const double> values) {
   return s;
 }
 
+Shape shape_of(std::span<const double> values) {
+  constexpr double kLeastShare = 0.1;   // of the samples, in the smaller group
+  constexpr double kLeastApart = 0.02;  // of the median: groups nearer to each other do not matter
+  constexpr double kSeparation = 2;     // 0.5 for values spread evenly, 0.8 in an exponential tail
+  const Summary s = summarise(values);
+  const double reach = 1.5 * (s.p75 - s.p25);
+  Shape shape;
+  for (const double x : values) shape.outliers += x < s.p25 - reach || x > s.p75 + reach;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto least = std::max<std::size_t>(
+      2, static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(sorted.size()))));
+  for (std::size_t cut = least; cut + least <= sorted.size() && !shape.two_modes; ++cut) {
+    const std::span<const double> low(sorted.data(), cut);
+    const std::span<const double> high(sorted.data() + cut, sorted.size() - cut);
+    // Between the middle halves of the two groups, and within them.
+    const double apart = quantile(high, 0.25) - quantile(low, 0.75);
+    const double within =
+        (quantile(low, 0.75) - quantile(low, 0.25)) + (quantile(high, 0.75) - quantile(high, 0.25));
+    shape.two_modes = apart >= kLeastApart * s.median && apart >= kSeparation * within;
+  }
+  return shape;
+}
+
 double median(std::span<const double> values) { return summarise(values).median; }
 
 void Measurement::merge(const Measurement& other) {

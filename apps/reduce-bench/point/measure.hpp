@@ -26,6 +26,13 @@ Summary summarise(std::span<const double> values);
 /// The same, where nothing else is asked for.
 double median(std::span<const double> values);
 
+/// What a summary does not tell of samples.
+struct Shape {
+  std::size_t outliers = 0;  ///< beyond 1.5 interquartile ranges below or above the quartiles
+  bool two_modes = false;    ///< they lie in two groups: the median is a time that few of them took
+};
+Shape shape_of(std::span<const double> values);
+
 /// All samples of one mode of one point, in the order taken.
 struct Measurement {
   std::vector<double> samples_ns;

@@ -53,6 +53,7 @@ Json to_json(const Verification& verification) {
 
 Json to_json(const Measurement& measurement, bool keep_samples) {
   const Summary summary = summarise(measurement.samples_ns);
+  const Shape shape = shape_of(measurement.samples_ns);
   Json clock = nullptr;
   if (!measurement.sm_clocks_mhz.empty()) {
     const Summary clocks_mhz = summarise(measurement.sm_clocks_mhz);
@@ -69,6 +70,8 @@ Json to_json(const Measurement& measurement, bool keep_samples) {
             {"ci_low_ns", summary.ci_low},
             {"ci_high_ns", summary.ci_high},
             {"samples", measurement.samples_ns.size()},
+            {"outliers", shape.outliers},
+            {"two_modes", shape.two_modes},
             {"discarded", measurement.discarded},
             {"throttled", measurement.throttled},
             {"stopped_by", kStoppedByNames[index_of(measurement.stopped_by)]},
