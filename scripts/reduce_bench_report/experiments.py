@@ -211,6 +211,23 @@ ALL: Sequence[Experiment] = (
         worst=("labels",),
     ),
     Experiment(
+        "harris-why",
+        "What Harris's kernels 0 to 6, and an eighth, make the GPU do",
+        "Counts of one call; time beside them",
+        "configs/harris-why.json",
+        kind="figure",
+        x="variant",
+        y=(
+            "us",
+            "instructions_per_input",
+            "lanes_per_instruction",
+            "wavefronts_per_input",
+            "conflicts_per_input",
+            "device_bytes_per_input",
+            "occupancy_share",
+        ),
+    ),
+    Experiment(
         "jradi-T1",
         "Harris's kernels 1 to 7",
         "jradi, section 2.1, Table 1",

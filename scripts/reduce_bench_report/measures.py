@@ -20,6 +20,7 @@ RATIOS = (
     "peak_share",
     "tlb_miss_share",
 )
+ALL_COUNTERS = "all"  # the counter that says why none counts
 SIMULATED_MEASURE = "ns_per_input"
 
 
@@ -72,6 +73,46 @@ def _tlb_unavailable(point: Point) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
+def _count(point: Point, *names: str) -> float | None:
+    """The sum of what counters counted; None where one of them counted nothing."""
+    counters = point.raw.get("counters") or {}
+    counts = [counters.get(name, {}).get("count") for name in names]
+    return None if None in counts else float(sum(counts))
+
+
+def _uncounted(*names: str) -> Callable[[Point], str | None]:
+    def why(point: Point) -> str | None:
+        counters = point.raw.get("counters")
+        if not counters:
+            return "the run counted nothing"
+        reasons = (counters.get(name, {}).get("unavailable") for name in (ALL_COUNTERS, *names))
+        return next((reason for reason in reasons if reason), None)
+
+    return why
+
+
+def _per_input_counted(what: str, *names: str) -> Measure:
+    """What a GPU counted, over the number of inputs."""
+
+    def of(point: Point) -> Quartiles | None:
+        count = _count(point, *names)
+        if count is None or not point.n:
+            return None
+        return (count / point.n,) * 3
+
+    return Measure(f"{what} per input", None, of, _uncounted(*names))
+
+
+def _quotient_counted(what: str, above: str, below: str) -> Measure:
+    def of(point: Point) -> Quartiles | None:
+        dividend, divisor = _count(point, above), _count(point, below)
+        if dividend is None or not divisor:
+            return None
+        return (dividend / divisor,) * 3
+
+    return Measure(what, None, of, _uncounted(above, below))
+
+
 def _needs_others(point: Point) -> Quartiles | None:
     return None
 
@@ -95,6 +136,18 @@ MEASURES = {
     "peak_share": _recorded("peak_share", _inverse("peak_share")),
     "speed_up": Measure("speed-up", None, _needs_others),
     "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
+    "instructions_per_input": _per_input_counted("instructions of a warp", "instructions_issued"),
+    "device_bytes_per_input": _per_input_counted(
+        "bytes of device memory", "dram_read_bytes", "dram_written_bytes"
+    ),
+    "wavefronts_per_input": _per_input_counted(
+        "wavefronts of shared memory", "shared_load_wavefronts", "shared_store_wavefronts"
+    ),
+    "conflicts_per_input": _per_input_counted("bank conflicts", "bank_conflicts"),
+    "lanes_per_instruction": _quotient_counted(
+        "lanes that take part in an instruction", "thread_instructions", "instructions_executed"
+    ),
+    "occupancy_share": _quotient_counted("occupancy", "warp_cycles", "warp_slot_cycles"),
     "step_speed_up": Measure("step speed-up", None, _needs_others),
     "time_ratio": Measure("time over the base's", None, _needs_others),
 }

@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from reduce_bench_report import (
     charts,
     figures,
+    fits,
     grids,
     published,
     recommend,
@@ -33,6 +34,7 @@ from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, UNITS, Point, Results
+from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.paths import PAGE
 from reduce_bench_report.points import Measured
 from reduce_bench_report.recommend import Absent, Problem, Recommendation
@@ -43,6 +45,11 @@ TYPE_ORDER = tuple(ELEMENT_BYTES)
 SIGNIFICANT_DIGITS = 7  # of measured values; counts are exact
 FACTS = ("operation", "source", "fidelity", "backends", "types", "ops", "order", "finish")
 GOT = re.compile(r" \(got [^()]*\)$")  # the end of a reason that differs at each point
+HOVERED_COUNTS = {  # of measures.MEASURES
+    "instructions_per_input": "instructions",
+    "device_bytes_per_input": "bytes of device memory",
+    "conflicts_per_input": "bank conflicts",
+}
 HEADINGS = {  # of the page's tabs
     "summary": "Which kernel?",
     "charts": "Charts",
@@ -182,6 +189,8 @@ def page(
         missing=_missing(runs, entries, drawn, no_variants, scorecard),
         ceilings=_ceilings(runs),
         comparisons=_comparisons(recommended),
+        fits=fits.fit_all(entry.point for entry in current),
+        time_text=time_text,
         devices=list(dict.fromkeys(run.device for run in runs)),
         verdicts={verdict.value: shown for verdict, shown in VERDICTS.items()},
         number_text=number_text,
@@ -528,6 +537,16 @@ def _read_shapes(runs: Sequence[Results]) -> list[ReadShapes]:
 # ---- the data block ----------------------------------------------------------------------------
 
 
+def _counted(point: Point) -> str:
+    """What a GPU counted of the point, in a line; empty where nothing was."""
+    said = []
+    for name, unit in HOVERED_COUNTS.items():
+        measured = MEASURES[name].of(point)
+        if measured is not None:
+            said.append(f"{number_text(measured[1])} {unit}")
+    return f"counted: {', '.join(said)} per input" if said else ""
+
+
 def _data(
     runs: Sequence[Results], entries: Sequence[Entry], picker: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -543,6 +562,7 @@ def _data(
         "form": [entry.point.form for entry in entries],
         "size": [entry.point.size for entry in entries],
         "distribution": [str(entry.point.distribution) for entry in entries],
+        "counted": [_counted(entry.point) for entry in entries],
         "labels": [entry.point.labels and str(entry.point.labels) for entry in entries],
     }
     return {

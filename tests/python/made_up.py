@@ -8,11 +8,15 @@ from typing import Any
 
 from reduce_bench_report import configuration
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import ELEMENT_BYTES
+from reduce_bench_report.loader import ELEMENT_BYTES, SCHEMA_PATH
 
 Json = dict[str, Any]
 
 CEILING_GB_PER_S = 4000.0
+_COUNTERS = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["definitions"]["point"][
+    "properties"
+]["counters"]["anyOf"]
+GPU_COUNTERS = max((kind.get("required", []) for kind in _COUNTERS), key=len)
 
 
 def summary(median_ns: float) -> Json:
@@ -91,6 +95,8 @@ def point(variant: str, n: int, median_ns: float = 1000.0, **changes: Any) -> Js
     }
     if changes.get("backend") == "cpu":
         made["counters"] = counters(dtlb_loads=4 * n, dtlb_load_misses=n)
+    else:
+        made["counters"] = gpu_counters(n)
     if changes.get("params", {}).get("pages") == "huge":
         made["pages"] = {"bytes": 4 << 20, "huge_bytes": 4 << 20}
     return made | changes
@@ -106,6 +112,12 @@ def counters(**counts: int) -> Json:
         }
         for name in names
     }
+
+
+def gpu_counters(n: int, **counts: int) -> Json:
+    """What a GPU counts of a call on n elements; `counts` replace some."""
+    made = dict.fromkeys(GPU_COUNTERS, n) | {"stalled_barrier": n} | counts
+    return {name: {"count": count, "unavailable": None} for name, count in made.items()}
 
 
 def unmeasured(variant: str, n: int, status: str, reason: str, **changes: Any) -> Json:

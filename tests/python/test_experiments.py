@@ -37,7 +37,7 @@ from reduce_bench_report.measures import MEASURES, TIME_NS
 
 ROOT = Path(__file__).parents[2]
 PAPERS = sorted(path.relative_to(ROOT) for path in (ROOT / "configs" / "papers").glob("*.json"))
-CONFIGS = [*PAPERS, Path("configs") / "keyed.json"]
+CONFIGS = [*PAPERS, *(Path("configs") / f"{name}.json" for name in ("keyed", "harris-why"))]
 BUCKETS = [16, 64, 256]
 
 Ask = Callable[..., Experiment]
@@ -1083,3 +1083,38 @@ def test_long_and_short_times_have_their_own_unit() -> None:
     assert grids.number(49350.0, "us") == "49.35 ms"
     assert grids.number(493.5, "us") == "493.5"
     assert grids.number(123456.0, "gb_per_s") == "123,456"
+
+
+def test_what_a_gpu_counts_is_told_for_each_input(tmp_path: Path) -> None:
+    counts = made_up.gpu_counters(
+        1000,
+        instructions_issued=2500,
+        dram_read_bytes=4000,
+        dram_written_bytes=500,
+        thread_instructions=16_000,
+        instructions_executed=1000,
+    )
+    document = made_up.results([point("harris/0", 1000, counters=counts)])
+    (shown_point,) = load(made_up.write(document, tmp_path / "r.json")).points
+    value = {name: MEASURES[name].of(shown_point) for name in EXPERIMENTS["harris-why"].y}
+    assert value["instructions_per_input"] == (2.5, 2.5, 2.5)
+    assert value["device_bytes_per_input"] == (4.5, 4.5, 4.5)
+    assert value["lanes_per_instruction"] == (16.0, 16.0, 16.0)
+    assert value["occupancy_share"] == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("counters", "reason"),
+    [
+        (None, "the run counted nothing"),
+        ({"all": {"count": None, "unavailable": "forbidden"}}, "forbidden"),
+    ],
+)
+def test_why_a_gpu_counted_nothing_is_told(
+    tmp_path: Path, counters: made_up.Json | None, reason: str
+) -> None:
+    document = made_up.results([point("harris/0", 1000, counters=counters)])
+    (shown_point,) = load(made_up.write(document, tmp_path / "r.json")).points
+    for name in EXPERIMENTS["harris-why"].y[1:]:
+        assert MEASURES[name].of(shown_point) is None
+        assert MEASURES[name].unavailable(shown_point) == reason

@@ -170,6 +170,25 @@ def test_data_holds_every_field_of_every_point(tmp_path: Path) -> None:
     assert page.column("derived", "right")[3:6] == [True, False, False]
 
 
+def test_a_hover_tells_what_was_counted(tmp_path: Path) -> None:
+    counters = made_up.gpu_counters(1024, instructions_issued=2048, bank_conflicts=0)
+    points = [point("a/x", 1024, counters=counters), point("a/x", 2048, counters=None)]
+    page = made(tmp_path, save(tmp_path, "r.json", points))
+    assert page.column("derived", "counted") == [
+        "counted: 2 instructions, 2 bytes of device memory, 0 bank conflicts per input",
+        "",
+    ]
+    assert page.column("record", "counters.bank_conflicts.count") == [0, None]
+
+
+def test_fits_of_many_sizes_stand_below_the_charts(tmp_path: Path) -> None:
+    points = [point("a/x", 2**bits, 3000 + 2**bits / 1000) for bits in range(10, 28, 3)]
+    text = made(tmp_path, save(tmp_path, "r.json", points)).text("charts")
+    assert "1 fit" in text
+    assert "a/x i32 sum, uniform values, cuda, cold 6, to 2^25 3 µs 4,000 0 %" in text
+    assert "fit" not in made(tmp_path, save(tmp_path, "s.json", points[1:])).text("charts")
+
+
 def test_titles_and_units_are_the_schemas_alone(tmp_path: Path) -> None:
     point, summary, verification = (
         json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["definitions"][name]["properties"]

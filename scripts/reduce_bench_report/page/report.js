@@ -421,6 +421,8 @@ function hoverText(i, mode) {
   if (field("launch.grid")(i) !== null)
     lines.push(`grid ${field("launch.grid")(i).toLocaleString("en")}, block ${field("launch.block")(i)}, ` +
                `${field("launch.kernels")(i)} kernels`);
+  if (derived.counted(i)) lines.push(escape(derived.counted(i)));
+  if (field(`timing.${mode}.two_modes`)(i)) lines.push("its samples lie in two groups");
   return lines.join("<br>");
 }
 const wrapped = (text) => text.match(/.{1,60}(?:\s|$)|\S+/g) ?? [];
@@ -738,7 +740,7 @@ function showRecord(i) {
   const present = Object.keys(readers).filter((path) => field(path)(i) !== null);
   const part = (prefix) => present.filter((path) => path.startsWith(prefix))
     .map((path) => [path.slice(prefix.length), field(path)(i)]);
-  const parts = { Verification: "verification.", Launch: "launch.", Parameters: "params." };
+  const parts = { Verification: "verification.", Launch: "launch.", Counters: "counters.", Parameters: "params." };
   const modes = MODES.filter((mode) => field(timePaths[mode])(i) !== null);
   const statistics = distinct(present.filter((path) => path.startsWith("timing.")),
                               (path) => path.split(".").slice(2).join("."));
