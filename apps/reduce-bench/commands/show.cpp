@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
+#include "worker/workers.hpp"
 
 namespace reduce_bench {
 namespace {
