@@ -28,6 +28,8 @@ class FakeDevice : public Device {
   unsigned host_allocations = 0;
 
   Backend backend() const override { return Backend::kCpu; }
+  bool shares_host_memory() const override { return true; }
+  bool survives_errors() const override { return true; }
   const DeviceTraits& traits() const override { return traits_; }
   std::size_t free_bytes() const override { return available_bytes; }
   Memory allocate(std::size_t size_bytes) override {

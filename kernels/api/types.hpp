@@ -25,10 +25,11 @@ inline constexpr std::array kOpNames{std::string_view{"sum"},    std::string_vie
                                      std::string_view{"xor"},    std::string_view{"right"},
                                      std::string_view{"affine"}, std::string_view{"none"}};
 
-/// Where a variant runs.
+/// Where a variant runs. Those that are timed come first.
 enum class Backend { kCuda, kCpu, kEmu };
 inline constexpr std::array kBackendNames{std::string_view{"cuda"}, std::string_view{"cpu"},
                                           std::string_view{"emu"}};
+inline constexpr std::size_t kTimedBackendCount = 2;
 
 /// How a variant stands to its publication.
 enum class Fidelity { kAsPublished, kCorrected, kAdapted, kBaseline, kBeyond };

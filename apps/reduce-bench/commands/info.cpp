@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
+#include "devices/machine.hpp"
 #include "results/environment.hpp"
 #include "results/results.hpp"
 
@@ -10,7 +11,8 @@ namespace reduce_bench {
 namespace {
 
 int info(bool as_json) {
-  const CudaStatus cuda = cuda_status();
+  const Machine machine;
+  const CudaStatus& cuda = machine.cuda();
   const bool has_gpu = cuda.unavailable.empty();
   Json document{
       {"environment",
@@ -20,7 +22,7 @@ int info(bool as_json) {
   Json devices = Json::array();
   for (const GpuInfo& gpu : cuda.devices) devices.push_back(to_json(gpu, cuda));
   document["cuda_devices"] = devices;
-  const auto device = has_gpu ? make_cuda_device(0) : make_cpu_device();
+  const auto device = make_device(has_gpu ? Backend::kCuda : Backend::kCpu, 0);
   const std::size_t bytes = has_gpu ? std::size_t{1} << 30 : std::size_t{1} << 28;
   document["ceilings"] = {{std::string(name_of(device->backend())),
                            to_json(measure_ceilings(*device, {std::size_t{1} << 16, bytes}))}};

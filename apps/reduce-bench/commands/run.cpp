@@ -21,6 +21,7 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/text.hpp"
+#include "devices/machine.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
 #include "point/measure.hpp"
@@ -60,24 +61,27 @@ struct BackendChoice {
   std::string why;
 };
 
-BackendChoice choose_backend(const std::string& asked, bool count, const CudaStatus& cuda) {
+BackendChoice choose_backend(const std::string& asked, bool count, const Machine& machine) {
   if (count && !asked.empty() && asked != "emu")
     throw UsageError(
         fmt::format("--count --backend {}: counts are the emulator's; leave --backend out", asked));
   if (count) return {{Backend::kEmu}, "emu: it counts, and times nothing"};
   if (!asked.empty() && !find_name(kBackendNames, asked))
-    throw UsageError(fmt::format("--backend {}: no such backend; use cuda or cpu", asked));
+    throw UsageError(fmt::format("--backend {}: no such backend; use {}", asked,
+                                 one_of(Names{kBackendNames}.first(kTimedBackendCount))));
   if (asked == "emu")
     throw UsageError(
         "--backend emu: the emulator is never timed; add --count, or use 'reduce-bench verify'");
-  if (asked == "cuda" && !cuda.unavailable.empty())
-    throw UsageError(fmt::format("--backend cuda: {}; use --backend cpu, or a machine with a GPU",
-                                 cuda.unavailable));
-  if (!asked.empty())
-    return {{static_cast<Backend>(*find_name(kBackendNames, asked))},
-            fmt::format("{}: asked for", asked)};
-  if (cuda.unavailable.empty()) return {{Backend::kCuda}, "cuda: a device is present"};
-  return {{Backend::kCpu}, fmt::format("cpu: {}", cuda.unavailable)};
+  if (!asked.empty()) {
+    const auto backend = static_cast<Backend>(*find_name(kBackendNames, asked));
+    if (const std::string why_not = machine.unavailable(backend); !why_not.empty())
+      throw UsageError(fmt::format(
+          "--backend {}: {}; use --backend cpu, or a machine with a GPU", asked, why_not));
+    return {{backend}, fmt::format("{}: asked for", asked)};
+  }
+  const std::string why_not = machine.unavailable(Backend::kCuda);
+  if (why_not.empty()) return {{Backend::kCuda}, "cuda: a device is present"};
+  return {{Backend::kCpu}, fmt::format("cpu: {}", why_not)};
 }
 
 std::string slug(std::string text) {
@@ -151,16 +155,18 @@ std::filesystem::path prepare_output(const std::string& asked, const GpuInfo* gp
 struct ResolvedRun {
   Config config;
   std::vector<Point> points;
-  CudaStatus cuda;
-  const GpuInfo* gpu = nullptr;  ///< the device of the points on cuda, if there is one
+  Machine machine;
+  std::map<Backend, std::string> absent;  ///< backends of the plan, and why they cannot be used
+  int ordinal = 0;                        ///< of the device, where the backend has several
+  const GpuInfo* gpu = nullptr;           ///< the device of the points on cuda, if there is one
   Json environment;
 };
 
 ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
   add_plugins(options.plugins);
-  ResolvedRun resolved{.config = read_config(options.config, options.settings),
-                       .cuda = cuda_status()};
-  const BackendChoice choice = choose_backend(options.backend, options.count, resolved.cuda);
+  ResolvedRun resolved{.config = read_config(options.config, options.settings)};
+  const Machine& machine = resolved.machine;
+  const BackendChoice choice = choose_backend(options.backend, options.count, machine);
   if (!options.backend.empty() || options.count)
     for (Sweep& sweep : resolved.config.sweeps) sweep.backends.clear();
   if (options.counters)
@@ -168,24 +174,22 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   fmt::print(stderr, "backend {}\n", choice.why);
   Plan plan = make_plan(resolved.config, {choice.automatic, options.filter, options.seed});
   resolved.points = std::move(plan.points);
-  const bool has_cuda = resolved.cuda.unavailable.empty();
-  const auto on_cuda = std::count_if(resolved.points.begin(), resolved.points.end(),
-                                     [](const Point& p) { return p.backend == Backend::kCuda; });
-  const bool uses_cuda = on_cuda > 0;
-  if (options.device && (!uses_cuda || !has_cuda))
-    throw UsageError(
-        fmt::format("--device {}: {}; leave --device out", *options.device,
-                    has_cuda ? "no point of the plan runs on cuda" : resolved.cuda.unavailable));
-  if (uses_cuda && has_cuda) {
-    const auto ordinal = static_cast<std::size_t>(options.device.value_or(0));
-    if (ordinal >= resolved.cuda.devices.size())
-      throw UsageError(
-          fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' lists them",
-                      ordinal, resolved.cuda.devices.size()));
-    resolved.gpu = &resolved.cuda.devices[ordinal];
+  std::map<Backend, std::size_t> points_on;
+  for (const Point& point : resolved.points) ++points_on[point.backend];
+  std::vector<Backend> used;
+  for (const auto& [backend, count] : points_on) {
+    used.push_back(backend);
+    if (const std::string why_not = machine.unavailable(backend); !why_not.empty())
+      resolved.absent[backend] = why_not;
   }
+  if (options.device) {
+    machine.check_ordinal(*options.device, used);
+    resolved.ordinal = *options.device;
+  }
+  if (points_on.contains(Backend::kCuda) && !resolved.absent.contains(Backend::kCuda))
+    resolved.gpu = &machine.cuda().devices[static_cast<std::size_t>(resolved.ordinal)];
   resolved.environment =
-      environment_json(resolved.cuda, resolved.gpu, command_line, options.seed, choice.why);
+      environment_json(machine.cuda(), resolved.gpu, command_line, options.seed, choice.why);
   if (options.count &&
       (options.resume || options.keep_samples || options.device || options.counters))
     throw UsageError(
@@ -196,9 +200,9 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
   if (options.resume && options.output.empty())
     throw UsageError("--resume needs the file of the run to go on with: name it with -o");
   for (const std::string& reason : plan.left_out) fmt::print(stderr, "left out: {}\n", reason);
-  if (uses_cuda && !has_cuda)
-    fmt::print(stderr, "skipped: {} on cuda: {}\n", counted(on_cuda, "point"),
-               resolved.cuda.unavailable);
+  for (const auto& [backend, why_not] : resolved.absent)
+    fmt::print(stderr, "skipped: {} on {}: {}\n", counted(points_on.at(backend), "point"),
+               name_of(backend), why_not);
   return resolved;
 }
 
@@ -247,8 +251,7 @@ class Terminal final : public RunSurroundings {
   Terminal(std::size_t points, int ordinal) : points_(points), ordinal_(ordinal) {}
 
   Executor& executor(Backend backend) override {
-    const int ordinal = backend == Backend::kCuda ? ordinal_ : 0;
-    return workers_.try_emplace(backend, backend, ordinal).first->second;
+    return workers_.try_emplace(backend, backend, ordinal_).first->second;
   }
   int interrupts() override { return reduce_bench::interrupts(); }
 
@@ -281,7 +284,7 @@ class Terminal final : public RunSurroundings {
 
   std::size_t points_;
   std::optional<Progress> ceilings_, progress_;
-  int ordinal_;  ///< of the CUDA device
+  int ordinal_;  ///< of the device
   std::map<Backend, Workers> workers_;
 };
 
@@ -363,13 +366,13 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
                counted(resolved.points.size(), "point"),
                resolved.points.size() == 1 ? "was" : "were");
   }
-  RunSettings settings{.seed = options.seed, .keep_samples = options.keep_samples};
-  if (resolved.gpu == nullptr) settings.absent[Backend::kCuda] = resolved.cuda.unavailable;
-  else if (resolved.gpu->peak_gb_per_s)
+  RunSettings settings{
+      .seed = options.seed, .keep_samples = options.keep_samples, .absent = resolved.absent};
+  if (resolved.gpu != nullptr && resolved.gpu->peak_gb_per_s)
     settings.peak_gb_per_s[Backend::kCuda] = *resolved.gpu->peak_gb_per_s;
   RunResults results;
   {
-    Terminal terminal(resolved.points.size(), resolved.gpu != nullptr ? resolved.gpu->ordinal : 0);
+    Terminal terminal(resolved.points.size(), resolved.ordinal);
     results = run_plan(resolved.points, settings, std::move(restored), journal.get(), terminal);
   }
   const Json document =

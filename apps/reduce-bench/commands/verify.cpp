@@ -12,6 +12,7 @@
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/text.hpp"
+#include "devices/machine.hpp"
 #include "plan/variants.hpp"
 #include "point/check.hpp"
 #include "worker/workers.hpp"
@@ -30,7 +31,7 @@ struct VerifyOptions {
   bool races = false;
 };
 
-std::vector<Backend> backends_to_verify(const VerifyOptions& options, const CudaStatus& cuda) {
+std::vector<Backend> backends_to_verify(const VerifyOptions& options, const Machine& machine) {
   if (options.races) {
     if (!options.backend.empty() && options.backend != "emu")
       throw UsageError(
@@ -40,9 +41,10 @@ std::vector<Backend> backends_to_verify(const VerifyOptions& options, const Cuda
     return {Backend::kEmu};
   }
   if (options.backend.empty()) {
-    const Backend gpu = cuda.unavailable.empty() ? Backend::kCuda : Backend::kEmu;
+    const std::string why_not = machine.unavailable(Backend::kCuda);
+    const Backend gpu = why_not.empty() ? Backend::kCuda : Backend::kEmu;
     fmt::print(stderr, "backends {} and cpu{}\n", name_of(gpu),
-               cuda.unavailable.empty() ? "" : ": " + cuda.unavailable);
+               why_not.empty() ? "" : ": " + why_not);
     return {gpu, Backend::kCpu};
   }
   const auto name = find_name(kBackendNames, options.backend);
@@ -50,18 +52,10 @@ std::vector<Backend> backends_to_verify(const VerifyOptions& options, const Cuda
     throw UsageError(fmt::format("--backend {}: no such backend; use {}", options.backend,
                                  one_of(kBackendNames)));
   const auto backend = static_cast<Backend>(*name);
-  if (backend == Backend::kCuda && !cuda.unavailable.empty())
-    throw UsageError(fmt::format("--backend cuda: {}; use --backend emu", cuda.unavailable));
-  return {backend};
-}
-
-void check_device(int device, const std::vector<Backend>& backends, const CudaStatus& cuda) {
-  if (backends[0] != Backend::kCuda)
-    throw UsageError(fmt::format("--device {}: nothing runs on cuda; leave --device out", device));
-  if (static_cast<std::size_t>(device) >= cuda.devices.size())
+  if (const std::string why_not = machine.unavailable(backend); !why_not.empty())
     throw UsageError(
-        fmt::format("--device {}: no such device, {} visible; 'reduce-bench info' lists them",
-                    device, cuda.devices.size()));
+        fmt::format("--backend {}: {}; use --backend emu", name_of(backend), why_not));
+  return {backend};
 }
 
 Json to_json(const Subject& subject, const Tally& tally) {
@@ -94,9 +88,9 @@ int verify(const VerifyOptions& options) {
   add_plugins(options.plugins);
   const auto entries =
       select_variants(options.filter.empty() ? std::vector<std::string>{"*"} : options.filter);
-  const CudaStatus cuda = cuda_status();
-  const std::vector<Backend> backends = backends_to_verify(options, cuda);
-  if (options.device) check_device(*options.device, backends, cuda);
+  const Machine machine;
+  const std::vector<Backend> backends = backends_to_verify(options, machine);
+  if (options.device) machine.check_ordinal(*options.device, backends);
   std::map<Backend, Workers> workers;
   std::vector<Subject> subjects;
   double work = 0;

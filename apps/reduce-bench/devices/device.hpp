@@ -67,6 +67,11 @@ class Device {
   virtual ~Device() = default;
 
   virtual Backend backend() const = 0;
+  /// Whether variants read the host's memory as it is, without a copy.
+  virtual bool shares_host_memory() const { return false; }
+  /// Whether the device is as before after a call that threw. A kernel's fault may be reported by
+  /// any later call and leave nothing behind that can be used.
+  virtual bool survives_errors() const { return false; }
   virtual const DeviceTraits& traits() const = 0;
   virtual std::size_t free_bytes() const = 0;
 
@@ -115,6 +120,10 @@ class Device {
 
 std::unique_ptr<Device> make_cpu_device();
 std::unique_ptr<Device> make_emu_device();
+/// Throws UsageError where the ordinal does not exist, DeviceLost where the device cannot be used.
+std::unique_ptr<Device> make_cuda_device(int ordinal);
+/// The device of a backend; `ordinal` where the backend has several.
+std::unique_ptr<Device> make_device(Backend backend, int ordinal);
 
 /// What `info` tells about a CUDA device, and results files record.
 struct GpuInfo {
@@ -134,7 +143,5 @@ struct CudaStatus {
 };
 /// Looks for CUDA devices; never throws.
 CudaStatus cuda_status();
-/// Throws UsageError where the ordinal does not exist, DeviceLost where the device cannot be used.
-std::unique_ptr<Device> make_cuda_device(int ordinal);
 
 }  // namespace reduce_bench

@@ -39,6 +39,8 @@ class HostDevice : public Device {
   HostDevice(Backend backend, const DeviceTraits& traits) : backend_(backend), traits_(traits) {}
 
   Backend backend() const override { return backend_; }
+  bool shares_host_memory() const override { return true; }
+  bool survives_errors() const override { return true; }
   const DeviceTraits& traits() const override { return traits_; }
   std::size_t free_bytes() const override { return available_memory_bytes(); }
   Memory allocate(std::size_t size_bytes) override { return allocate_aligned(size_bytes); }

@@ -224,7 +224,7 @@ Sweep read_sweep(const Node& node, const MeasurementSettings& defaults,
     for (const Node& element : node.at("backends").elements())
       if (element.is_string() && element.string() == "emu")
         element.fail("the emu backend verifies and is never timed; use 'reduce-bench verify'");
-    out.backends = read_enums<Backend>(node.at("backends"), kBackendNames, 2);
+    out.backends = read_enums<Backend>(node.at("backends"), kBackendNames, kTimedBackendCount);
   }
   for (const Node& size : node.at("n").elements()) read_size(size, 0, kMostElements, out.n);
   for (const char* key : {"buckets", "labels"})

@@ -38,7 +38,7 @@ struct InputArray {
     host = std::move(array);
     sum = checksum(host.data(), extent.count, size_bytes(extent.type));
     data = host.bytes.get() + host.data_offset_bytes;
-    if (device.backend() != Backend::kCuda && !pages) return;
+    if (device.shares_host_memory() && !pages) return;
     on_device = pages ? allocate_on(*pages, host.size_bytes) : device.allocate(host.size_bytes);
     device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
     data = on_device.data() + host.data_offset_bytes;
@@ -321,8 +321,7 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
     record.reason = fmt::format("asked for more host memory than there is ({} are available now)",
                                 megabytes(available_memory_bytes()));
   } catch (const std::exception& error) {
-    // A kernel's fault may be reported by any later CUDA call, so the context is given up.
-    lost_ = point.backend == Backend::kCuda || dynamic_cast<const DeviceLost*>(&error) != nullptr;
+    lost_ = !device_->survives_errors() || dynamic_cast<const DeviceLost*>(&error) != nullptr;
     // A variant with a documented defect may fault because of it.
     const auto defect = variant->defect != nullptr ? variant->defect(problem) : std::nullopt;
     record.status = Status::kFailed;

@@ -26,15 +26,6 @@
 namespace reduce_bench {
 namespace {
 
-std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
-  switch (backend) {
-    case Backend::kCuda: return make_cuda_device(ordinal);
-    case Backend::kCpu: return make_cpu_device();
-    case Backend::kEmu: break;
-  }
-  return make_emu_device();
-}
-
 /// Limits this process to the memory that is available, so that a variant that takes all of it fails
 /// before the system ends another process. The limit is on top of what the process holds now,
 /// because sanitizers and CUDA reserve address space.

@@ -1,0 +1,43 @@
+#include "devices/machine.hpp"
+
+#include <fmt/format.h>
+
+#include "common/error.hpp"
+
+namespace reduce_bench {
+
+std::string Machine::unavailable(Backend backend) const {
+  return backend == Backend::kCuda ? cuda().unavailable : std::string{};
+}
+
+std::size_t Machine::device_count(Backend backend) const {
+  return backend == Backend::kCuda ? cuda().devices.size() : 0;
+}
+
+void Machine::check_ordinal(int ordinal, const std::vector<Backend>& backends) const {
+  std::string why_not = "nothing runs on a backend that has numbered devices";
+  bool chooses = false;
+  for (const Backend backend : backends) {
+    if (const std::string reason = unavailable(backend); !reason.empty()) why_not = reason;
+    const std::size_t visible = device_count(backend);
+    if (visible == 0) continue;
+    chooses = true;
+    if (static_cast<std::size_t>(ordinal) >= visible)
+      throw UsageError(fmt::format(
+          "--device {}: no such device of {}, {} visible; 'reduce-bench info' lists them", ordinal,
+          name_of(backend), visible));
+  }
+  if (!chooses)
+    throw UsageError(fmt::format("--device {}: {}; leave --device out", ordinal, why_not));
+}
+
+std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
+  switch (backend) {
+    case Backend::kCuda: return make_cuda_device(ordinal);
+    case Backend::kCpu: return make_cpu_device();
+    case Backend::kEmu: break;
+  }
+  return make_emu_device();
+}
+
+}  // namespace reduce_bench

@@ -1,0 +1,27 @@
+// What this machine has for each backend.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "devices/device.hpp"
+
+namespace reduce_bench {
+
+class Machine {
+ public:
+  const CudaStatus& cuda() const { return cuda_; }
+
+  /// Why the backend cannot be used; empty where it can.
+  std::string unavailable(Backend backend) const;
+  /// The devices that `--device` chooses among; 0 where the backend is the host itself.
+  std::size_t device_count(Backend backend) const;
+  /// Throws UsageError where `--device ordinal` chooses nothing for the backends.
+  void check_ordinal(int ordinal, const std::vector<Backend>& backends) const;
+
+ private:
+  CudaStatus cuda_ = cuda_status();
+};
+
+}  // namespace reduce_bench
