@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks; quick and silent where nothing is missing.
 #
-#   scripts/setup.sh build|test|browser|lint  Debian packages; for a build with nvcc also CCCL's headers
+#   scripts/setup.sh build|test|browser|lint  Debian packages; for a build with nvcc also CCCL's headers,
+#                                             and for one with OpenCL its headers and loader
 #   scripts/setup.sh python REQUIREMENTS      .venv with the packages pinned in the file
 #
 # What is present is found out as the build will, by commands, headers and libraries, so that a
@@ -22,6 +23,9 @@ build  | header gtest/gtest.h                           | libgtest-dev
 build  | header boost/context/fiber.hpp                 | libboost-context-dev
 build  | library boost_context                          | libboost-context-dev
 build  | header boost/math/distributions/students_t.hpp | libboost-dev
+opencl | header CL/opencl.hpp                           | opencl-clhpp-headers
+opencl | library OpenCL                                 | ocl-icd-opencl-dev
+test   | opencl platform                                | pocl-opencl-icd
 test   | header valijson/validator.hpp                  | libvalijson-dev
 browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
@@ -58,6 +62,10 @@ present() {
           return
       done
       false
+      ;;
+    opencl)
+      # What the loader looks for: a file that names a driver.
+      [[ -f ${OCL_ICD_VENDORS:-} ]] || compgen -G "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/*.icd"
       ;;
     python-with-venv)
       python3 -c "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, ${2#3.}))"
@@ -133,9 +141,15 @@ install_cccl() {
       "requirements-cuda.txt' says why"
 }
 
-readonly purpose=${1:-}
+# The build does without OpenCL where it is not to be had.
+install_opencl() {
+  local purpose=opencl
+  install_packages || say "the OpenCL backend is left out"
+}
+
+purpose=${1:-}
 case $purpose in
-  build) install_packages && install_cccl ;;
+  build) install_packages && install_opencl && install_cccl ;;
   lint) install_packages ;;
   test | browser) install_packages || say "the tests that need it are left out" ;;
   python) install_python_packages "${2:?a requirements file}" ;;

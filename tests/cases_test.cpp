@@ -369,6 +369,20 @@ TEST(CaseLeads, AreOneElementAndThreeInAFullCheck) {
   }
 }
 
+TEST(CaseSettings, VaryOnOpenclForPlainSumsAloneUnlessTheCheckIsFull) {
+  MadeUp made_up;
+  made_up.provide(Type::kI32, Op::kMin);
+  const auto varies = [&](Op op, bool full) {
+    const std::vector<Case> cases = made_up.cases(Type::kI32, op, full, Backend::kOpencl);
+    return std::any_of(cases.begin(), cases.end(), [&](const Case& c) {
+      return c.point.params != default_params(made_up.entry.variant);
+    });
+  };
+  EXPECT_TRUE(varies(Op::kSum, false));
+  EXPECT_FALSE(varies(Op::kMin, false));
+  EXPECT_TRUE(varies(Op::kMin, true));
+}
+
 // ---- what is concluded ------------------------------------------------------------------------
 
 Record right(const Point& point, const ExecuteOptions&) {
@@ -415,6 +429,17 @@ TEST(Check, NoticesThatTwoCallsDiffer) {
         record.verification->deterministic = point.n != 1000;
         return record;
       }).deterministic);
+}
+
+TEST(Check, DoesNotBlameAVariantForWhatTheDeviceLacks) {
+  const Tally tally =
+      check(MadeUp(), Backend::kOpencl, [](const Point& point, const ExecuteOptions& options) {
+        if (!point.params.is("block", "64")) return right(point, options);
+        return Record{.point = point, .reason = "needs 64, has 32", .device_lacks = true};
+      });
+  EXPECT_GT(tally.skipped, 0u);
+  EXPECT_EQ(tally.lacks, std::set<std::string>{"needs 64, has 32"});
+  EXPECT_EQ(tally.failures, std::vector<std::string>{});
 }
 
 TEST(Check, FailsForASettingWhoseEveryCaseWasSkipped) {

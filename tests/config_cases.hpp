@@ -82,7 +82,7 @@ inline const std::vector<BadConfig> kBadConfigs{
     {"UnknownOperation", AXIS(R"("operation": "scan")"), "/sweeps/0/operation: ", "found \"scan\"",
      "'reduce'"},
     {"UnknownBackend", AXIS(R"("backends": ["gpu"])"), "/sweeps/0/backends/0: ", "found \"gpu\"",
-     "expected 'cuda' or 'cpu'"},
+     "expected 'cuda', 'opencl' or 'cpu'"},
     {"EmuIsNeverTimed", AXIS(R"("backends": ["cpu", "emu"])"),
      "/sweeps/0/backends/1: ", "never timed", "reduce-bench verify"},
     {"UnknownDistribution", AXIS(R"("distribution": ["unifrom"])"),

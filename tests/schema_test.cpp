@@ -69,19 +69,19 @@ GpuInfo made_up_gpu() {
   return gpu;
 }
 
-Json results_with(const Json& points, const GpuInfo* gpu) {
+Json results_with(const Json& points, const GpuInfo* gpu, const OpenclInfo* opencl = nullptr) {
   CudaStatus cuda;
   if (gpu != nullptr) cuda.driver_version = "580.65.06";
   const Config config = parse_config(Json::parse(kGoodConfigs[1].text), "every key", {});
-  return {
-      {"schema", 1},
-      {"kind", "reduce-bench-results"},
-      {"config", to_json(config)},
-      {"environment", environment_json(cuda, gpu, {"reduce-bench", "run"}, 1, "cpu: asked for")},
-      {"ceilings", {{"cpu", to_json(made_up_ceilings())}}},
-      {"noise_floor", {{"aa", Json::array()}, {"relative", nullptr}}},
-      {"interrupted", false},
-      {"points", points}};
+  return {{"schema", 1},
+          {"kind", "reduce-bench-results"},
+          {"config", to_json(config)},
+          {"environment",
+           environment_json(cuda, gpu, opencl, {"reduce-bench", "run"}, 1, "cpu: asked for")},
+          {"ceilings", {{"cpu", to_json(made_up_ceilings())}}},
+          {"noise_floor", {{"aa", Json::array()}, {"relative", nullptr}}},
+          {"interrupted", false},
+          {"points", points}};
 }
 
 TEST(ResultsSchema, AcceptsPointsOfEveryKind) {
@@ -96,6 +96,9 @@ TEST(ResultsSchema, AcceptsTheEnvironmentWithAndWithoutAGpu) {
   const GpuInfo gpu = made_up_gpu();
   EXPECT_EQ(schema.complaint(results_with(Json::array(), &gpu)), "");
   EXPECT_EQ(schema.complaint(results_with(Json::array(), nullptr)), "");
+  OpenclInfo opencl{.platform = "Imaginary", .name = "NVIDIA Imaginary", .kind = "gpu"};
+  opencl.compute_units = 132;
+  EXPECT_EQ(schema.complaint(results_with(Json::array(), &gpu, &opencl)), "");
 }
 
 TEST(ResultsSchema, NamesEveryCounterOfAGpu) {

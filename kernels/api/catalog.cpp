@@ -30,7 +30,9 @@ namespace cuda {
 #endif
 #define CUDA(name) DECLARED(name)
 #define CPU(name)
+#define GPU_OPENCL(name) GPU(name)
 #include CATALOG_TABLE
+#undef GPU_OPENCL
 #undef GPU
 #undef CUDA
 #undef CPU
@@ -41,7 +43,9 @@ namespace emu {
 #define CUDA(name)
 #define CPU(name)
 #define EVERYWHERE(name) DECLARED(name)
+#define GPU_OPENCL(name) GPU(name)
 #include CATALOG_TABLE
+#undef GPU_OPENCL
 #undef GPU
 #undef CUDA
 #undef CPU
@@ -53,19 +57,38 @@ namespace traced {
 #define CUDA(name)
 #define CPU(name)
 #define EVERYWHERE(name) DECLARED(name)
+#define GPU_OPENCL(name) GPU(name)
 #include CATALOG_TABLE
+#undef GPU_OPENCL
 #undef GPU
 #undef CUDA
 #undef CPU
 #undef EVERYWHERE
 }  // namespace traced
 #endif
+#ifdef REDUCE_BENCH_HAS_OPENCL
+namespace opencl {
+#define GPU(name)
+#define CUDA(name)
+#define CPU(name)
+#define EVERYWHERE(name)
+#define GPU_OPENCL(name) DECLARED(name)
+#include CATALOG_TABLE
+#undef GPU_OPENCL
+#undef GPU
+#undef CUDA
+#undef CPU
+#undef EVERYWHERE
+}  // namespace opencl
+#endif
 namespace cpu {
 #define GPU(name)
 #define CUDA(name)
 #define CPU(name) DECLARED(name)
 #define EVERYWHERE(name) DECLARED(name)
+#define GPU_OPENCL(name) GPU(name)
 #include CATALOG_TABLE
+#undef GPU_OPENCL
 #undef GPU
 #undef CUDA
 #undef CPU
@@ -106,6 +129,12 @@ void add(CatalogEntry& entry, Backend backend, Variant (*declare)()) {
 #define BUILT_FOR_CUDA(name) nullptr
 #endif
 
+#ifdef REDUCE_BENCH_HAS_OPENCL
+#define BUILT_FOR_OPENCL(name) &opencl::name::variant
+#else
+#define BUILT_FOR_OPENCL(name) nullptr
+#endif
+
 #ifdef REDUCE_BENCH_HAS_TRACED
 #define TRACED(name) entries.back().traced = keep(traced::name::variant());
 #else
@@ -119,6 +148,9 @@ std::vector<CatalogEntry> build_catalog() {
   add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name)); \
   add(entries.back(), Backend::kEmu, &emu::name::variant);   \
   TRACED(name)
+#define GPU_OPENCL(name) \
+  GPU(name)              \
+  add(entries.back(), Backend::kOpencl, BUILT_FOR_OPENCL(name));
 #define CUDA(name)                                    \
   entries.push_back(entry_of(cuda::name::variant())); \
   add(entries.back(), Backend::kCuda, BUILT_FOR_CUDA(name));
@@ -132,6 +164,7 @@ std::vector<CatalogEntry> build_catalog() {
   add(entries.back(), Backend::kEmu, &emu::name::variant);   \
   TRACED(name)
 #include CATALOG_TABLE
+#undef GPU_OPENCL
 #undef GPU
 #undef CUDA
 #undef CPU

@@ -26,10 +26,10 @@ inline constexpr std::array kOpNames{std::string_view{"sum"},    std::string_vie
                                      std::string_view{"affine"}, std::string_view{"none"}};
 
 /// Where a variant runs. Those that are timed come first.
-enum class Backend { kCuda, kCpu, kEmu };
-inline constexpr std::array kBackendNames{std::string_view{"cuda"}, std::string_view{"cpu"},
-                                          std::string_view{"emu"}};
-inline constexpr std::size_t kTimedBackendCount = 2;
+enum class Backend { kCuda, kOpencl, kCpu, kEmu };
+inline constexpr std::array kBackendNames{std::string_view{"cuda"}, std::string_view{"opencl"},
+                                          std::string_view{"cpu"}, std::string_view{"emu"}};
+inline constexpr std::size_t kTimedBackendCount = 3;
 
 /// How a variant stands to its publication.
 enum class Fidelity { kAsPublished, kCorrected, kAdapted, kBaseline, kBeyond };

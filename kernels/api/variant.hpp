@@ -168,6 +168,12 @@ struct Stream {
   LaunchLog* log = nullptr;
 };
 
+/// What the device lacks for a launch, in numbers where there are some: an `enqueue` throws it, and
+/// the point is skipped with this sentence.
+struct DeviceLacks : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A known fault of a variant kept as published.
 struct Defect {
   std::string reason;

@@ -3,6 +3,7 @@
 //   cuda  nvcc, for the GPU
 //   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)
 //   traced  the same once more, with every access reported (kernels/platform/trace.hpp)
+//   opencl  host compiler, declaration and launches: the kernel is the .cl file beside
 //   cpu   host compiler, ordinary functions: the CPU algorithms
 // A build without nvcc compiles the variants that need it once more, in namespace cuda with
 // REDUCE_BENCH_CUDA_DECLARATIONS: their declarations, for the catalog, without their code.
@@ -27,6 +28,9 @@
 #define BACKEND emu
 #endif
 #include "kernels/platform/emu.hpp"
+#elif defined(REDUCE_BENCH_OPENCL)
+#define BACKEND opencl
+#include "kernels/platform/opencl.hpp"
 #else
 #ifdef REDUCE_BENCH_CUDA_DECLARATIONS
 #define BACKEND cuda

@@ -179,10 +179,10 @@ def _text(key: str, values: Sequence[str]) -> str:
 
 
 def _meets(combination: Mapping[str, str], where: Values) -> bool:
+    free = {"variant", "operation"}  # the sweep's own, not of a combination
+    free |= {"backend"} - combination.keys()  # a sweep without backends asks for any
     return all(
-        combination.get(key, "") in values
-        for key, values in where.items()
-        if key not in ("variant", "operation")  # the sweep's own, not of a combination
+        combination.get(key, "") in values for key, values in where.items() if key not in free
     )
 
 

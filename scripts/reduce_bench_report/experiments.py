@@ -257,7 +257,7 @@ ALL: Sequence[Experiment] = (
         x="F",
         y=("ms", "speed_up", "gb_per_s", "peak_share"),
         x_of=BY_FACTOR,
-        panels=("type",),
+        panels=("backend", "type"),
         base={"variant": "catanzaro/two-stage"},
         published=JRADI_T2,
     ),
@@ -271,7 +271,7 @@ ALL: Sequence[Experiment] = (
         y=("ms",),
         x_of=BY_FACTOR,
         x_label="unroll factor F",
-        panels=("type",),
+        panels=("backend", "type"),
         published=JRADI_T2,
     ),
     Experiment(
@@ -284,9 +284,21 @@ ALL: Sequence[Experiment] = (
         y=("speed_up",),
         x_of=BY_FACTOR,
         x_label="unroll factor F",
-        panels=("type",),
+        panels=("backend", "type"),
         base={"variant": "catanzaro/two-stage"},
         published=JRADI_T2,
+    ),
+    Experiment(
+        "jradi-portability",
+        "The unrolled kernel by OpenCL against CUDA, launched alike",
+        "jradi, abstract and section 5",
+        "configs/papers/jradi-portability.json",
+        kind="table",
+        x="F",
+        y=("ms", "time_ratio"),
+        where={"variant": ["jradi/unrolled"], "blocks_per_sm": ["1"]},
+        panels=("n", "type"),
+        base={"backend": "cuda"},
     ),
     Experiment(
         "jradi-T3",
@@ -296,6 +308,7 @@ ALL: Sequence[Experiment] = (
         kind="table",
         x="variant",
         y=("ms", "speed_up"),
+        where={"backend": ["cuda"]},  # harris/6 is of CUDA alone
         panels=("type",),
         base={"variant": "harris/6"},
         published=Published(

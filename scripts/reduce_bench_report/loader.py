@@ -139,12 +139,26 @@ class Results:
 
     @property
     def device(self) -> str:
-        gpu = self.environment["gpu"]
-        return str(gpu["name"] if gpu else self.environment["cpu"]["model"])
+        named = self.environment["gpu"] or self.opencl
+        return str(named["name"] if named else self.environment["cpu"]["model"])
+
+    @property
+    def opencl(self) -> dict[str, Any] | None:
+        """The device of the points on opencl; files from before that backend have none."""
+        device: dict[str, Any] | None = self.environment.get("opencl")
+        return device
+
+    def card_of(self, backend: str) -> dict[str, Any] | None:
+        """The GPU that a backend ran on, as CUDA describes it; OpenCL tells less of it."""
+        gpu: dict[str, Any] | None = self.environment["gpu"]
+        same = gpu and self.opencl and self.opencl["name"] == gpu["name"]
+        return gpu if backend == "cuda" or (backend == "opencl" and same) else None
 
     def hardware_of(self, backend: str) -> tuple[str, str]:
         """The device's name, and what else tells devices of that name apart."""
         gpu = self.environment["gpu"]
+        if backend == "opencl" and self.opencl:
+            return str(self.opencl["name"]), f" through {self.opencl['platform']}"
         if backend != "cuda" or gpu is None:  # of cuda on a machine without, all is skipped
             return str(self.environment["cpu"]["model"]), ""
         peak = f"{gpu['peak_gb_per_s']:g} GB/s" if gpu["peak_gb_per_s"] else "unknown GB/s"
@@ -174,6 +188,9 @@ class Results:
         """Where the numbers come from, in one line."""
         gpu = self.environment["gpu"]
         driver = f"driver {gpu['driver'] or 'unknown'}, " if gpu else ""
+        if self.opencl:
+            on = "" if self.opencl["name"] == self.device else f" on {self.opencl['name']}"
+            driver += f"OpenCL of {self.opencl['platform']} {self.opencl['driver']}{on}, "
         interrupted = ", interrupted" if self.document["interrupted"] else ""
         return (
             f"{self.device}, {driver}revision {self.revision}, {self.environment['date_utc']}, "
@@ -190,12 +207,14 @@ def load(path: Path) -> Results:
     document = _parsed(content, path)
     _check(document, path)
     points = tuple(_point(raw) for raw in document["points"])
-    timed = (p for p in points if p.timing)  # skipped ones need no GPU
-    if document["environment"]["gpu"] is None and any(p.backend == "cuda" for p in timed):
-        raise InputError(
-            f"results file '{path}' has points of cuda and no GPU in its environment; it was "
-            "altered, so run the configuration again"
-        )
+    timed = {p.backend for p in points if p.timing}  # skipped ones need no device
+    for backend, device in (("cuda", "gpu"), ("opencl", "opencl")):
+        if document["environment"].get(device) is None and backend in timed:
+            named = "GPU" if backend == "cuda" else "OpenCL device"
+            raise InputError(
+                f"results file '{path}' has points of {backend} and no {named} in its "
+                "environment; it was altered, so run the configuration again"
+            )
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
 
 

@@ -93,10 +93,11 @@ def _sort_bits(measured: Measured) -> Value | None:
 
 def _read_launches(measured: Measured) -> Value | None:
     """The time to read the inputs at the card's peak bandwidth, in empty launches of that run."""
-    gpu, point = measured.run.environment["gpu"], measured.point
-    if point.backend != "cuda" or not gpu or not gpu["peak_gb_per_s"]:
+    point = measured.point
+    gpu = measured.run.card_of(point.backend)
+    if not gpu or not gpu["peak_gb_per_s"]:
         return None
-    launch_ns = measured.run.document["ceilings"]["cuda"]["empty_launch_ns"]
+    launch_ns = measured.run.document["ceilings"][point.backend]["empty_launch_ns"]
     if not launch_ns:
         return None
     read = input_bytes(point.n, point.type, point.operation)
@@ -106,8 +107,8 @@ def _read_launches(measured: Measured) -> Value | None:
 def launch_share(measured: Measured) -> float:
     """The part of its time that launching its kernels takes, each as long as an empty one of that
     run. Of a library, whose kernels no record counts, at least one; none on a host."""
-    ceilings = measured.run.document["ceilings"].get("cuda")
-    if measured.point.backend != "cuda" or not ceilings or not ceilings["empty_launch_ns"]:
+    ceilings = measured.run.document["ceilings"].get(measured.point.backend)
+    if measured.point.backend == "cpu" or not ceilings or not ceilings["empty_launch_ns"]:
         return 0.0
     launch = measured.point.raw["launch"]
     kernels = max(1, launch["kernels"]) if launch else 1
@@ -122,7 +123,7 @@ def input_bytes(n: int, element_type: str, operation: str) -> int:
 
 def _groups_per_sm(measured: Measured) -> Value | None:
     """The blocks that the record gives, over the card's multiprocessors."""
-    gpu, launch = measured.run.environment["gpu"], measured.point.raw["launch"]
+    gpu, launch = measured.run.card_of(measured.point.backend), measured.point.raw["launch"]
     return float(launch["grid"] / gpu["sm_count"]) if gpu and launch else None
 
 

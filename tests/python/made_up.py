@@ -210,8 +210,31 @@ GPU: Json = {
 }
 
 
+OPENCL = {
+    "platform": "Imaginary OpenCL",
+    "platform_version": "OpenCL 3.0",
+    "name": GPU["name"],
+    "vendor": "Imaginary",
+    "version": "OpenCL 3.0",
+    "driver": "580.65.06",
+    "kind": "gpu",
+    "compute_units": GPU["sm_count"],
+    "wavefront": 32,
+    "max_work_group_size": 1024,
+    "local_memory_bytes": 48 << 10,
+    "memory_bytes": GPU["memory_bytes"],
+    "max_buffer_bytes": 32 << 30,
+    "cache_bytes": 4 << 20,
+    "clock_mhz_max": 1980,
+    "timer_resolution_ns": 1000,
+    "f64": True,
+    "index": 0,
+}
+
+
 def results(points: list[Json], *, gpu: bool = True) -> Json:
-    """A whole document around `points`, numbered in order."""
+    """A whole document around `points`, numbered in order; with a GPU, OpenCL runs on the same."""
+    of_opencl = any(made["backend"] == "opencl" for made in points)
     read = [
         {
             "bytes": byte_count,
@@ -231,6 +254,7 @@ def results(points: list[Json], *, gpu: bool = True) -> Json:
             "host": "imaginary",
             "cpu": {"model": "Imaginary CPU", "logical_cores": 16, "llc_bytes": 32 << 20},
             "gpu": GPU if gpu else None,
+            "opencl": OPENCL if of_opencl else None,
             "cuda_runtime": "13.0" if gpu else None,
             "cuda_driver": "13.0" if gpu else None,
             "os": "Linux 6.1",
@@ -246,11 +270,12 @@ def results(points: list[Json], *, gpu: bool = True) -> Json:
             "backend_choice": f"{backend}: the best present",
         },
         "ceilings": {
-            backend: {
+            each: {
                 "read": read,
                 "copy": {"bytes": 1 << 31, "median_ns": 600000.0, "gb_per_s": 3579.1},
                 "empty_launch_ns": 2200.0 if gpu else None,
             }
+            for each in [backend, *(["opencl"] if of_opencl else [])]
         },
         "noise_floor": {
             "aa": [

@@ -392,6 +392,7 @@ MOST = {
     33: Verdict.REFUTED,  # whatever is measured, the published time cannot be
     38: Verdict.IN_PART,  # half of it needs another CPU
     39: Verdict.NOT_TESTABLE,  # without simulations, of which its own tests make some up
+    93: Verdict.IN_PART,  # half of it needs another GPU
 }
 
 

@@ -424,11 +424,12 @@ def test_each_panel_of_speed_ups_has_its_ceiling(name: str, everything: Results)
     assert isinstance(made, Evaluation)
     assert made.panels
     for panel in made.panels:
-        assert set(panel.ceilings("speed_up")["cuda"]) == {
+        on = panel.facts.get("backend", "cuda")
+        assert set(panel.ceilings("speed_up")[on]) == {
             x
             for series in panel.series
             for x, each in series.points.items()
-            if each.backend == "cuda" and panel.value(series, x, "speed_up")
+            if each.backend == on and panel.value(series, x, "speed_up")
         }
 
 
@@ -779,6 +780,52 @@ def test_per_cent_are_shares(ask: Ask, run: Callable[..., Results]) -> None:
     experiment = ask(variants=["a/x"], y=("peak_share",), published=of_peak)
     (axes,) = plots.draw(shown(experiment, run([keyed("a/x", 16)]), tables=(printed,))).axes
     assert overlaid(axes) == {"published (Some card)": ([16], [0.72])}
+
+
+def test_jradis_table_has_a_part_for_each_backend_compared_within_itself(
+    run: Callable[..., Results],
+) -> None:
+    points = points_of(Path("configs/papers/jradi-portability.json"))
+    times = {"cuda": (3000.0, 1000.0), "opencl": (4000.0, 2000.0)}
+    for each in points:
+        two_stage, unrolled = times[each["backend"]]
+        is_base = each["variant"] == "catanzaro/two-stage"
+        each["timing"] = {"cold": made_up.summary(two_stage if is_base else unrolled)}
+    of_t2 = [each for each in points if each["params"]["blocks_per_sm"] == "auto"]
+    made = shown(EXPERIMENTS["jradi-T2"], run(of_t2))
+    assert "OpenCL of Imaginary OpenCL" in grids.markdown(made, "Redraw: command")
+    assert {
+        panel.title: {
+            value[1]
+            for series in panel.series
+            if "8" in series.points and (value := panel.value(series, "8", "speed_up"))
+        }
+        for panel in made.panels
+    } == {"cuda, i32": {3.0}, "cuda, f32": {3.0}, "opencl, i32": {2.0}, "opencl, f32": {2.0}}
+
+
+def test_opencl_against_cuda_by_factor_and_size(run: Callable[..., Results]) -> None:
+    points = points_of(Path("configs/papers/jradi-portability.json"))
+    for each in points:
+        factor = int(each["params"].get("F", 1))
+        ns = 1000.0 * factor * (1.25 if each["backend"] == "opencl" else 1)
+        each["timing"] = {"cold": made_up.summary(ns)}
+    made = shown(EXPERIMENTS["jradi-portability"], run(points))
+    assert [panel.title for panel in made.panels] == [
+        f"n = {n}, {element}" for n in ("5,533,214", "2^27") for element in ("i32", "f32")
+    ]
+    assert not made.missing
+    for panel in made.panels:
+        assert {
+            (series.facts["backend"], x): ratio[1]
+            for series in panel.series
+            for x in panel.xs
+            if (ratio := panel.value(series, x, "time_ratio"))
+        } == {
+            (backend, x): ratio
+            for backend, ratio in (("cuda", 1.0), ("opencl", 1.25))
+            for x in panel.xs
+        }
 
 
 def test_a_printed_ratio_goes_before_arithmetic() -> None:

@@ -181,6 +181,32 @@ def test_points_of_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     assert "points of cuda and no GPU" in text
 
 
+def test_opencl_on_the_card_that_cuda_describes(tmp_path: Path) -> None:
+    points = [made_up.point("a/b", 8), made_up.point("a/b", 8, backend="opencl")]
+    document = made_up.results(points)
+    one = load(made_up.write(document, tmp_path / "1.json"))
+    assert one.card_of("opencl") == one.card_of("cuda") == made_up.GPU
+    assert "OpenCL of Imaginary OpenCL 580.65.06, " in one.provenance
+    document["environment"]["opencl"] = made_up.OPENCL | {"name": "Some CPU", "platform": "PoCL"}
+    other = load(made_up.write(document, tmp_path / "2.json"))
+    assert other.card_of("opencl") is None
+    assert "OpenCL of PoCL 580.65.06 on Some CPU, " in other.provenance
+    with pytest.raises(InputError, match=r"NVIDIA Imaginary 1 and .* of Some CPU; give"):
+        load_runs([one.path, other.path])
+    document["environment"]["opencl"] = None
+    assert "points of opencl and no OpenCL device" in message(
+        made_up.write(document, tmp_path / "3.json")
+    )
+
+
+def test_opencl_alone_names_the_run(tmp_path: Path) -> None:
+    document = made_up.results([made_up.point("a/b", 8, backend="opencl")])
+    document["environment"]["gpu"] = None
+    results = load(made_up.write(document, tmp_path / "1.json"))
+    assert results.device == made_up.OPENCL["name"]
+    assert results.card_of("opencl") is None
+
+
 def test_the_newest_local_result_is_the_default(tmp_path: Path) -> None:
     folder = tmp_path / "results" / "local"
     folder.mkdir(parents=True)

@@ -14,7 +14,7 @@ inline void add_device(CLI::App& command, std::optional<int>& device) {
              {.least = 0,
               .most = std::numeric_limits<int>::max(),
               .advice = "'reduce-bench info' lists the devices"},
-             "CUDA device number",
+             "Number of the device, of cuda or opencl",
              [&device](std::uint64_t number) { device = static_cast<int>(number); });
 }
 

@@ -17,11 +17,15 @@ int info(bool as_json) {
   Json document{
       {"environment",
        environment_json(
-           cuda, has_gpu ? &cuda.devices[0] : nullptr, {"reduce-bench", "info"}, 0,
+           cuda, has_gpu ? &cuda.devices[0] : nullptr, nullptr, {"reduce-bench", "info"}, 0,
            has_gpu ? "cuda: a device is present" : fmt::format("cpu: {}", cuda.unavailable))}};
   Json devices = Json::array();
   for (const GpuInfo& gpu : cuda.devices) devices.push_back(to_json(gpu, cuda));
   document["cuda_devices"] = devices;
+  Json opencl_devices = Json::array();
+  for (const OpenclInfo& device : machine.opencl().devices)
+    opencl_devices.push_back(to_json(device));
+  document["opencl_devices"] = opencl_devices;
   const auto device = make_device(has_gpu ? Backend::kCuda : Backend::kCpu, 0);
   const std::size_t bytes = has_gpu ? std::size_t{1} << 30 : std::size_t{1} << 28;
   document["ceilings"] = {{std::string(name_of(device->backend())),
@@ -49,6 +53,14 @@ int info(bool as_json) {
              text(env["cpu"]["llc_bytes"]));
   fmt::print("CUDA:          runtime {}, driver supports {}\n", text(env["cuda_runtime"]),
              text(env["cuda_driver"]));
+  if (opencl_devices.empty()) fmt::print("OpenCL:        {}\n", machine.opencl().unavailable);
+  for (const Json& each : opencl_devices)
+    fmt::print(
+        "OpenCL {}:      {} ({}), {}, {} compute units, wavefront {}, work-groups of at most {}, "
+        "{} bytes of local memory, f64 {}, driver {}\n",
+        text(each["index"]), text(each["name"]), text(each["platform"]), text(each["version"]),
+        text(each["compute_units"]), text(each["wavefront"]), text(each["max_work_group_size"]),
+        text(each["local_memory_bytes"]), each["f64"] == true ? "yes" : "no", text(each["driver"]));
   fmt::print("Build:         {}, {} ({}), CUDA compiler {}, CUB and Thrust {}\n",
              text(env["compiler"]), text(env["build_type"]), text(env["flags"]),
              text(env["cuda_compiler"]), text(env["cccl"]));

@@ -75,8 +75,8 @@ BackendChoice choose_backend(const std::string& asked, bool count, const Machine
   if (!asked.empty()) {
     const auto backend = static_cast<Backend>(*find_name(kBackendNames, asked));
     if (const std::string why_not = machine.unavailable(backend); !why_not.empty())
-      throw UsageError(fmt::format(
-          "--backend {}: {}; use --backend cpu, or a machine with a GPU", asked, why_not));
+      throw UsageError(fmt::format("--backend {}: {}; use --backend cpu, or a machine with a GPU",
+                                   asked, why_not));
     return {{backend}, fmt::format("{}: asked for", asked)};
   }
   const std::string why_not = machine.unavailable(Backend::kCuda);
@@ -92,11 +92,11 @@ std::string slug(std::string text) {
   return text;
 }
 
-std::filesystem::path default_output(const GpuInfo* gpu) {
+std::filesystem::path default_output(const std::string& device) {
   std::string stamp = utc_now();
   std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
   return std::filesystem::path("results") / "local" /
-         fmt::format("{}-{}.json", stamp, gpu != nullptr ? slug(gpu->name) : "cpu");
+         fmt::format("{}-{}.json", stamp, slug(device));
 }
 
 /// Whether the file is empty or holds results: nothing else may be overwritten.
@@ -109,8 +109,9 @@ bool is_results_file(const std::filesystem::path& file) {
 
 /// The file to write, with the directories that it lies in. Throws UsageError for what a results
 /// file must not replace.
-std::filesystem::path prepare_output(const std::string& asked, const GpuInfo* gpu) {
-  std::filesystem::path output = asked.empty() ? default_output(gpu) : std::filesystem::path(asked);
+std::filesystem::path prepare_output(const std::string& asked, const std::string& device) {
+  std::filesystem::path output =
+      asked.empty() ? default_output(device) : std::filesystem::path(asked);
   std::error_code error;
   // The rename would replace a link, and a run to the file itself would not be noticed. A link to
   // what does not exist yet counts as well, which canonical paths do not know.
@@ -159,7 +160,14 @@ struct ResolvedRun {
   std::map<Backend, std::string> absent;  ///< backends of the plan, and why they cannot be used
   int ordinal = 0;                        ///< of the device, where the backend has several
   const GpuInfo* gpu = nullptr;           ///< the device of the points on cuda, if there is one
+  const OpenclInfo* opencl = nullptr;     ///< likewise on opencl
   Json environment;
+
+  /// Of the device that a result is named after.
+  std::string device_name() const {
+    if (gpu != nullptr) return gpu->name;
+    return opencl != nullptr ? opencl->name : "cpu";
+  }
 };
 
 ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& command_line) {
@@ -186,10 +194,14 @@ ResolvedRun resolve(const RunOptions& options, const std::vector<std::string>& c
     machine.check_ordinal(*options.device, used);
     resolved.ordinal = *options.device;
   }
-  if (points_on.contains(Backend::kCuda) && !resolved.absent.contains(Backend::kCuda))
-    resolved.gpu = &machine.cuda().devices[static_cast<std::size_t>(resolved.ordinal)];
-  resolved.environment =
-      environment_json(machine.cuda(), resolved.gpu, command_line, options.seed, choice.why);
+  const auto runs_on = [&](Backend backend) {
+    return points_on.contains(backend) && !resolved.absent.contains(backend);
+  };
+  const auto index = static_cast<std::size_t>(resolved.ordinal);
+  if (runs_on(Backend::kCuda)) resolved.gpu = &machine.cuda().devices[index];
+  if (runs_on(Backend::kOpencl)) resolved.opencl = &machine.opencl().devices[index];
+  resolved.environment = environment_json(machine.cuda(), resolved.gpu, resolved.opencl,
+                                          command_line, options.seed, choice.why);
   if (options.count &&
       (options.resume || options.keep_samples || options.device || options.counters))
     throw UsageError(
@@ -352,7 +364,7 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
-    output = prepare_output(options.output, resolved.gpu);
+    output = prepare_output(options.output, resolved.device_name());
     journal = open_journal(resolved, options, output);
     tell_of_older(output, resolved);
   }
@@ -370,6 +382,10 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
       .seed = options.seed, .keep_samples = options.keep_samples, .absent = resolved.absent};
   if (resolved.gpu != nullptr && resolved.gpu->peak_gb_per_s)
     settings.peak_gb_per_s[Backend::kCuda] = *resolved.gpu->peak_gb_per_s;
+  // OpenCL does not tell it; CUDA does of the same card.
+  for (const GpuInfo& gpu : resolved.machine.cuda().devices)
+    if (resolved.opencl != nullptr && gpu.name == resolved.opencl->name && gpu.peak_gb_per_s)
+      settings.peak_gb_per_s[Backend::kOpencl] = *gpu.peak_gb_per_s;
   RunResults results;
   {
     Terminal terminal(resolved.points.size(), resolved.ordinal);
@@ -404,7 +420,7 @@ int count(const ResolvedRun& resolved, const RunOptions& options) {
                       size_text(point.n), size_text(kMostCountedElements)));
   const bool to_stdout = options.output == "-";
   const std::filesystem::path output =
-      to_stdout ? std::filesystem::path() : prepare_output(options.output, nullptr);
+      to_stdout ? std::filesystem::path() : prepare_output(options.output, resolved.device_name());
   catch_interrupts();
   Worker worker(Backend::kEmu);
   Progress progress(resolved.points.size());
@@ -467,7 +483,8 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
                       "Results file; '-' for standard output (default: "
                       "results/local/<time>-<device>.json)");
   command->add_option("--filter", o->filter, "Keep only variants that match these globs");
-  command->add_option("--backend", o->backend, "cuda or cpu (default: cuda where a device is)");
+  command->add_option("--backend", o->backend,
+                      "cuda, opencl or cpu (default: cuda where a device is, else cpu)");
   add_device(*command, o->device);
   add_plugin_option(*command, o->plugins);
   command->add_option("--set", o->settings,

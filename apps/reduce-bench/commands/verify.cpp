@@ -53,8 +53,7 @@ std::vector<Backend> backends_to_verify(const VerifyOptions& options, const Mach
                                  one_of(kBackendNames)));
   const auto backend = static_cast<Backend>(*name);
   if (const std::string why_not = machine.unavailable(backend); !why_not.empty())
-    throw UsageError(
-        fmt::format("--backend {}: {}; use --backend emu", name_of(backend), why_not));
+    throw UsageError(fmt::format("--backend {}: {}; use --backend emu", name_of(backend), why_not));
   return {backend};
 }
 
@@ -64,6 +63,7 @@ Json to_json(const Subject& subject, const Tally& tally) {
           {"passed", tally.passed},
           {"known_wrong", tally.known_wrong},
           {"skipped", tally.skipped},
+          {"device_lacks", tally.lacks},
           {"deterministic", tally.deterministic},
           {"failures", tally.failures}};
 }
@@ -75,6 +75,7 @@ void print_row(const Subject& subject, const Tally& tally) {
              tally.skipped > 0 ? fmt::format(", {} skipped", tally.skipped) : "",
              tally.deterministic ? "" : ", run-to-run not deterministic",
              tally.failures.empty() ? "" : fmt::format(", {} WRONG", tally.failures.size()));
+  for (const std::string& lack : tally.lacks) fmt::print("  skipped: {}\n", lack);
   for (std::size_t i = 0; i < tally.failures.size() && i < 5; ++i)
     fmt::print("  {}\n", tally.failures[i]);
   if (tally.failures.size() > 5) fmt::print("  and {} more\n", tally.failures.size() - 5);
@@ -144,7 +145,8 @@ void add_verify(CLI::App& app, Action& action) {
   auto o = std::make_shared<VerifyOptions>();
   command->add_option("--filter", o->filter, "Globs of variant ids, such as 'harris/*'");
   command->add_option("--backend", o->backend,
-                      "cuda, cpu or emu (default: cpu and, where there is a GPU, cuda, else emu)");
+                      "cuda, opencl, cpu or emu (default: cpu and, where there is a GPU, cuda, "
+                      "else emu)");
   add_device(*command, o->device);
   add_plugin_option(*command, o->plugins);
   command->add_flag("--full", o->full,

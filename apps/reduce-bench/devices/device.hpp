@@ -122,6 +122,7 @@ std::unique_ptr<Device> make_cpu_device();
 std::unique_ptr<Device> make_emu_device();
 /// Throws UsageError where the ordinal does not exist, DeviceLost where the device cannot be used.
 std::unique_ptr<Device> make_cuda_device(int ordinal);
+std::unique_ptr<Device> make_opencl_device(int ordinal);
 /// The device of a backend; `ordinal` where the backend has several.
 std::unique_ptr<Device> make_device(Backend backend, int ordinal);
 
@@ -143,5 +144,25 @@ struct CudaStatus {
 };
 /// Looks for CUDA devices; never throws.
 CudaStatus cuda_status();
+
+/// The same for an OpenCL device. They are numbered through all platforms, GPUs first.
+struct OpenclInfo {
+  int ordinal = 0;
+  std::string platform, platform_version, name, vendor, version, driver_version;
+  std::string kind;  ///< gpu, cpu or accelerator
+  unsigned compute_units = 0;
+  std::optional<unsigned> wavefront;  ///< work-items that run together
+  std::size_t most_work_items = 0;    ///< of a work-group
+  std::size_t local_bytes = 0, memory_bytes = 0, largest_buffer_bytes = 0, cache_bytes = 0;
+  std::optional<double> clock_mhz_max;
+  std::size_t timer_resolution_ns = 0;
+  bool has_f64 = false;
+};
+struct OpenclStatus {
+  std::vector<OpenclInfo> devices;
+  std::string unavailable;  ///< why no device can be used; empty where one can
+};
+/// Looks for OpenCL devices; never throws.
+OpenclStatus opencl_status();
 
 }  // namespace reduce_bench

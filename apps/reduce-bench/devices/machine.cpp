@@ -6,12 +6,29 @@
 
 namespace reduce_bench {
 
+const OpenclStatus& Machine::opencl() const {
+  if (!opencl_) opencl_ = opencl_status();
+  return *opencl_;
+}
+
 std::string Machine::unavailable(Backend backend) const {
-  return backend == Backend::kCuda ? cuda().unavailable : std::string{};
+  switch (backend) {
+    case Backend::kCuda: return cuda().unavailable;
+    case Backend::kOpencl: return opencl().unavailable;
+    case Backend::kCpu:
+    case Backend::kEmu: break;
+  }
+  return {};
 }
 
 std::size_t Machine::device_count(Backend backend) const {
-  return backend == Backend::kCuda ? cuda().devices.size() : 0;
+  switch (backend) {
+    case Backend::kCuda: return cuda().devices.size();
+    case Backend::kOpencl: return opencl().devices.size();
+    case Backend::kCpu:
+    case Backend::kEmu: break;
+  }
+  return 0;
 }
 
 void Machine::check_ordinal(int ordinal, const std::vector<Backend>& backends) const {
@@ -34,6 +51,7 @@ void Machine::check_ordinal(int ordinal, const std::vector<Backend>& backends) c
 std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
   switch (backend) {
     case Backend::kCuda: return make_cuda_device(ordinal);
+    case Backend::kOpencl: return make_opencl_device(ordinal);
     case Backend::kCpu: return make_cpu_device();
     case Backend::kEmu: break;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace reduce_bench {
 class Machine {
  public:
   const CudaStatus& cuda() const { return cuda_; }
+  /// Looked for when first asked: drivers of OpenCL bring compilers, which take time to load.
+  const OpenclStatus& opencl() const;
 
   /// Why the backend cannot be used; empty where it can.
   std::string unavailable(Backend backend) const;
@@ -22,6 +25,7 @@ class Machine {
 
  private:
   CudaStatus cuda_ = cuda_status();
+  mutable std::optional<OpenclStatus> opencl_;
 };
 
 }  // namespace reduce_bench

@@ -98,7 +98,8 @@ class CaseList {
         main_type_(is_main_type()),
         main_op_(op == default_op(variant_.operation)),
         plain_(main_op_ && (main_type_ || type == Type::kF64)),
-        few_(subject.backend == Backend::kEmu && !subject.full),
+        few_((subject.backend == Backend::kEmu || subject.backend == Backend::kOpencl) &&
+             !subject.full),
         thorough_(!few_ || plain_ || is_first_of_its_like()),
         defaults_(default_params(variant_)),
         other_settings_(other_settings(variant_)),
@@ -146,6 +147,8 @@ class CaseList {
   }
 
   void add_settings() {
+    // Every setting of every type and operator is a program for the device's compiler.
+    if (few_ && !plain_ && subject_.backend == Backend::kOpencl) return;
     for (const Params& params : other_settings_) {
       // First, since a defect that neutral elements or wrapping sums show need not be looked for in
       // the uniform cases, under one schedule after another.
@@ -346,9 +349,9 @@ class CaseList {
   const bool keyed_;
   const bool main_type_, main_op_;
   const bool plain_;  ///< the default operator on the main type, or on f64
-  const bool few_;    ///< on the emulator, which is slow
-  /// Whether everything varies under every setting. On the emulator, unless `--full` asks for more, it
-  /// does for the types and operators that stand for others.
+  const bool few_;    ///< on the emulator, which is slow, and where programs are compiled first
+  /// Whether everything varies under every setting. Where there are few cases it does for the types and
+  /// operators that stand for others.
   const bool thorough_;
   const Params defaults_;
   const std::vector<Params> other_settings_;
@@ -366,7 +369,8 @@ std::size_t large_size(Backend backend) {
   // The build with sanitizers does what the one without does, in less time.
   switch (backend) {
     case Backend::kEmu: return kSanitized ? 30011 : 100003;
-    case Backend::kCuda: return 5533214;
+    case Backend::kCuda:
+    case Backend::kOpencl: return 5533214;
     case Backend::kCpu: break;
   }
   return kSanitized ? 132001 : 1299709;

@@ -68,7 +68,7 @@ class Checker {
   /// Whether a defect is looked for under one schedule after another.
   bool reschedules() const { return emulated_ && !subject_.races; }
 
-  /// Whether the case ran rather than being skipped.
+  /// Whether the case ran, or cannot on this device, rather than being skipped.
   bool check_once(const Case& c, ExecuteOptions options) {
     Record record = execute_(c.point, options);
     const auto defect = variant_.defect != nullptr && record.status != Status::kSkipped
@@ -89,7 +89,8 @@ class Checker {
     }
     if (record.status == Status::kSkipped) {
       ++tally_.skipped;
-      return false;
+      if (record.device_lacks) tally_.lacks.insert(record.reason);
+      return record.device_lacks;  // nothing else could be known here
     }
     if (record.status == Status::kOk) {
       ++tally_.passed;

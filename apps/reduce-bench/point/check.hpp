@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ using Execute = std::function<Record(const Point&, const ExecuteOptions&)>;
 struct Tally {
   unsigned passed = 0, skipped = 0, known_wrong = 0;
   bool deterministic = true;          ///< every point that passed gave the same bits twice
+  std::set<std::string> lacks;        ///< of the device, for which cases were skipped
   std::vector<std::string> failures;  ///< one line each, with all that repeats the execution
 };
 

@@ -313,6 +313,8 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
   if (options.emu_seed) emu::reseed(*options.emu_seed);
   try {
     run(record, *variant, problem, options);
+  } catch (const DeviceLacks& lacks) {
+    record = {.point = point, .reason = lacks.what(), .device_lacks = true};
   } catch (const OutOfMemory& error) {
     record.status = Status::kFailed;
     record.reason = error.what();

@@ -54,8 +54,9 @@ struct GrantedPages {
 struct Record {
   Point point;
   Status status = Status::kSkipped;
-  bool known_wrong = false;  ///< a documented defect: never ranked, no fault of this run
-  std::string reason;        ///< why the status is not ok
+  bool known_wrong = false;   ///< a documented defect: never ranked, no fault of this run
+  std::string reason;         ///< why the status is not ok
+  bool device_lacks = false;  ///< skipped for what this device lacks, which others may have
   std::optional<std::uint64_t> input_checksum;
   std::optional<LaunchLog> launch;
   Traffic traffic;
@@ -93,7 +94,7 @@ FIELDS(Energy, joules_per_call, calls, window_ms, unavailable);
 namespace emu {
 FIELDS(CountedPlace, kernel, where, counts);
 }
-FIELDS(Record, point, status, known_wrong, reason, input_checksum, launch, traffic, count_bits,
-       verification, timing, pages, counters, energy, counted);
+FIELDS(Record, point, status, known_wrong, reason, device_lacks, input_checksum, launch, traffic,
+       count_bits, verification, timing, pages, counters, energy, counted);
 
 }  // namespace reduce_bench

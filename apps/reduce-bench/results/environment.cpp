@@ -63,7 +63,28 @@ Json to_json(const GpuInfo& gpu, const CudaStatus& cuda) {
           {"index", gpu.ordinal}};
 }
 
-Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
+Json to_json(const OpenclInfo& device) {
+  return {{"platform", device.platform},
+          {"platform_version", device.platform_version},
+          {"name", device.name},
+          {"vendor", device.vendor},
+          {"version", device.version},
+          {"driver", device.driver_version},
+          {"kind", device.kind},
+          {"compute_units", device.compute_units},
+          {"wavefront", or_null(device.wavefront)},
+          {"max_work_group_size", device.most_work_items},
+          {"local_memory_bytes", device.local_bytes},
+          {"memory_bytes", device.memory_bytes},
+          {"max_buffer_bytes", device.largest_buffer_bytes},
+          {"cache_bytes", device.cache_bytes},
+          {"clock_mhz_max", or_null(device.clock_mhz_max)},
+          {"timer_resolution_ns", device.timer_resolution_ns},
+          {"f64", device.has_f64},
+          {"index", device.ordinal}};
+}
+
+Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu, const OpenclInfo* opencl,
                       const std::vector<std::string>& command_line, std::uint64_t seed,
                       const std::string& backend_choice) {
   utsname system{};
@@ -74,6 +95,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
             {"logical_cores", logical_cores()},
             {"llc_bytes", or_null(last_level_cache_bytes())}}},
           {"gpu", gpu == nullptr ? Json(nullptr) : to_json(*gpu, cuda)},
+          {"opencl", opencl == nullptr ? Json(nullptr) : to_json(*opencl)},
           {"cuda_runtime", or_null(cuda.runtime_version)},
           {"cuda_driver", or_null(cuda.driver_api_version)},
           {"os", named ? fmt::format("{} {} {}", system.sysname, system.release, system.machine)
@@ -93,8 +115,8 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
 
 Json identity_json(const Json& environment) {
   Json identity;
-  for (const char* key : {"host", "cpu", "gpu", "cuda_driver", "compiler", "cuda_compiler", "flags",
-                          "build_type", "build_id", "git", "seed"})
+  for (const char* key : {"host", "cpu", "gpu", "opencl", "cuda_driver", "compiler",
+                          "cuda_compiler", "flags", "build_type", "build_id", "git", "seed"})
     identity[key] = environment.at(key);
   return identity;
 }

@@ -22,11 +22,12 @@ std::optional<std::string> cuda_compiler();
 /// `2026-01-31T12:00:00Z`.
 std::string utc_now();
 
-/// The results document's `environment` block. `gpu` is the device used, if any.
-Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu,
+/// The results document's `environment` block. `gpu` and `opencl` are the devices used, if any.
+Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu, const OpenclInfo* opencl,
                       const std::vector<std::string>& command_line, std::uint64_t seed,
                       const std::string& backend_choice);
 Json to_json(const GpuInfo& gpu, const CudaStatus& cuda);
+Json to_json(const OpenclInfo& device);
 
 /// The part of the environment that a resumed run must share: build, host, device.
 Json identity_json(const Json& environment);

@@ -11,9 +11,10 @@
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: the operator commutes, and has an atomic (compare-and-swap serves where the
 //   hardware has none).
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The article's code
-//   was not at hand: one element per thread, as in catanzaro/recursive, is an assumption. The order
-//   of the atomics varies, so float sums differ from run to run.
+// Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
+//   OpenCL C in the .cl file beside it. The article's code was not at hand: one element per thread,
+//   as in catanzaro/recursive, is an assumption. The order of the atomics varies, so float sums
+//   differ from run to run.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/reduce/passes.hpp"
@@ -21,6 +22,12 @@
 
 namespace reduce_bench::BACKEND::catanzaro_atomic {
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op>
+const auto kernel = kernel_of<T, Op, const T*, std::size_t, T*>(
+    "catanzaro/atomic", {},
+    sizeof(T) == 8 ? std::vector{kAtomics64} : std::vector<std::string_view>{});
+#else
 template <class T, class Op>
 __global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
@@ -31,6 +38,7 @@ __global__ void kernel(const T* values, std::size_t n, T* results) {
 
   if (threadIdx.x == 0) atomic_combine<Op>(results, partial[0]);
 }
+#endif
 
 struct CatanzaroAtomic {
   template <class T, class Op>

@@ -11,13 +11,18 @@
 // Traffic: the first pass reads n elements and writes n / B; each further pass moves 1 / B of the
 //   one before.
 // Preconditions: a commutative operator; threads beyond n hold the neutral element.
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum.
+// Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
+//   OpenCL C in the .cl file beside it.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/reduce/passes.hpp"
 
 namespace reduce_bench::BACKEND::catanzaro_recursive {
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op>
+const auto kernel = kernel_of<T, Op, const T*, std::size_t, T*>("catanzaro/recursive");
+#else
 template <class T, class Op>
 __global__ void kernel(const T* values, std::size_t n, T* results) {
   T* partial = dynamic_shared<T>();
@@ -28,6 +33,7 @@ __global__ void kernel(const T* values, std::size_t n, T* results) {
 
   if (threadIdx.x == 0) results[blockIdx.x] = partial[0];
 }
+#endif
 
 struct CatanzaroRecursive {
   template <class T, class Op>

@@ -10,13 +10,18 @@
 // Launch: 1 block of B threads, B * sizeof(T) bytes of shared memory.
 // Traffic: n elements read, one written.
 // Preconditions: n <= B; threads beyond n hold the neutral element.
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. Order-preserving, so
-//   it also runs operators that do not commute.
+// Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
+//   OpenCL C in the .cl file beside it. Order-preserving, so it also runs operators that do not
+//   commute.
 
 #include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND::catanzaro_small_associative {
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op>
+const auto kernel = kernel_of<T, Op, const T*, unsigned, T*>("catanzaro/small-associative");
+#else
 template <class T, class Op>
 __global__ void kernel(const T* values, unsigned n, T* results) {
   T* partial = dynamic_shared<T>();
@@ -33,6 +38,7 @@ __global__ void kernel(const T* values, unsigned n, T* results) {
 
   if (t == 0) *results = partial[0];
 }
+#endif
 
 struct CatanzaroSmallAssociative {
   template <class T, class Op>

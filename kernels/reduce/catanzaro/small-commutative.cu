@@ -9,13 +9,18 @@
 // Launch: 1 block of B threads, B * sizeof(T) bytes of shared memory.
 // Traffic: n elements read, one written.
 // Preconditions: n <= B; a commutative operator; threads beyond n hold the neutral element.
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. The tree is in
-//   work_groups.hpp, since the variants that follow share it.
+// Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
+//   OpenCL C in the .cl file beside it. The tree is in work_groups.hpp, since the variants that
+//   follow share it.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
 namespace reduce_bench::BACKEND::catanzaro_small_commutative {
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op>
+const auto kernel = kernel_of<T, Op, const T*, unsigned, T*>("catanzaro/small-commutative");
+#else
 template <class T, class Op>
 __global__ void kernel(const T* values, unsigned n, T* results) {
   T* partial = dynamic_shared<T>();
@@ -26,6 +31,7 @@ __global__ void kernel(const T* values, unsigned n, T* results) {
 
   if (t == 0) *results = partial[0];
 }
+#endif
 
 struct CatanzaroSmallCommutative {
   template <class T, class Op>

@@ -11,14 +11,21 @@
 //   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: the operator commutes, since threads fold elements GS apart.
-// Deviations: a CUDA port of OpenCL, for any operator instead of the minimum. GS is sm_count times
-//   max_threads_per_sm; with blocks_per_sm=1, as in jradi, sm_count times B. Where there are more
-//   than B partial results, the second stage strides over them.
+// Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
+//   OpenCL C in the .cl file beside it. GS is sm_count times max_threads_per_sm (OpenCL: compute
+//   units times the largest work-group, since it does not tell how many work-items a unit holds);
+//   with blocks_per_sm=1, as in jradi, sm_count times B. Where there are more than B partial
+//   results, the second stage strides over them.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 
 namespace reduce_bench::BACKEND::catanzaro_two_stage {
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op, unsigned kUnroll>
+const auto kernel = kernel_of<T, Op, const T*, std::size_t, T*>("catanzaro/two-stage",
+                                                                {{"UNROLL", kUnroll}});
+#else
 /// Without a factor, `kUnroll` = 0, the compiler chooses.
 template <class T, class Op, unsigned kUnroll>
 __global__ void kernel(const T* values, std::size_t n, T* results) {
@@ -41,6 +48,7 @@ __global__ void kernel(const T* values, std::size_t n, T* results) {
 
   if (threadIdx.x == 0) results[blockIdx.x] = partial[0];
 }
+#endif
 
 struct CatanzaroTwoStage {
   template <class T, class Op>

@@ -10,6 +10,7 @@
 
 namespace reduce_bench::BACKEND {
 
+#ifndef REDUCE_BENCH_OPENCL  // there it stands in kernels/platform/opencl.cl
 /// Folds the upper half of the active elements onto the lower half until partial[0] holds the
 /// result; blockDim.x is a power of two. The active threads stay packed in the first warps, but
 /// elements far apart are combined: the operator must commute.
@@ -21,6 +22,7 @@ __device__ void fold_halves(T* partial) {
       partial[threadIdx.x] = Op::combine(partial[threadIdx.x], partial[threadIdx.x + offset]);
   }
 }
+#endif
 
 inline ParamSpec work_group_size() {
   return {"block",

@@ -13,23 +13,32 @@
 //   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
 // Preconditions: B is a power of two; the operator commutes.
-// Deviations: a CUDA port of OpenCL. GS is sm_count times max_threads_per_sm; as published, with
-//   blocks_per_sm=1, sm_count times B (2.3: a partial result for each SM). As published an element
-//   is multiplied by its predicate (predicate=multiply, sums only), which still reads up to F - 1
-//   elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not read
-//   them. As published the tree has no barriers (tree=barrier-free) and races across warps;
+// Deviations: the kernel below is a port to CUDA of the OpenCL C in the .cl file beside it, which
+//   has no tree=shuffle. GS is sm_count times max_threads_per_sm (OpenCL: compute units times the
+//   largest work-group, since it does not tell how many work-items a unit holds); as published,
+//   with blocks_per_sm=1, sm_count times B (2.3: a partial result for each SM). As published an
+//   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up to
+//   F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not
+//   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
 //   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before any
 //   writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges registers
 //   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads.
 //   The second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
+#ifndef REDUCE_BENCH_OPENCL
 #include "kernels/shared/shuffle.hpp"
+#endif
 
 namespace reduce_bench::BACKEND::jradi_unrolled {
 
 enum class Tree { kBarriers, kAlgebraic, kShuffle, kBarrierFree };
 
+#ifdef REDUCE_BENCH_OPENCL
+template <class T, class Op, unsigned kFactor, bool kMultiply>
+const auto kernel = kernel_of<T, Op, const T*, std::size_t, Tree, T*>(
+    "jradi/unrolled", {{"FACTOR", kFactor}, {"MULTIPLY", kMultiply}});
+#else
 /// The element where `inside`, otherwise the neutral value, without a branch.
 template <class Op, bool kMultiply, class T>
 __device__ T element_if(bool inside, const T* element) {
@@ -91,6 +100,7 @@ __global__ void kernel(const T* values, std::size_t n, Tree tree, T* results) {
   }
   if (t == 0) results[blockIdx.x] = accumulator;
 }
+#endif
 
 Tree tree_of(const Params& params) {
   if (params.is("tree", "shuffle")) return Tree::kShuffle;
@@ -105,6 +115,10 @@ struct JradiUnrolled {
     const unsigned blocks = persistent_work_groups(call.device(), call.params());
     const std::size_t shared_bytes = block * sizeof(T);
     const Tree tree = tree_of(call.params());
+#ifdef REDUCE_BENCH_OPENCL
+    if (tree == Tree::kShuffle)
+      throw DeviceLacks("tree=shuffle exchanges registers, for which OpenCL 1.2 has nothing");
+#endif
     T* partials = call.scratch();
     with_value<1, 2, 3, 4, 5, 6, 7, 8, 16>(call.params().number("F"), [&]<unsigned kFactor>() {
       launch(stage<T, Op, kFactor>(call.params()), {blocks, block, shared_bytes, call.stream},
