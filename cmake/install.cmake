@@ -16,7 +16,7 @@ install(DIRECTORY kernels/api kernels/platform kernels/shared
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/reduce-bench/kernels FILES_MATCHING PATTERN "*.hpp")
 
 set(libraries project_options common command_line harness driver kernels kernels_emu)
-foreach(library kernels_traced kernels_declared kernels_cuda)
+foreach(library kernels_traced kernels_declared kernels_cuda kernels_opencl)
   if(TARGET ${library})
     list(APPEND libraries ${library})
   endif()
