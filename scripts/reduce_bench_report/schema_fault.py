@@ -21,6 +21,9 @@ TYPE_TEXTS = {
     "null": "null",
 }
 MOST_EXCERPT = 60  # bytes
+# Of more choices a message shows some, so that it stays short.
+MOST_CHOICES = 10
+CHOICES_OF_MANY = 7
 
 
 def schema_fault(document: Any, schema: Schema) -> str | None:
@@ -149,6 +152,8 @@ def _found(value: Any, expected: str, at: str) -> str:
 
 def _one_of(allowed: list[Any]) -> str:
     texts = [f"'{each}'" if isinstance(each, str) else _json(each) for each in allowed]
+    if len(texts) > MOST_CHOICES:
+        texts[CHOICES_OF_MANY:] = [f"one of {len(texts) - CHOICES_OF_MANY} more"]
     *others, last = texts
     return f"{', '.join(others)} or {last}" if others else last
 

@@ -99,6 +99,9 @@ Fault fault_of_type(const Json& value, const Json& schema, const std::string& at
   return found_text(value, joined(texts, false), at);
 }
 
+/// Of more choices a message shows some, so that it stays short.
+constexpr std::size_t kMostChoices = 10, kChoicesOfMany = 7;
+
 Fault fault_of_choice_of_values(const Json& value, const Json& schema, const std::string& at) {
   std::vector<const Json*> allowed;
   for (const Json& each : member(schema, "enum")) allowed.push_back(&each);
@@ -110,6 +113,11 @@ Fault fault_of_choice_of_values(const Json& value, const Json& schema, const std
   for (const Json* each : allowed)
     texts.push_back(each->is_string() ? fmt::format("'{}'", each->get_ref<const std::string&>())
                                       : text_of(*each));
+  if (texts.size() > kMostChoices) {
+    const std::size_t more = texts.size() - kChoicesOfMany;
+    texts.resize(kChoicesOfMany);
+    texts.push_back(fmt::format("one of {} more", more));
+  }
   return found_text(value, joined(texts, true), at);
 }
 
