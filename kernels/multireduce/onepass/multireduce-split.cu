@@ -14,7 +14,9 @@
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The
 //   first eight clear the results meanwhile.
 // Traffic: n labels and n values read from device memory, and `ways` times from the L2 cache; m
-//   results written. The groups' buckets are combined by atomics in the L2 cache.
+//   results written. The groups' buckets are combined by atomics in the L2 cache. On an H200 device
+//   memory binds for integers with two ways, the blocks' instructions with more:
+//   docs/kernels/onepass-multireduce-split.md
 // Preconditions: the buckets fit into the shared memory of 16 blocks; the operator commutes.
 // Deviations: none, there is no publication.
 

@@ -6,16 +6,18 @@
 // Idea: every value is cut at fixed positions into two parts (f64: three) by adding and subtracting
 //   a large constant, and doubles add up the parts without ever rounding. That holds for exponents
 //   in a window, which all warps choose alike from the same few values, and which is 40 exponents
-//   wide or more. A thread adds any other value to a number of its own in fixed point, in shared
-//   memory, that has room for all exponents. Sums of parts and numbers are added as integers, and
-//   rounded once. So the result has the same bits whatever the order, the launch and the card.
+//   wide or more for up to 2^34 elements on an H200. A thread adds any other value to a number of
+//   its own in fixed point, in shared memory, that has room for all exponents. Sums of parts and
+//   numbers are added as integers, and rounded once. So the result has the same bits whatever the
+//   order, the launch and the card.
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
 // Launch: one block of 256 to 1024 threads up to 64 KB of input; beyond, blocks of 512 threads, for
 //   little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM, as fixed
 //   point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
-// Traffic: n elements read, one written; the blocks' sums stay in L2.
+// Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
+//   binds for large inputs, of values in the window: docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
 //   elements.
 // Deviations: none, there is no publication. The sum is that of the exact values rounded to the
