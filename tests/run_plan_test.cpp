@@ -246,6 +246,8 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
     EXPECT_EQ(made_up.executed[8 + index] / 2, index / 2);
     const Json& entry = results.points[index]->entry;
     EXPECT_EQ(entry.at("counters").at("all").at("unavailable"), "forbidden");
+    EXPECT_EQ(results.points[index]->outcome.uncounted, "forbidden");
+    EXPECT_EQ(read_finished(plan[index], entry, "journal").outcome.uncounted, "forbidden");
     EXPECT_EQ(entry.at("timing").at("cold").at("samples"), 6);
   }
   EXPECT_EQ(made_up.ended.size(), 4u);

@@ -554,7 +554,7 @@ def test_one_point_is_a_point(config: SaveConfig) -> None:
 
 
 def test_an_unknown_command_is_answered_with_the_nearest() -> None:
-    commands = "expected 'run', 'list', 'show', 'verify', 'compare' or 'info'"
+    commands = "expected 'run', 'list', 'show', 'verify', 'compare', 'explain' or 'info'"
     unknown = "reduce-bench: unknown command"
     assert complaint("lsit") == f"{unknown} 'lsit' (did you mean 'list'?), {commands}"
     assert complaint("ran") == f"{unknown} 'ran', {commands}"

@@ -320,14 +320,10 @@ void tell_of_older(const std::filesystem::path& output, const ResolvedRun& resol
 std::string uncounted_text(const RunResults& results) {
   std::size_t count = 0;
   std::string why;
-  for (const auto& point : results.points) {
-    if (!point || !point->entry.at("counters").contains(kAllCounters)) continue;
-    if (count++ == 0)
-      why = point->entry.at("counters").at(kAllCounters).at("unavailable").get<std::string>();
-  }
-  return count == 0
-             ? std::string{}
-             : fmt::format("No counters of {}: {}\n", counted(count, "point"), printable(why));
+  for (const auto& point : results.points)
+    if (point && !point->outcome.uncounted.empty() && count++ == 0) why = point->outcome.uncounted;
+  if (count == 0) return {};
+  return fmt::format("No counters of {}: {}\n", counted(count, "point"), printable(why));
 }
 
 /// What a person reads at the end; `output` is empty where the results went to standard output.

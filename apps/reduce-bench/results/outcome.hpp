@@ -14,6 +14,7 @@ struct Outcome {
   Status status = Status::kOk;
   bool known_wrong = false;
   std::string reason;               ///< why the status is not ok
+  std::string uncounted;            ///< why nothing was counted of what was to be
   std::optional<double> median_ns;  ///< of the first mode, in the order asked for, that was timed
   std::optional<double> gb_per_s, ceiling_share;  ///< of the primary mode
 };
