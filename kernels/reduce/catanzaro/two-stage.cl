@@ -1,6 +1,5 @@
 // catanzaro/two-stage in OpenCL C. two-stage.cu describes and launches it.
-//
-// The host also defines UNROLL, the factor of the pragma; with 0 the compiler chooses.
+// The host also defines UNROLL, the factor of the pragma; 0 leaves the pragma out.
 
 kernel void catanzaro_two_stage(global const T* values, ulong values_begin, ulong n,
                                 global T* results, ulong results_begin, local T* partial) {

@@ -23,8 +23,8 @@ namespace reduce_bench::BACKEND::catanzaro_two_stage {
 
 #ifdef REDUCE_BENCH_OPENCL
 template <class T, class Op, unsigned kUnroll>
-const auto kernel = kernel_of<T, Op, const T*, std::size_t, T*>("catanzaro/two-stage",
-                                                                {{"UNROLL", kUnroll}});
+const auto kernel =
+    kernel_of<T, Op, const T*, std::size_t, T*>("catanzaro/two-stage", {{"UNROLL", kUnroll}});
 #else
 /// Without a factor, `kUnroll` = 0, the compiler chooses.
 template <class T, class Op, unsigned kUnroll>
