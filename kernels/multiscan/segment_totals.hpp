@@ -152,11 +152,12 @@ __global__ void add_totals_kernel(const Label* labels, std::size_t n, Segments s
 
 /// Where the third step reads the totals, for variants that leave the choice open.
 inline ParamSpec totals_axis() {
-  return {"totals",
-          "auto",
-          {"auto", "shared", "global"},
-          "memory that the last step reads totals from (auto: shared for m < 2^10, as in the thesis, "
-          "if a segment has m inputs)"};
+  return {
+      "totals",
+      "auto",
+      {"auto", "shared", "global"},
+      "memory that the last step reads totals from (auto: shared for m < 2^10, as in the thesis, "
+      "if a segment has m inputs)"};
 }
 
 /// "The shared memory version has better performance if nBuckets < 2^10"; a segment shorter than m
