@@ -19,9 +19,12 @@
 namespace reduce_bench {
 namespace {
 
-// The interface's numbers are this program's.
-static_assert(REDUCE_BENCH_CUDA == index_of(Backend::kCuda) &&
-              REDUCE_BENCH_CPU == index_of(Backend::kCpu));
+/// The backends of plug-ins, by the interface's numbers.
+constexpr std::array kPluginBackends{Backend::kCuda, Backend::kCpu};
+constexpr std::array kPluginBackendNames{name_of(Backend::kCuda), name_of(Backend::kCpu)};
+static_assert(kPluginBackends[REDUCE_BENCH_CUDA] == Backend::kCuda &&
+              kPluginBackends[REDUCE_BENCH_CPU] == Backend::kCpu);
+// The interface's other numbers are this program's.
 static_assert(REDUCE_BENCH_REDUCE == index_of(Operation::kReduce) &&
               REDUCE_BENCH_MULTIREDUCE == index_of(Operation::kMultireduce) &&
               REDUCE_BENCH_REDUCE_BY_KEY == index_of(Operation::kReduceByKey) &&
@@ -131,10 +134,10 @@ class Reader {
 
   template <std::size_t N>
   std::size_t number(std::uint32_t value, const std::array<std::string_view, N>& names,
-                     const char* member, std::size_t most = N) const {
-    if (value >= most)
-      fail(fmt::format("'{}' is {}, and the largest is {} ('{}')", member, value, most - 1,
-                       names[most - 1]));
+                     const char* member) const {
+    if (value >= N)
+      fail(fmt::format("'{}' is {}, and the largest is {} ('{}')", member, value, N - 1,
+                       names[N - 1]));
     return value;
   }
 
@@ -148,7 +151,7 @@ class Reader {
     declared.title = text(variant.title, "title");
     declared.source = text(variant.source, "source");
     declared.description = lines(variant.description == nullptr ? "" : variant.description);
-    declared.backend = static_cast<Backend>(number(variant.backend, kBackendNames, "backend", 2));
+    declared.backend = kPluginBackends[number(variant.backend, kPluginBackendNames, "backend")];
     declared.operation =
         static_cast<Operation>(number(variant.operation, kOperationNames, "operation"));
     if (variant.combination_count == 0 || variant.combinations == nullptr ||
