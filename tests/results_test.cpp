@@ -227,6 +227,13 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
   };
   EXPECT_EQ(restored(good).entry, good);
   EXPECT_EQ(restored(good).outcome.median_ns, 1010.0);
+  // what only libraries, inputs with two legs, and arrays on huge pages have
+  Record rare = record;
+  rare.count_bits = 32;
+  rare.verification->twin_passed_before = rare.verification->twin_passed_after = true;
+  rare.pages = GrantedPages{.bytes = 1, .huge_bytes = 1};
+  const Json all = finish(plan.at(0), rare, Ceilings{}, std::nullopt, true).entry;
+  EXPECT_EQ(restored(all).entry, all);
   const Json elsewhere{{"variant", "cpu/kahan"},
                        {"n", 1001},
                        {"params", {{"block", "1"}}},

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "common/fields.hpp"
 #include "devices/counters.hpp"
 #include "devices/gpu_counts.hpp"
 #include "plan/identity.hpp"
@@ -20,6 +23,19 @@
 namespace reduce_bench {
 namespace {
 
+/// Gives every optional member of a record a value, if it has none.
+template <class T>
+void engage(T& value) {
+  if constexpr (std::same_as<T, Point>) {
+    // the plan's, and the same in every record
+  } else if constexpr (requires { value.has_value(); }) {
+    if (!value) value.emplace();
+    engage(*value);
+  } else if constexpr (requires { fields(value); }) {
+    std::apply([](auto&... member) { (engage(member), ...); }, fields(value));
+  }
+}
+
 /// What may be counted of a point; the schema says what must be there together.
 std::vector<std::string> counter_names(Backend backend) {
   if (backend == Backend::kCuda) return gpu_counter_names();
@@ -29,14 +45,12 @@ std::vector<std::string> counter_names(Backend backend) {
 /// Entries of the point that show between them what its members may be: with all that a run can
 /// find out, with as little as can stand in each part, and of a run that did not come to it.
 std::vector<Json> possible_entries(const Point& point) {
-  Record full{.point = point, .reason = "why", .input_checksum = 1, .launch = LaunchLog{}};
-  full.verification = Verification{.condition = 1, .passed_after = true, .deterministic = true};
-  full.verification->comparison = {.error_relative = 1, .error_ulp = 1};
-  full.pages = GrantedPages{.huge_bytes = 1};
+  Record full{.point = point, .reason = "why"};
+  engage(full);
+  full.energy->unavailable = "why";
+  full.traffic.read_bytes = 1;
   for (const std::string& name : counter_names(point.backend))
     full.counters.push_back({.name = name, .count = 1, .unavailable = "why"});
-  full.energy = Energy{.joules_per_call = 1, .calls = 1, .window_ms = 1, .unavailable = "why"};
-  full.traffic.read_bytes = 1;
   Record bare{.point = point, .launch = LaunchLog{}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   bare.verification = Verification{.bound_abs = nan};
@@ -96,6 +110,8 @@ FinishedPoint finish(const Point& point, const Record& record, const Ceilings& c
     outcome.median_ns = median(timed->second.samples_ns);
     break;
   }
+  for (const Counter& counter : record.counters)
+    if (counter.name == kAllCounters) outcome.uncounted = counter.unavailable;
   return {&point, std::move(outcome), to_json(record, rates, keep_samples)};
 }
 
@@ -122,6 +138,8 @@ FinishedPoint read_finished(const Point& point, Json entry, const std::string& w
                   .reason = measured.reason,
                   .gb_per_s = rate("gb_per_s"),
                   .ceiling_share = rate("ceiling_share")};
+  if (const Node counters = node.at("counters"); counters.has(std::string(kAllCounters)))
+    outcome.uncounted = counters.at(std::string(kAllCounters)).at("unavailable").string();
   if (const auto timing = node.at("timing").members(); !timing.empty())
     outcome.median_ns = measured.timing.at(timing.front().first).median_ns;
   return {&point, std::move(outcome), std::move(entry)};
