@@ -170,10 +170,10 @@ TEST(Catalog, ScattersAloneMayHaveTheAxisThatSaysWhichOfEqualLabelsWins) {
 
 TEST(Catalog, VariantsProvideTheBasicOperatorsOnEveryType) {
   // Compensation and its bounds are of floating-point sums.
-  // So is the sum that has the same bits on every GPU; at the weakest level of determinism only sums
-  // are computed in another way.
+  // So are the sums that have the same bits on every GPU, exact or not; at the weakest level of
+  // determinism only sums are computed in another way.
   const std::set<std::string_view> float_sums_only{"cpu/kahan", "cpu/pairwise",
-                                                   "cub/reduce-gpu-to-gpu"};
+                                                   "cub/reduce-gpu-to-gpu", "onepass/reduce-exact"};
   const std::set<std::string_view> sums_only{"cub/reduce-not-guaranteed"};
   for (const CatalogEntry& entry : catalog()) {
     if (!has_operator(entry.variant.operation)) continue;
