@@ -157,10 +157,15 @@ TEST(Explain, WhatDiffersByNoiseHasNotMoved) {
   b.time_ns = 101'000;
   b.counts["instructions_issued"] *= 1.02;
   b.counts["bank_conflicts"] = 100;  // of a million elements
+  // 0.1 and 0.3 % of what was asked of L2
+  a.counts.insert({{"l2_hit_sectors", 1'000}, {"l2_missed_sectors", 999'000}});
+  b.counts.insert({{"l2_hit_sectors", 3'000}, {"l2_missed_sectors", 997'000}});
   const std::string text = explain_step(a, b, kLimits);
   EXPECT_TRUE(text.starts_with("a to b: as fast (100 us to 101 us)\n")) << text;
   EXPECT_CONTAINS(text, "No count moved.");
   EXPECT_FALSE(contains(text, "conflicts")) << text;
+  b.counts["l2_hit_sectors"] = 13'000;
+  EXPECT_CONTAINS(explain_step(a, b, kLimits), "Hit rate of L2 0 % to 1 %.");
 }
 
 TEST(Explain, CountsOfTheEmulatorGiveNoTimeAndNoCause) {

@@ -192,6 +192,8 @@ class Panel:
         assert share is not None
         if measure == "ceiling_share":
             return 1.0
+        if not MEASURES[measure].timed:
+            return None
         value = self.value(series, x, measure)
         if value is None or measure.endswith("_share"):
             return None

@@ -28,6 +28,7 @@ SIMULATED_MEASURE = "ns_per_input"
 class Measure(Field):
     of: Callable[[Point], Quartiles | None]
     unavailable: Callable[[Point], str | None] = lambda point: None  # why a timed point has none
+    timed: bool = True  # whether it follows from the time, so that reading has one, too
 
 
 def quartiles_ns(point: Point) -> Quartiles:
@@ -100,7 +101,7 @@ def _per_input_counted(what: str, *names: str) -> Measure:
             return None
         return (count / point.n,) * 3
 
-    return Measure(f"{what} per input", None, of, _uncounted(*names))
+    return Measure(f"{what} per input", None, of, _uncounted(*names), timed=False)
 
 
 def _quotient_counted(what: str, above: str, below: str) -> Measure:
@@ -110,7 +111,7 @@ def _quotient_counted(what: str, above: str, below: str) -> Measure:
             return None
         return (dividend / divisor,) * 3
 
-    return Measure(what, None, of, _uncounted(above, below))
+    return Measure(what, None, of, _uncounted(above, below), timed=False)
 
 
 def _needs_others(point: Point) -> Quartiles | None:
@@ -135,7 +136,9 @@ MEASURES = {
     "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),
     "peak_share": _recorded("peak_share", _inverse("peak_share")),
     "speed_up": Measure("speed-up", None, _needs_others),
-    "tlb_miss_share": Measure("TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable),
+    "tlb_miss_share": Measure(
+        "TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable, timed=False
+    ),
     "instructions_per_input": _per_input_counted("instructions of a warp", "instructions_issued"),
     "device_bytes_per_input": _per_input_counted(
         "bytes of device memory", "dram_read_bytes", "dram_written_bytes"

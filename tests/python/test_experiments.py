@@ -418,6 +418,15 @@ def test_the_ceiling_of_speed_ups_is_that_of_the_input_read_alone(
     assert [line for line in axes.lines if line.get_gid() == "ceiling"] == []
 
 
+def test_reading_has_a_time_and_no_counts(everything: Results) -> None:
+    made = evaluate.evaluate(EXPERIMENTS["harris-why"], [everything], published.load_all())
+    assert isinstance(made, Evaluation)
+    (panel,) = made.panels
+    assert panel.ceilings("us")
+    for measure in EXPERIMENTS["harris-why"].y[1:]:
+        assert panel.ceilings(measure) == {}
+
+
 @pytest.mark.parametrize("name", ["jradi-F4", "report7-F1", "eilers-F4.24", "eilers-F4.25"])
 def test_each_panel_of_speed_ups_has_its_ceiling(name: str, everything: Results) -> None:
     made = evaluate.evaluate(EXPERIMENTS[name], [everything], published.load_all())

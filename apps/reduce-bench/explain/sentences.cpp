@@ -122,6 +122,11 @@ std::string value_text(const Evidence& e, const Quantity& quantity, double value
   return value < 1000 ? fmt::format("{:.3g}", value) : grouped(value);
 }
 
+/// Whether a share differs by a hundredth, which is what is shown of it.
+bool differs_visibly(const Quantity& quantity, double before, double after) {
+  return quantity.kind != Kind::kShare || std::abs(after - before) >= 0.01;
+}
+
 /// Whether a total is large enough to matter: one for a thousand elements.
 bool matters(const Evidence& e, const Quantity& quantity, double value) {
   return quantity.kind != Kind::kTotal || value * 1000 >= static_cast<double>(e.point.n);
@@ -147,7 +152,8 @@ std::vector<std::string> count_sentences(const Evidence& from, const Evidence& t
         fmt::format("{}{}", quantity.name, per_element(to, quantity) ? " per element" : "");
     const std::string now = value_text(to, quantity, *after);
     if (const double factor = moved_by(*before, *after); factor > kMovedBy) {
-      if (matters(from, quantity, *before) || matters(to, quantity, *after))
+      if (differs_visibly(quantity, *before, *after) &&
+          (matters(from, quantity, *before) || matters(to, quantity, *after)))
         moves.emplace_back(
             factor, fmt::format("{} {} to {}", name, value_text(from, quantity, *before), now));
     } else if (quantity.tells_unchanged) {
