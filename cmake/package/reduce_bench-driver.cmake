@@ -10,8 +10,9 @@ function(reduce_bench_add_driver name)
   endif()
   add_executable(${name})
   target_link_libraries(${name} PRIVATE reduce_bench::driver reduce_bench::kernels_emu)
+  # CMake 3.25 knows no flag of nvcc 13 for C++20, which project_options passes.
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX CXX_STANDARD 20
-                        CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+                        CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF CUDA_STANDARD_REQUIRED OFF)
   foreach(source ${arg_SOURCES} ${arg_CUDA_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)
     get_filename_component(stem ${source} NAME_WE)
