@@ -190,10 +190,10 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
       return value;
     }
     case Kind::kWild:
-      if constexpr (std::is_floating_point_v<T>) return wild<T>(key, random, i);
-      else return uniform<T>(key, random, i);
     case Kind::kSpecials:
-      if constexpr (std::is_floating_point_v<T>) return special<T>(key, random, i);
+      if constexpr (std::is_floating_point_v<T>)
+        return key.distribution.kind == Kind::kWild ? wild<T>(key, random, i)
+                                                    : special<T>(key, random, i);
       else return uniform<T>(key, random, i);
     case Kind::kRareOnes: break;
   }
