@@ -9,7 +9,8 @@
 
 #include "devices/gpu_counts.hpp"
 
-#if __has_include(<cupti_range_profiler.h>)
+// The build that has CUDA says where the library lies.
+#if defined(CUPTI_MAJOR) && __has_include(<cupti_range_profiler.h>)
 #include <cuda.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
