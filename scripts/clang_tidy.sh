@@ -4,14 +4,15 @@
 #   scripts/clang_tidy.sh [FILE...]    all of apps/ by default
 #
 # Nothing is compiled, and no CUDA toolkit is needed: a folder of its own, build-lint, is configured
-# for the compile commands, without CUDA and without precompiled headers, since clang reads none that
-# g++ made. JOBS files are checked at a time (default: one for each processor).
+# for the compile commands, without CUDA, with a command for every single file, and without precompiled
+# headers, since clang reads none that g++ made. JOBS files are checked at a time (default: one for each processor).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly folder=build-lint
 cmake -S . -B "$folder" -G Ninja -DREDUCE_BENCH_CUDA=OFF -DBUILD_TESTING=OFF \
-  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_UNITY_BUILD=OFF \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 cmake --build "$folder" --target revision >/dev/null # makes the one header that is generated
 
 # Where clang has no omp.h, g++'s serves. Its folder is searched last, for its other headers suit g++

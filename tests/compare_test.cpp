@@ -275,7 +275,7 @@ TEST(Verdicts, FollowTheTimes) {
   EXPECT_EQ(point.verdict, Verdict::kInconclusive);
   EXPECT_LT(point.change->ratio_low(), 1);
   EXPECT_NEAR(point.change->ratio(), 1.05, 1e-12);
-  EXPECT_EQ(point.change->evidence, Evidence::kSummary);
+  EXPECT_EQ(point.change->interval_source, IntervalSource::kSummary);
 }
 
 TEST(Verdicts, OfASingleSampleAreLeftOpen) {

@@ -15,7 +15,6 @@ namespace reduce_bench {
 namespace {
 
 constexpr double kConfidence = 0.95;
-constexpr double kNormal95 = 1.959964;
 constexpr double kFalseDiscoveryRate = 0.05;
 
 // How far the logarithms of identical code's times lie apart from process to process, at most
@@ -96,9 +95,9 @@ ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& b
 /// What the samples of one mode of one point say by themselves.
 TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle middle) {
   TimeChange change{.rounds = rounds.size()};
-  if (rounds.size() > 1) change.evidence = Evidence::kRounds;
+  if (rounds.size() > 1) change.interval_source = IntervalSource::kRounds;
   else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
-    change.evidence = Evidence::kSummary;
+    change.interval_source = IntervalSource::kSummary;
   change.decides = rounds.size() > 1 || std::min(rounds[0].base.count, rounds[0].new_.count) > 1;
   double log_base = 0, log_new = 0, log_clocks = 0;
   for (const Round& round : rounds) {

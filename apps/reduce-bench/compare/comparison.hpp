@@ -37,9 +37,9 @@ constexpr bool is_regression(Verdict v) {
 }
 
 /// Where a ratio's interval comes from.
-enum class Evidence { kRounds, kSamples, kSummary };
-inline constexpr std::array kEvidenceNames{std::string_view{"rounds"}, std::string_view{"samples"},
-                                           std::string_view{"summary"}};
+enum class IntervalSource { kRounds, kSamples, kSummary };
+inline constexpr std::array kIntervalSourceNames{
+    std::string_view{"rounds"}, std::string_view{"samples"}, std::string_view{"summary"}};
 
 /// What the two sides' times say.
 struct TimeChange {
@@ -51,7 +51,7 @@ struct TimeChange {
   double clocks = 0;            ///< change of the SM clock
   double threshold = 0;         ///< change that counts, widened by noise and clocks; 0.03 is 3 %
   double common_threshold = 0;  ///< the same where all points change alike
-  Evidence evidence = Evidence::kSamples;
+  IntervalSource interval_source = IntervalSource::kSamples;
   std::size_t rounds = 1;  ///< that have the point on both sides
   /// False of a single round that has one sample of a side, or few points of a CPU: no error is
   /// known.

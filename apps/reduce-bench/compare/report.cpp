@@ -74,7 +74,7 @@ std::vector<std::string> findings(const RunComparison& comparison) {
 std::string evidence_text(const RunComparison& comparison) {
   static constexpr std::array kSources{"from the spread of the rounds", "from the samples",
                                        "from the summaries, as a run did not keep its samples"};
-  std::array<std::size_t, kEvidenceNames.size()> counts{};
+  std::array<std::size_t, kIntervalSourceNames.size()> counts{};
   double least_floor = INFINITY, largest_floor = 0;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.change) continue;
@@ -272,7 +272,7 @@ Json ComparisonReport::json() const {
       json["p_value"] = change.p_value;
       json["noise_floor"] = change.noise_floor;
       json["threshold"] = change.threshold;
-      json["from"] = kEvidenceNames[index_of(change.evidence)];
+      json["from"] = kIntervalSourceNames[index_of(change.interval_source)];
     }
     points.push_back(std::move(json));
   }

@@ -12,8 +12,6 @@
 namespace reduce_bench {
 namespace {
 
-constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
-
 constexpr double kClockTolerance = 0.03;  // the change of a time that counts
 
 }  // namespace
@@ -27,17 +25,18 @@ Side read_side(const std::filesystem::path& file_or_folder) {
       if (entry->path().extension() == ".json") files.push_back(entry->path());
     if (error)
       throw UsageError(fmt::format("cannot read the folder '{}': {}; {}", file_or_folder.string(),
-                                   error.message(), kAdvice));
+                                   error.message(), kNameResults));
     std::sort(files.begin(), files.end());
     if (files.empty())
       throw UsageError(fmt::format("the folder '{}' holds no results (*.json): {}",
-                                   file_or_folder.string(), kAdvice));
+                                   file_or_folder.string(), kNameResults));
   } else {
     files.push_back(file_or_folder);
   }
   Side side{.name = file_or_folder.string()};
   for (const std::filesystem::path& file : files) {
-    side.rounds.push_back(parse_run(read_document(file, "the results", kAdvice), file.string()));
+    side.rounds.push_back(
+        parse_run(read_document(file, "the results", kNameResults), file.string()));
     const MeasuredRun &first = side.rounds.front(), &last = side.rounds.back();
     if (first.revision() != last.revision())
       throw UsageError(fmt::format(

@@ -20,8 +20,7 @@ namespace {
 constexpr std::size_t kReplicates = 200;
 // Blocks as long as a twentieth of the run see every correlation that is shorter.
 constexpr std::size_t kBlocks = 20;
-constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;  // of the normal distribution
-constexpr std::size_t kNeighbours = 5;                        // on either side of a point
+constexpr std::size_t kNeighbours = 5;  // on either side of a point
 
 double variance_of(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());

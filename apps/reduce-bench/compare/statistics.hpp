@@ -12,6 +12,9 @@
 
 namespace reduce_bench {
 
+/// Half-widths of the two-sided 90 % and 95 % intervals of the normal distribution, in standard deviations.
+inline constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;
+
 /// The same point measured once by each side.
 struct Round {
   Series base, new_;

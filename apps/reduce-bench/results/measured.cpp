@@ -16,7 +16,6 @@ constexpr double kMostMhz = 1e6;
 constexpr double kMostRatio = 1e9;
 constexpr std::string_view kKind = "reduce-bench-results";
 constexpr const char* kAltered = "the file was altered, so measure again";
-constexpr const char* kAdvice = "name a file that 'reduce-bench run' wrote, or a folder of them";
 
 /// The value at a key; null where there is none.
 const Json& value_at(const Json& object, const char* key) {
@@ -116,7 +115,7 @@ MeasuredRun parse_run(const Json& document, const std::string& name) {
   const Node root{document, "", name};
   if (!root.is_object() || !root.has("kind") || root.at("kind").json() != kKind)
     throw UsageError(fmt::format("'{}' is not a results file (\"kind\" is not \"{}\"): {}", name,
-                                 kKind, kAdvice));
+                                 kKind, kNameResults));
   if (root.has("points") && root.at("points").json().is_array())
     for (const Node& point : root.at("points").elements(0)) check_contradictions(point);
   check_results_schema(root);

@@ -14,6 +14,10 @@
 
 namespace reduce_bench {
 
+/// What to do about a file that should hold results and does not.
+inline constexpr const char* kNameResults =
+    "name a file that 'reduce-bench run' wrote, or a folder of them";
+
 /// One mode of one point in one run: its summary, and its samples where the run kept them.
 struct Series {
   double median_ns = 0;
