@@ -78,7 +78,7 @@ std::string evidence_text(const RunComparison& comparison) {
   double least_floor = INFINITY, largest_floor = 0;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.change) continue;
-    ++counts[index_of(point.change->evidence)];
+    ++counts[index_of(point.change->interval_source)];
     least_floor = std::min(least_floor, point.change->noise_floor);
     largest_floor = std::max(largest_floor, point.change->noise_floor);
   }
