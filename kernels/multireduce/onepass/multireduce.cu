@@ -9,14 +9,17 @@
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
-//   there is room for one copy only, the blocks form clusters of two (sm_90 and later).
+//   there is room for one copy only, the blocks form clusters of two (sm_90 and later). With few
+//   inputs for each bucket, tables would take longer to clear and to merge than atomics: then the
+//   kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; for f32
 //   sums beyond 1024 buckets the compare-and-swap loops do: docs/kernels/onepass-multireduce.md
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
-#include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/cached_atomics.hpp"
+#include "kernels/shared/hot_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
@@ -134,11 +137,19 @@ TablePlan plan_of(const Problem& p, bool& hot) {
   return plan;
 }
 
+/// Whether tables would take longer to clear and to merge than the inputs to combine. Who asks for a
+/// number of copies gets tables.
+bool is_direct(const Problem& p) {
+  return p.params.is("copies", "auto") && CachedAtomicsPolicy::serves(p.n, p.buckets);
+}
+
 struct OnepassMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     constexpr T kNeutral = Op::template identity<T>();
     if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
+    if (is_direct(call.problem))
+      return enqueue_cached_atomics<T, Op>(call, call.template scratch<Clearing>());
     bool hot = false;
     const TablePlan plan = plan_of<T, Op>(call.problem, hot);
     auto* chosen = kernel<T, Op, false, false, false>;
@@ -166,6 +177,7 @@ Variant variant() {
       .restriction = [](const Problem& p) { return table_restriction(p, p.element_bytes()); },
       // All of a block's inputs in one copy; then the copies and the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {
+        if (is_direct(p)) return p.n;
         const TablePlan plan = table_plan(p, p.element_bytes(), tile_inputs(p.element_bytes()));
         return plan.most_per_warp * (plan.block / kWarpSize) + 2 * kWarpSize + plan.blocks;
       },

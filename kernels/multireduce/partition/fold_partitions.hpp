@@ -3,21 +3,55 @@
 #pragma once
 
 #include "kernels/multireduce/partition/tile.hpp"
-#include "kernels/shared/private_table.hpp"
+#include "kernels/shared/hot_table.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
+/// How many shares a partition of `inputs` inputs has where a share should have `part`; none where it
+/// has no inputs in ordered tiles.
+__device__ inline Count shares_of(Count inputs, std::size_t part) {
+  const auto shares = static_cast<Count>((inputs + part / 2) / part);
+  return shares > 0 ? shares : inputs > 0;
+}
+/// The inputs of a share, in each of `rounds` rounds in which every block takes one.
+__device__ inline std::size_t part_of(std::size_t n, unsigned rounds) {
+  return ceil_div(n, std::size_t{gridDim.x} * rounds);
+}
+
+/// Places for the starts of the partitions' shares, and for the costs of dividing them in so many
+/// rounds, in units of 16 bytes.
+__host__ __device__ inline unsigned starts_of(const Partitioning& parts) {
+  return (parts.count + 1 + Policy::kMostRounds + 3) / 4 * 4;
+}
+
 /// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
-/// starts[count] how many shares there are. A partition has about as many as it has times a block's
-/// part of the inputs; none where it has no inputs in ordered tiles.
+/// starts[count] how many shares there are. More rounds balance the blocks better where the shares
+/// of one do not come out even, and cost `share_cost` each, in inputs. All threads must call this.
 template <class T>
 __device__ void divide_into_shares(const Tiles<T>& in, std::size_t n, const Partitioning& parts,
-                                   Count* starts) {
-  const std::size_t part = ceil_div(n, gridDim.x);
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
-    const auto shares = static_cast<Count>((in.totals[p] + part / 2) / part);
-    starts[p] = shares > 0 ? shares : in.totals[p] > 0;
+                                   Count share_cost, Count* starts) {
+  const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
+  Count* costs = starts + parts.count + 1;
+  for (unsigned k = warp; k < Policy::kMostRounds; k += blockDim.x / kWarpSize) {
+    const std::size_t part = part_of(n, k + 1);
+    Count all = 0, largest = 0;
+    for (unsigned p = lane; p < parts.count; p += kWarpSize) {
+      const Count shares = shares_of(in.totals[p], part);
+      if (shares == 0) continue;
+      all += shares;
+      largest = Max::combine(largest, static_cast<Count>(ceil_div(in.totals[p], shares)));
+    }
+    all = fold_warp<Sum>(all);
+    largest = fold_warp<Max>(largest);
+    if (lane == 0) costs[k] = static_cast<Count>(ceil_div(all, gridDim.x)) * (largest + share_cost);
   }
+  __syncthreads();
+  unsigned rounds = 1;
+  for (unsigned k = 1; k < Policy::kMostRounds; ++k)
+    if (costs[k] < costs[rounds - 1]) rounds = k + 1;
+  const std::size_t part = part_of(n, rounds);
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x)
+    starts[p] = shares_of(in.totals[p], part);
   __syncthreads();
   if (threadIdx.x < kWarpSize) {
     const Count all = warp_exclusive_sums(starts, parts.count);
@@ -76,8 +110,8 @@ struct Walk {
   }
   /// Adds the next kSteps quads of every piece to the table, and says whether any lane of the warp
   /// has more. All lanes must call.
-  template <class Op>
-  __device__ bool add_step(const PrivateTable<T, Op>& table) {
+  template <class Table>
+  __device__ bool add_step(const Table& table) {
     Quad<Short> labels[kPieces][kSteps];
     Quad<T> values[kPieces][kSteps];
 #pragma unroll
@@ -106,8 +140,8 @@ struct Walk {
             value[e] = values[k][u].at[e];
           }
         }
-        add_quad<Op>(present, label, value,
-                     [&](unsigned l) { return table.slots + table.slot_of(l); });
+        add_quad<typename Table::Op>(present, label, value,
+                                     [&](unsigned l, T v) { table.add(l, v); });
       }
       quad[k] += kSteps * kWalkers;
       more = more || quad[k] < end[k];
@@ -117,9 +151,9 @@ struct Walk {
 };
 
 /// Combines the pieces of partition p in the tiles [first, last).
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
-__device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
-                           const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
+template <unsigned kPieces, unsigned kSteps, class Table, class T>
+__device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partitioning& parts,
+                           unsigned p, unsigned first, unsigned last) {
   Walk<kPieces, kSteps, T> walk{in, parts, p, last};
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned team = lane / walk.kWalkers, round = kPieces * walk.teams();
@@ -128,32 +162,57 @@ __device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
   for (unsigned base = first + warp * walk.kTeamsPerWarp; base < last; base += round) {
     walk.begin(base + team);
     walk.load_bounds(base + team + round);  // on their way while these pieces are combined
-    while (walk.template add_step<Op>(table)) {
+    while (walk.add_step(table)) {
     }
   }
 }
 
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
+/// A label of partition p, within the partition: of the piece that lies where input i of n lies in
+/// the tiles [first, last). Beyond all labels where that piece is empty.
+template <class T>
+__device__ unsigned sample_label(const Tiles<T>& in, const Partitioning& parts, unsigned p,
+                                 unsigned first, unsigned last, std::size_t i, std::size_t n) {
+  const auto tile = first + static_cast<unsigned>((last - first) * i / n);
+  const Short* bounds = in.offsets + parts.offsets_at(tile) + p;
+  const unsigned begin = bounds[0], quads = bounds[1] - begin;
+  if (quads == 0) return ~0u;
+  const unsigned any = static_cast<unsigned>(i) * 0x9e3779b1u >> 16;  // samples lie evenly apart
+  const std::size_t quad = std::size_t{tile} * (places_of(parts) / kQuad) + begin + any % quads;
+  return in.labels[quad * kQuad + any / quads % kQuad];
+}
+
+/// Where updates queue (kHot), a share begins with the search for its hot labels.
+template <unsigned kPieces, unsigned kSteps, bool kHot, class T, class Op>
 __global__ void __launch_bounds__(Policy::kFoldBlock)
     fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
                            std::size_t buckets, T* results) {
-  auto* slots = dynamic_shared<T>();
-  auto* starts = reinterpret_cast<Count*>(slots + (std::size_t{parts.width()} << log2_copies));
-  divide_into_shares(in, n, parts, starts);
+  using Plain = PrivateTable<T, Op>;
+  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
+  auto* starts = dynamic_shared<Count>();
+  auto* slots = reinterpret_cast<T*>(starts + starts_of(parts));
+  divide_into_shares(in, n, parts, (parts.width() << log2_copies) / Policy::kSlotsPerInput, starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
   // read together.
   for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
     const unsigned p = partition_of(share, starts, parts.count);
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t first_label = parts.first_label(p), left = buckets - first_label;
-    const PrivateTable<T, Op> table{
-        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
-    table.clear();
+    Table table{Plain{slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()),
+                      log2_copies}};
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
     };
-    fold_tiles<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
-    table.add_to(results + first_label);
+    const unsigned first = tile_at(own), last = tile_at(own + 1);
+    if constexpr (kHot) {
+      const std::size_t inputs = in.totals[p] / shares;
+      table.clear(inputs, [&](std::size_t i) {
+        return sample_label(in, parts, p, first, last, i, inputs);
+      });
+    } else {
+      table.clear();
+    }
+    fold_tiles<kPieces, kSteps>(table, in, parts, p, first, last);
+    table.template add_to<false>(results + first_label);
     __syncthreads();
   }
 }

@@ -12,7 +12,8 @@
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
-//   one block of 1024 threads per SM.
+//   one block of 1024 threads per SM. With few inputs for each bucket these would take longer than
+//   atomics: then the one kernel of kernels/shared/cached_atomics.hpp, unless launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. For i32 sums 20 bytes per input, which
 //   device memory moves in 320 us for 2^26 inputs on an H200: with uniform labels it takes 370 us
@@ -28,6 +29,7 @@
 #include "kernels/multireduce/partition/near_labels.hpp"
 #include "kernels/multireduce/partition/order_tile.hpp"
 #include "kernels/multireduce/partition/runs.hpp"
+#include "kernels/shared/cached_atomics.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
@@ -67,9 +69,10 @@ std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_byte
   return places_of(parts) * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
 }
 
-/// Shared memory of a block of the second kernel, for its table alone.
+/// Shared memory of a block of the second kernel, for its table and hot labels.
 std::size_t most_fold_bytes(const Problem& p) {
-  return p.device.max_shared_bytes_per_block - (Policy::kMostPartitions + 1) * sizeof(Count);
+  return p.device.max_shared_bytes_per_block -
+         (Policy::kMostPartitions + 4 + Policy::kMostRounds) * sizeof(Count);
 }
 
 Partitioning partitioning(const Problem& p) {
@@ -83,7 +86,13 @@ Partitioning partitioning(const Problem& p) {
                 p.params.number("block") * Policy::items(p.element_bytes()));
 }
 
+/// Whether ordering tiles would take longer than atomics.
+bool is_direct(const Problem& p) {
+  return p.params.is("launch", "auto") && CachedAtomicsPolicy::serves(p.n, p.buckets);
+}
+
 std::string restriction(const Problem& p) {
+  if (is_direct(p)) return {};
   if (p.n > ~Count{0} - (1u << 16))
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
@@ -110,22 +119,44 @@ Layout layout(const Problem& p) {
   return at;
 }
 
-/// Every bucket has as many copies, up to one per lane, as fit beside each other.
-unsigned log2_copies_of(const Problem& p, std::size_t table_bytes) {
+/// The second kernel's tables: every bucket has as many copies, up to one per lane, as fit beside
+/// each other. Where that is fewer and updates queue, they share the room with the hot labels'
+/// accumulators.
+struct FoldPlan {
   unsigned log2_copies = 0;
-  while ((1u << log2_copies) < kWarpSize &&
-         (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
-    ++log2_copies;
-  return log2_copies;
+  bool hot = false;
+  std::size_t bytes = 0;
+};
+template <class T, class Op>
+FoldPlan fold_plan(const Problem& p, const Partitioning& parts) {
+  const std::size_t table_bytes = sizeof(T) * parts.width();
+  const auto copies_beside = [&](std::size_t hot_bytes) {
+    unsigned log2_copies = 0;
+    while ((1u << log2_copies) < kWarpSize &&
+           (table_bytes << (log2_copies + 1)) + hot_bytes <= most_fold_bytes(p))
+      ++log2_copies;
+    return log2_copies;
+  };
+  FoldPlan plan{.log2_copies = copies_beside(0)};
+  plan.bytes = table_bytes << plan.log2_copies;
+  if constexpr (kQueues<T, Op>) {
+    const std::size_t hot_bytes = HotTable<T, Op>::bytes();
+    plan.hot = plan.log2_copies < kLog2WarpSize && table_bytes + hot_bytes <= most_fold_bytes(p);
+    if (!plan.hot) return plan;
+    plan.log2_copies = copies_beside(hot_bytes);
+    plan.bytes = (table_bytes << plan.log2_copies) + hot_bytes;
+  }
+  return plan;
 }
 
-template <class T, class Op>
+template <class T, class Op, bool kHot>
 auto fold_kernel_for(unsigned inputs_of_a_piece) {
   constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
-  if (inputs_of_a_piece >= Policy::kLongPiece) return fold_partitions_kernel<1, kMostSteps, T, Op>;
-  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op>;
-  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op>;
-  return fold_partitions_kernel<3, 1, T, Op>;
+  if (inputs_of_a_piece >= Policy::kLongPiece)
+    return fold_partitions_kernel<1, kMostSteps, kHot, T, Op>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, kHot, T, Op>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, kHot, T, Op>;
+  return fold_partitions_kernel<3, 1, kHot, T, Op>;
 }
 
 struct PartitionMultireduce {
@@ -134,6 +165,7 @@ struct PartitionMultireduce {
     constexpr T kNeutral = Op::template identity<T>();
     if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
     const Problem& p = call.problem;
+    if (is_direct(p)) return enqueue_cached_atomics<T, Op>(call, call.template scratch<Clearing>());
     const Partitioning parts = partitioning(p);
     const Tiles<T> tiles = layout(p).tiles.in(call);
     launch(clear_kernel<T>,
@@ -146,12 +178,14 @@ struct PartitionMultireduce {
             call.stream},
            call.values(), call.labels(), call.n(), aligned, parts, tiles, call.results());
 
-    const std::size_t table_bytes = sizeof(T) * parts.width();
-    const unsigned log2_copies = log2_copies_of(p, table_bytes);
-    launch(fold_kernel_for<T, Op>(parts.tile / parts.count),
+    const FoldPlan plan = fold_plan<T, Op>(p, parts);
+    auto* fold = fold_kernel_for<T, Op, false>(parts.tile / parts.count);
+    if constexpr (kQueues<T, Op>)
+      if (plan.hot) fold = fold_kernel_for<T, Op, true>(parts.tile / parts.count);
+    launch(fold,
            {p.device.sm_count, std::min(Policy::kFoldBlock, p.device.max_threads_per_sm / 2),
-            (table_bytes << log2_copies) + (parts.count + 1) * sizeof(Count), call.stream},
-           tiles, call.n(), parts, log2_copies, call.buckets(), call.results());
+            starts_of(parts) * sizeof(Count) + plan.bytes, call.stream},
+           tiles, call.n(), parts, plan.log2_copies, call.buckets(), call.results());
   }
 };
 
@@ -162,7 +196,12 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
-      .params = {{"block", "512", {"256", "512"}, "threads that order a tile"}},
+      .params =
+          {{"block", "512", {"256", "512"}, "threads that order a tile"},
+           {"launch",
+            "auto",
+            {"auto", "partitioned"},
+            "the kernels: by the numbers of inputs and buckets, or always those that order tiles"}},
       .restriction = restriction,
       // All of a bucket's inputs in one slot; then the copies and the shares.
       .depth = [](const Problem& p) -> std::uint64_t {
@@ -170,13 +209,20 @@ Variant variant() {
       },
       .traffic =
           [](const Problem& p) {
+            if (is_direct(p))
+              return Traffic{.read_bytes = p.input_bytes(),
+                             .written_bytes = p.arrays().output_bytes()};
             const Partitioning parts = partitioning(p);
             const std::size_t moved = p.n * (p.element_bytes() + sizeof(Short)) +
                                       parts.offsets_at(parts.tiles) * sizeof(Short);
             return Traffic{.read_bytes = p.input_bytes() + moved,
                            .written_bytes = moved + p.arrays().output_bytes()};
           },
-      .workspace = [](const Problem& p) { return Workspace{.device_bytes = layout(p).bytes}; },
+      .workspace =
+          [](const Problem& p) {
+            if (is_direct(p)) return clearing_workspace();
+            return Workspace{.device_bytes = layout(p).bytes};
+          },
       .enqueue = instantiate<PartitionMultireduce, BasicOps>(),
   };
 }

@@ -1,10 +1,11 @@
 // Buckets in shared memory where updates are loops of compare-and-swap, which queue for a bucket
-// that many threads update at once.
+// that many threads update at once: what onepass/multireduce, onepass/multireduce-split and
+// partition/multireduce share.
 #pragma once
 
 #include "kernels/shared/private_table.hpp"
 
-namespace reduce_bench::BACKEND::onepass_multireduce {
+namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct HotPolicy {
@@ -124,4 +125,4 @@ struct HotTable : PrivateTable<T, Op> {
   }
 };
 
-}  // namespace reduce_bench::BACKEND::onepass_multireduce
+}  // namespace reduce_bench::BACKEND
