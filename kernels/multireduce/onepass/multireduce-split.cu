@@ -20,10 +20,14 @@
 // Preconditions: the buckets fit into the shared memory of 16 blocks; the operator commutes.
 // Deviations: none, there is no publication.
 
-#include "kernels/shared/hot_table.hpp"
+#include "kernels/multireduce/onepass/hot_table.hpp"
 #include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_split {
+
+using onepass_multireduce::HotTable;
+using onepass_multireduce::kLoops;
+using onepass_multireduce::kQueues;
 
 struct Policy {
   /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what loops of

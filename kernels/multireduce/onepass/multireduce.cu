@@ -18,8 +18,8 @@
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
+#include "kernels/multireduce/onepass/hot_table.hpp"
 #include "kernels/shared/cached_atomics.hpp"
-#include "kernels/shared/hot_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
@@ -148,8 +148,7 @@ struct OnepassMultireduce {
   static void enqueue(const TypedCall<T>& call) {
     constexpr T kNeutral = Op::template identity<T>();
     if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
-    if (is_direct(call.problem))
-      return enqueue_cached_atomics<T, Op>(call, call.template scratch<Clearing>());
+    if (is_direct(call.problem)) return enqueue_cached_atomics<T, Op>(call);
     bool hot = false;
     const TablePlan plan = plan_of<T, Op>(call.problem, hot);
     auto* chosen = kernel<T, Op, false, false, false>;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/multireduce/partition/tile.hpp"
-#include "kernels/shared/hot_table.hpp"
+#include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
@@ -18,15 +18,18 @@ __device__ inline std::size_t part_of(std::size_t n, unsigned rounds) {
   return ceil_div(n, std::size_t{gridDim.x} * rounds);
 }
 
-/// Places for the starts of the partitions' shares, and for the costs of dividing them in so many
-/// rounds, in units of 16 bytes.
-__host__ __device__ inline unsigned starts_of(const Partitioning& parts) {
-  return (parts.count + 1 + Policy::kMostRounds + 3) / 4 * 4;
+/// What divide_into_shares leaves: the starts of the partitions' shares, and where they end. Behind
+/// them it needs room for the costs of every number of rounds.
+__host__ __device__ inline std::size_t starts_bytes(unsigned partitions) {
+  return (partitions + 1 + Policy::kMostRounds) * sizeof(Count);
 }
 
 /// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
-/// starts[count] how many shares there are. More rounds balance the blocks better where the shares
-/// of one do not come out even, and cost `share_cost` each, in inputs. All threads must call this.
+/// starts[count] how many shares there are. Where partitions are about alike, the last round may leave
+/// most blocks idle: more rounds of shorter shares balance them then. Each share costs as much as the
+/// inputs that are combined while its table is cleared and added up, `share_cost`. Where partitions
+/// differ, the last round has the short ones, and more shares would cost more than they save. All
+/// threads must call this.
 template <class T>
 __device__ void divide_into_shares(const Tiles<T>& in, std::size_t n, const Partitioning& parts,
                                    Count share_cost, Count* starts) {
@@ -34,16 +37,22 @@ __device__ void divide_into_shares(const Tiles<T>& in, std::size_t n, const Part
   Count* costs = starts + parts.count + 1;
   for (unsigned k = warp; k < Policy::kMostRounds; k += blockDim.x / kWarpSize) {
     const std::size_t part = part_of(n, k + 1);
-    Count all = 0, largest = 0;
+    Count all = 0, longest = 0, largest = 0;
     for (unsigned p = lane; p < parts.count; p += kWarpSize) {
-      const Count shares = shares_of(in.totals[p], part);
+      const Count inputs = in.totals[p], shares = shares_of(inputs, part);
       if (shares == 0) continue;
       all += shares;
-      largest = Max::combine(largest, static_cast<Count>(ceil_div(in.totals[p], shares)));
+      longest = Max::combine(longest, static_cast<Count>(ceil_div(inputs, shares)));
+      largest = Max::combine(largest, inputs);
     }
     all = fold_warp<Sum>(all);
+    longest = fold_warp<Max>(longest);
     largest = fold_warp<Max>(largest);
-    if (lane == 0) costs[k] = static_cast<Count>(ceil_div(all, gridDim.x)) * (largest + share_cost);
+    const bool alike = std::size_t{largest} * parts.count <= 2 * n;
+    if (lane == 0)
+      costs[k] = k > 0 && !alike
+                     ? ~Count{0}
+                     : static_cast<Count>(ceil_div(all, gridDim.x)) * (longest + share_cost);
   }
   __syncthreads();
   unsigned rounds = 1;
@@ -110,8 +119,8 @@ struct Walk {
   }
   /// Adds the next kSteps quads of every piece to the table, and says whether any lane of the warp
   /// has more. All lanes must call.
-  template <class Table>
-  __device__ bool add_step(const Table& table) {
+  template <class Op>
+  __device__ bool add_step(const PrivateTable<T, Op>& table) {
     Quad<Short> labels[kPieces][kSteps];
     Quad<T> values[kPieces][kSteps];
 #pragma unroll
@@ -140,8 +149,8 @@ struct Walk {
             value[e] = values[k][u].at[e];
           }
         }
-        add_quad<typename Table::Op>(present, label, value,
-                                     [&](unsigned l, T v) { table.add(l, v); });
+        add_quad<Op>(present, label, value,
+                     [&](unsigned l) { return table.slots + table.slot_of(l); });
       }
       quad[k] += kSteps * kWalkers;
       more = more || quad[k] < end[k];
@@ -151,9 +160,9 @@ struct Walk {
 };
 
 /// Combines the pieces of partition p in the tiles [first, last).
-template <unsigned kPieces, unsigned kSteps, class Table, class T>
-__device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partitioning& parts,
-                           unsigned p, unsigned first, unsigned last) {
+template <unsigned kPieces, unsigned kSteps, class T, class Op>
+__device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
+                           const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
   Walk<kPieces, kSteps, T> walk{in, parts, p, last};
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned team = lane / walk.kWalkers, round = kPieces * walk.teams();
@@ -162,57 +171,33 @@ __device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partiti
   for (unsigned base = first + warp * walk.kTeamsPerWarp; base < last; base += round) {
     walk.begin(base + team);
     walk.load_bounds(base + team + round);  // on their way while these pieces are combined
-    while (walk.add_step(table)) {
+    while (walk.template add_step<Op>(table)) {
     }
   }
 }
 
-/// A label of partition p, within the partition: of the piece that lies where input i of n lies in
-/// the tiles [first, last). Beyond all labels where that piece is empty.
-template <class T>
-__device__ unsigned sample_label(const Tiles<T>& in, const Partitioning& parts, unsigned p,
-                                 unsigned first, unsigned last, std::size_t i, std::size_t n) {
-  const auto tile = first + static_cast<unsigned>((last - first) * i / n);
-  const Short* bounds = in.offsets + parts.offsets_at(tile) + p;
-  const unsigned begin = bounds[0], quads = bounds[1] - begin;
-  if (quads == 0) return ~0u;
-  const unsigned any = static_cast<unsigned>(i) * 0x9e3779b1u >> 16;  // samples lie evenly apart
-  const std::size_t quad = std::size_t{tile} * (places_of(parts) / kQuad) + begin + any % quads;
-  return in.labels[quad * kQuad + any / quads % kQuad];
-}
-
-/// Where updates queue (kHot), a share begins with the search for its hot labels.
-template <unsigned kPieces, unsigned kSteps, bool kHot, class T, class Op>
+template <unsigned kPieces, unsigned kSteps, class T, class Op>
 __global__ void __launch_bounds__(Policy::kFoldBlock)
     fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
                            std::size_t buckets, T* results) {
-  using Plain = PrivateTable<T, Op>;
-  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
-  auto* starts = dynamic_shared<Count>();
-  auto* slots = reinterpret_cast<T*>(starts + starts_of(parts));
-  divide_into_shares(in, n, parts, (parts.width() << log2_copies) / Policy::kSlotsPerInput, starts);
+  auto* slots = dynamic_shared<T>();
+  const std::size_t size = std::size_t{parts.width()} << log2_copies;
+  auto* starts = reinterpret_cast<Count*>(slots + size);
+  divide_into_shares(in, n, parts, static_cast<Count>(size), starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
   // read together.
   for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
     const unsigned p = partition_of(share, starts, parts.count);
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t first_label = parts.first_label(p), left = buckets - first_label;
-    Table table{Plain{slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()),
-                      log2_copies}};
+    const PrivateTable<T, Op> table{
+        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
+    table.clear();
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
     };
-    const unsigned first = tile_at(own), last = tile_at(own + 1);
-    if constexpr (kHot) {
-      const std::size_t inputs = in.totals[p] / shares;
-      table.clear(inputs, [&](std::size_t i) {
-        return sample_label(in, parts, p, first, last, i, inputs);
-      });
-    } else {
-      table.clear();
-    }
-    fold_tiles<kPieces, kSteps>(table, in, parts, p, first, last);
-    table.template add_to<false>(results + first_label);
+    fold_tiles<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
+    table.add_to(results + first_label);
     __syncthreads();
   }
 }

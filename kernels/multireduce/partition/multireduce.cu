@@ -69,10 +69,9 @@ std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_byte
   return places_of(parts) * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
 }
 
-/// Shared memory of a block of the second kernel, for its table and hot labels.
+/// Shared memory of a block of the second kernel, for its table alone.
 std::size_t most_fold_bytes(const Problem& p) {
-  return p.device.max_shared_bytes_per_block -
-         (Policy::kMostPartitions + 4 + Policy::kMostRounds) * sizeof(Count);
+  return p.device.max_shared_bytes_per_block - starts_bytes(Policy::kMostPartitions);
 }
 
 Partitioning partitioning(const Problem& p) {
@@ -119,44 +118,22 @@ Layout layout(const Problem& p) {
   return at;
 }
 
-/// The second kernel's tables: every bucket has as many copies, up to one per lane, as fit beside
-/// each other. Where that is fewer and updates queue, they share the room with the hot labels'
-/// accumulators.
-struct FoldPlan {
+/// Every bucket has as many copies, up to one per lane, as fit beside each other.
+unsigned log2_copies_of(const Problem& p, std::size_t table_bytes) {
   unsigned log2_copies = 0;
-  bool hot = false;
-  std::size_t bytes = 0;
-};
-template <class T, class Op>
-FoldPlan fold_plan(const Problem& p, const Partitioning& parts) {
-  const std::size_t table_bytes = sizeof(T) * parts.width();
-  const auto copies_beside = [&](std::size_t hot_bytes) {
-    unsigned log2_copies = 0;
-    while ((1u << log2_copies) < kWarpSize &&
-           (table_bytes << (log2_copies + 1)) + hot_bytes <= most_fold_bytes(p))
-      ++log2_copies;
-    return log2_copies;
-  };
-  FoldPlan plan{.log2_copies = copies_beside(0)};
-  plan.bytes = table_bytes << plan.log2_copies;
-  if constexpr (kQueues<T, Op>) {
-    const std::size_t hot_bytes = HotTable<T, Op>::bytes();
-    plan.hot = plan.log2_copies < kLog2WarpSize && table_bytes + hot_bytes <= most_fold_bytes(p);
-    if (!plan.hot) return plan;
-    plan.log2_copies = copies_beside(hot_bytes);
-    plan.bytes = (table_bytes << plan.log2_copies) + hot_bytes;
-  }
-  return plan;
+  while ((1u << log2_copies) < kWarpSize &&
+         (table_bytes << (log2_copies + 1)) <= most_fold_bytes(p))
+    ++log2_copies;
+  return log2_copies;
 }
 
-template <class T, class Op, bool kHot>
+template <class T, class Op>
 auto fold_kernel_for(unsigned inputs_of_a_piece) {
   constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
-  if (inputs_of_a_piece >= Policy::kLongPiece)
-    return fold_partitions_kernel<1, kMostSteps, kHot, T, Op>;
-  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, kHot, T, Op>;
-  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, kHot, T, Op>;
-  return fold_partitions_kernel<3, 1, kHot, T, Op>;
+  if (inputs_of_a_piece >= Policy::kLongPiece) return fold_partitions_kernel<1, kMostSteps, T, Op>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op>;
+  return fold_partitions_kernel<3, 1, T, Op>;
 }
 
 struct PartitionMultireduce {
@@ -165,7 +142,7 @@ struct PartitionMultireduce {
     constexpr T kNeutral = Op::template identity<T>();
     if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
     const Problem& p = call.problem;
-    if (is_direct(p)) return enqueue_cached_atomics<T, Op>(call, call.template scratch<Clearing>());
+    if (is_direct(p)) return enqueue_cached_atomics<T, Op>(call);
     const Partitioning parts = partitioning(p);
     const Tiles<T> tiles = layout(p).tiles.in(call);
     launch(clear_kernel<T>,
@@ -178,14 +155,12 @@ struct PartitionMultireduce {
             call.stream},
            call.values(), call.labels(), call.n(), aligned, parts, tiles, call.results());
 
-    const FoldPlan plan = fold_plan<T, Op>(p, parts);
-    auto* fold = fold_kernel_for<T, Op, false>(parts.tile / parts.count);
-    if constexpr (kQueues<T, Op>)
-      if (plan.hot) fold = fold_kernel_for<T, Op, true>(parts.tile / parts.count);
-    launch(fold,
+    const std::size_t table_bytes = sizeof(T) * parts.width();
+    const unsigned log2_copies = log2_copies_of(p, table_bytes);
+    launch(fold_kernel_for<T, Op>(parts.tile / parts.count),
            {p.device.sm_count, std::min(Policy::kFoldBlock, p.device.max_threads_per_sm / 2),
-            starts_of(parts) * sizeof(Count) + plan.bytes, call.stream},
-           tiles, call.n(), parts, plan.log2_copies, call.buckets(), call.results());
+            (table_bytes << log2_copies) + starts_bytes(parts.count), call.stream},
+           tiles, call.n(), parts, log2_copies, call.buckets(), call.results());
   }
 };
 
@@ -220,7 +195,7 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            if (is_direct(p)) return clearing_workspace();
+            if (is_direct(p)) return Workspace{};
             return Workspace{.device_bytes = layout(p).bytes};
           },
       .enqueue = instantiate<PartitionMultireduce, BasicOps>(),

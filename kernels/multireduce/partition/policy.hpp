@@ -39,8 +39,6 @@ struct Policy {
   static constexpr unsigned kFoldBlock = 1024;
   /// Rounds in which its blocks take shares of the partitions, at most.
   static constexpr unsigned kMostRounds = 8;
-  /// Slots that are cleared and added up while one input is combined.
-  static constexpr unsigned kSlotsPerInput = 4;
   /// Lanes of the second kernel that walk through a piece together, a quad each: more read longer
   /// stretches at once, fewer are idle at the end of short pieces.
   static constexpr unsigned kWalkers = 8;

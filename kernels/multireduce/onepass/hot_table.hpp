@@ -1,11 +1,10 @@
 // Buckets in shared memory where updates are loops of compare-and-swap, which queue for a bucket
-// that many threads update at once: what onepass/multireduce, onepass/multireduce-split and
-// partition/multireduce share.
+// that many threads update at once.
 #pragma once
 
 #include "kernels/shared/private_table.hpp"
 
-namespace reduce_bench::BACKEND {
+namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct HotPolicy {
@@ -125,4 +124,4 @@ struct HotTable : PrivateTable<T, Op> {
   }
 };
 
-}  // namespace reduce_bench::BACKEND
+}  // namespace reduce_bench::BACKEND::onepass_multireduce
