@@ -46,7 +46,7 @@ struct LabelCache {
   /// Combines a value in its label's slot; false if another label has it.
   __device__ bool add(Label label, T value) {
     const unsigned slot = label * 0x9e3779b1u >> (32 - CachedAtomicsPolicy::kLog2Slots);
-    Label owner = load_volatile(&labels[slot]);
+    Label owner = *const_cast<volatile Label*>(&labels[slot]);
     if (owner == kFree) owner = atomicCAS(&labels[slot], kFree, label);
     if (owner != kFree && owner != label) return false;
     atomic_combine<Op>(&totals[slot], value);
