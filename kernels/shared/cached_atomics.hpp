@@ -13,11 +13,12 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct CachedAtomicsPolicy {
-  static constexpr unsigned kBlock = 512, kBlocksPerSm = 4;
+  /// One block for each SM, so that a frequent label costs few atomics.
+  static constexpr unsigned kBlock = 1024;
   /// Inputs that a thread holds at once.
-  static constexpr unsigned kItems = 4;
+  static constexpr unsigned kItems = 8;
   /// Slots of a block's table.
-  static constexpr unsigned kLog2Slots = 10, kSlots = 1u << kLog2Slots;
+  static constexpr unsigned kLog2Slots = 12, kSlots = 1u << kLog2Slots;
   /// It is launched for at least so many buckets, and at most so many inputs: of each bucket, and in
   /// all.
   static constexpr std::size_t kLeastBuckets = 4096, kMostPerBucket = 16, kMostInputs = 1 << 20;
