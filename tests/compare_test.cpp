@@ -847,6 +847,34 @@ TEST_F(Reports, SlowerRunsOfOneBuildAreTheMachines) {
   EXPECT_EQ(other.json()["one_build"], false);
 }
 
+TEST_F(Reports, SayOfWhatMovedWhetherItsCodeDid) {
+  Side before = base, after = new_;
+  const auto set_code = [](Side& of, const std::string& code) {
+    for (auto& [identity, point] : of.rounds[0].points) point.code = code;
+  };
+  const auto slower_of = [&] {
+    const Json json = report(before, after).json();
+    for (const Json& point : json["points"])
+      if (point["verdict"] == "slower") return point["same_code"];
+    return Json("none is slower");
+  };
+  const std::string same = "(same machine code: suspect the machine)", changed = "(code changed)";
+  for (const char* code : {"", "00000000000000aa"}) {
+    set_code(before, code);
+    const std::string text = report(before, after).text();
+    EXPECT_FALSE(contains(text, "code")) << text;  // one side or both do not tell
+    EXPECT_EQ(slower_of(), nullptr);
+  }
+  set_code(after, "00000000000000aa");
+  EXPECT_CONTAINS(report(before, after).text(), same);
+  EXPECT_CONTAINS(report(before, after).junit(), "same machine code: suspect the machine");
+  EXPECT_EQ(slower_of(), true);
+  set_code(after, "00000000000000bb");
+  EXPECT_CONTAINS(report(before, after).text(), changed);
+  EXPECT_FALSE(contains(report(before, before).text(), "code"));  // nothing moved
+  EXPECT_EQ(slower_of(), false);
+}
+
 TEST_F(Reports, JunitEscapesAndCounts) {
   const std::string text = report(base, new_).junit();
   EXPECT_CONTAINS(text, "tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"");

@@ -67,5 +67,13 @@ TEST(GpuProfiler, SaysWhyItCannotCountWithoutAContext) {
   EXPECT_EQ(calls, 0u);
 }
 
+TEST(GpuProfiler, SaysWhyItKnowsNoCodeWithoutAKernel) {
+  GpuProfiler profiler(0, 16);
+  profiler.watch_code();
+  const MachineCode code = profiler.code([] {});
+  EXPECT_FALSE(code.hash);
+  EXPECT_NE(code.unavailable, "");
+}
+
 }  // namespace
 }  // namespace reduce_bench

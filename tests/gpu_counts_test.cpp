@@ -26,7 +26,7 @@ const Counter* find(const std::vector<Counter>& counters, std::string_view name)
 
 TEST(GpuCounts, EveryCountHasTheSumOfItsMetrics) {
   const auto counters = gpu_counts(all_values(), 16);
-  ASSERT_EQ(counters.size(), kGpuCounters.size() + 2);
+  ASSERT_EQ(counters.size(), kGpuCounters.size() + 1 + kBusyTimes.size());
   for (const GpuCounter& each : kGpuCounters) {
     const Counter* const counter = find(counters, each.name);
     ASSERT_NE(counter, nullptr) << each.name;
@@ -41,14 +41,19 @@ TEST(GpuCounts, OfALargerRangeNothingIsLost) {
   EXPECT_EQ(find(gpu_counts(values, 16), "dram_read_bytes")->count, 10'000'000'000'000u);
 }
 
-TEST(GpuCounts, SlotsAndTheTimeOfL2AreComputed) {
+TEST(GpuCounts, SlotsAndTheTimesOfBusyPartsAreComputed) {
   MetricValues values = all_values();
   values["smsp__cycles_active.sum"] = 1000;
   values["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 25;
+  values["sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed"] = 50;
+  values["sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed"] = 60;
+  values.erase("sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed");
   values["gpu__time_duration.sum"] = 4000;
   const auto counters = gpu_counts(values, 12);
   EXPECT_EQ(find(counters, kWarpSlotCycles)->count, 12'000u);
   EXPECT_EQ(find(counters, kL2BusyNs)->count, 1000u);
+  EXPECT_EQ(find(counters, kL1BusyNs)->count, 320u);
+  EXPECT_EQ(find(counters, kArithmeticBusyNs)->count, 2400u);  // of the busiest unit that is there
 }
 
 TEST(GpuCounts, WhatAGpuLacksIsUnavailableAndTheRestIsThere) {
@@ -58,25 +63,23 @@ TEST(GpuCounts, WhatAGpuLacksIsUnavailableAndTheRestIsThere) {
   values["gpu__time_duration.sum"] = std::numeric_limits<double>::quiet_NaN();
   const auto counters = gpu_counts(values, 16);
   for (const std::string_view name :
-       {std::string_view("dram_read_bytes"), std::string_view("l2_atomic_sectors"), kL2BusyNs}) {
+       {std::string_view("dram_read_bytes"), std::string_view("l2_atomic_sectors"), kL2BusyNs,
+        kArithmeticBusyNs}) {
     EXPECT_FALSE(find(counters, name)->count) << name;
     EXPECT_NE(find(counters, name)->unavailable, "") << name;
   }
   EXPECT_EQ(find(counters, "dram_written_bytes")->count, 8u);
 }
 
-TEST(GpuCounts, TheThreeLongestStallsAreKept) {
+TEST(GpuCounts, EveryReasonForWhichWarpsWaitedIsKept) {
   MetricValues values = all_values();
   values["smsp__warps_issue_stalled_wait.sum"] = 5;
   values["smsp__warps_issue_stalled_barrier.sum"] = 50;
-  values["smsp__warps_issue_stalled_membar.sum"] = 7;
-  values["smsp__warps_issue_stalled_long_scoreboard.sum"] = 40;
   const auto counters = gpu_counts(values, 16);
   EXPECT_EQ(find(counters, "stalled_barrier")->count, 50u);
-  EXPECT_EQ(find(counters, "stalled_long_scoreboard")->count, 40u);
-  EXPECT_EQ(find(counters, "stalled_membar")->count, 7u);
-  EXPECT_EQ(find(counters, "stalled_wait"), nullptr);
-  EXPECT_EQ(counters.size(), kGpuCounters.size() + 2 + 3);
+  EXPECT_EQ(find(counters, "stalled_wait")->count, 5u);
+  EXPECT_EQ(find(counters, "stalled_membar"), nullptr);
+  EXPECT_EQ(counters.size(), kGpuCounters.size() + 1 + kBusyTimes.size() + 2);
 }
 
 TEST(GpuCounts, NamesAreDistinct) {

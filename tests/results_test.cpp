@@ -418,6 +418,15 @@ TEST(Ceilings, TakeTheFastestShapeOfEverySize) {
   EXPECT_EQ(ceilings.copy_bytes, 8192u);
 }
 
+TEST(Ceilings, AFurtherLaunchIsWhatEightMoreAddByEighths) {
+  FakeDevice device;
+  // Behind the streams, their copy and the launch alone, each a warm-up and ten samples.
+  device.script = [](std::size_t k) { return Sample{.ns = k < 5 * 11 ? 1000.0 : 9000.0}; };
+  const Ceilings ceilings = measure_ceilings(device, {4096});
+  EXPECT_EQ(ceilings.empty_launch_ns, 1000.0);
+  EXPECT_EQ(ceilings.further_launch_ns, 1000.0);
+}
+
 TEST(Ceilings, AreMeasuredAtNoMoreSizesThanTell) {
   EXPECT_EQ(ceiling_sizes({5000, 1, 4096, 4096, 4200, 4609, 5100}),
             (std::vector<std::size_t>{16, 4096, 4609, 5100}));

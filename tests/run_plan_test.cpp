@@ -231,6 +231,7 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
     if (made_up.counted.back()) {
       record.timing.clear();
       record.counters = {{.name = std::string(kAllCounters), .unavailable = "forbidden"}};
+      record.code = MachineCode{.hash = 0xabc, .kernels = 2};
     }
     return record;
   };
@@ -246,11 +247,21 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
     EXPECT_EQ(made_up.executed[8 + index] / 2, index / 2);
     const Json& entry = results.points[index]->entry;
     EXPECT_EQ(entry.at("counters").at("all").at("unavailable"), "forbidden");
+    EXPECT_EQ(entry.at("code"),
+              Json({{"hash", "0000000000000abc"}, {"kernels", 2}, {"unavailable", nullptr}}));
     EXPECT_EQ(results.points[index]->outcome.uncounted, "forbidden");
     EXPECT_EQ(read_finished(plan[index], entry, "journal").outcome.uncounted, "forbidden");
     EXPECT_EQ(entry.at("timing").at("cold").at("samples"), 6);
   }
   EXPECT_EQ(made_up.ended.size(), 4u);
+}
+
+TEST_F(RunPlan, CountedPointsOfSeveralProblemsShareTheirProcesses) {
+  asked = counted_config();
+  asked.sweeps[0].measurement.interleave = 1;
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  run();
+  EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{4, 4, 8}));
 }
 
 TEST_F(RunPlan, ACountedCallThatFailsCostsTheCountsAndNotTheTime) {
@@ -263,6 +274,8 @@ TEST_F(RunPlan, ACountedCallThatFailsCostsTheCountsAndNotTheTime) {
   const RunResults results = run();
   EXPECT_EQ(status(results, 0), Status::kOk);
   EXPECT_EQ(results.points[0]->entry.at("counters").at("all").at("unavailable"),
+            "the call for it ended as 'timeout': ran too long");
+  EXPECT_EQ(results.points[0]->entry.at("code").at("unavailable"),
             "the call for it ended as 'timeout': ran too long");
   EXPECT_EQ(results.exit_status(), kExitGood);
 }

@@ -200,11 +200,13 @@ TEST(Wire, CeilingsArriveAsTheyWere) {
   const Ceilings sent{.reads = {{.size_bytes = 1, .median_ns = 0.1, .shape = "one thread"}},
                       .copy_bytes = 2,
                       .copy_median_ns = 0.3,
-                      .empty_launch_ns = 0.4};
+                      .empty_launch_ns = 0.4,
+                      .further_launch_ns = 0.5};
   const Ceilings got = ceilings_from_wire(over_the_wire(to_wire(sent)));
   EXPECT_EQ(to_wire(got), to_wire(sent));
   EXPECT_EQ(got.reads.at(0).shape, "one thread");
   EXPECT_EQ(got.empty_launch_ns, 0.4);
+  EXPECT_EQ(got.further_launch_ns, 0.5);
 }
 
 TEST(Channel, MessagesLargerThanASocketHoldsArriveWhole) {

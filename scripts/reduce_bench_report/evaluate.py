@@ -31,6 +31,7 @@ from reduce_bench_report.selection import (
 )
 
 MISSING = "missing"
+SCHEDULERS_PER_SM = 4  # each issues an instruction per cycle
 
 
 def _ratio(base: Quartiles, other: Quartiles) -> Quartiles:
@@ -224,6 +225,14 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Roofs:
+    """The most that a GPU can do in a ns: as a run measured it, and as it is built."""
+
+    bytes_per_ns: float  # of device memory: the fastest read stream of any size
+    instructions_per_ns: float  # of warps
+
+
+@dataclass(frozen=True)
 class Evaluation:
     experiment: Experiment
     panels: Sequence[Panel]
@@ -236,6 +245,7 @@ class Evaluation:
     # (variant or family, x, values of the panel) -> the parameters, or variant, chosen as fastest
     chosen: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # published, by name
+    roofs: Roofs | None = None
 
     @property
     def measures(self) -> Sequence[str]:
@@ -350,6 +360,17 @@ def evaluate(
         published=published,
         chosen=chosen,
         ranges=_ranges(experiment.ranges, published),
+        roofs=_roofs(used[0]) if experiment.roofs and used else None,
+    )
+
+
+def _roofs(run: Results) -> Roofs | None:
+    gpu, ceilings = run.environment["gpu"], run.document["ceilings"].get("cuda")
+    if gpu is None or gpu["sm_clock_mhz_max"] is None or not (ceilings and ceilings["read"]):
+        return None
+    return Roofs(
+        max(read["gb_per_s"] for read in ceilings["read"]),
+        SCHEDULERS_PER_SM * gpu["sm_count"] * gpu["sm_clock_mhz_max"] / 1e3,
     )
 
 

@@ -60,7 +60,9 @@ class Experiment:
     * "form": for all x, the variant and parameters with which a family is fastest at the largest x.
 
     `worst` then keeps, at each x, the slowest point over these axes. `simulated` also shows what
-    cache-sim predicts, in ns per input.
+    cache-sim predicts, in ns per input. `plane` draws a marker for each variant, by the first
+    measure of `y` from left to right and by the second upwards; `roofs` adds the most that device
+    memory and the issue of instructions allow there.
     """
 
     id: str
@@ -79,6 +81,8 @@ class Experiment:
     best: Literal["", "params", "family", "form"] = ""
     worst: Sequence[str] = ()
     simulated: bool = False
+    plane: bool = False
+    roofs: bool = False
     log: Literal["", "x", "y", "xy"] = ""
     log_too: bool = False  # a second subplot of each has a logarithmic y axis
     published: Published | None = None
@@ -226,6 +230,30 @@ ALL: Sequence[Experiment] = (
             "device_bytes_per_input",
             "occupancy_share",
         ),
+    ),
+    Experiment(
+        "roofline",
+        "What bounds each reduction: instructions issued against bytes of device memory",
+        "Each marker is a variant",
+        "configs/counted.json",
+        kind="figure",
+        x="variant",
+        y=("instructions_per_byte", "instructions_per_ns"),
+        where={"operation": ["reduce"], "n": ["67108864"], "type": ["i32"]},
+        plane=True,
+        roofs=True,
+        log="xy",
+    ),
+    Experiment(
+        "energy",
+        "Energy of a reduction against its time",
+        "Energy of the board, with what it takes at rest",
+        "configs/energy.json",
+        kind="figure",
+        x="variant",
+        y=("ms", "joules_per_call"),
+        panels=("type",),
+        plane=True,
     ),
     Experiment(
         "jradi-T1",

@@ -20,6 +20,8 @@ RATIOS = (
     "peak_share",
     "tlb_miss_share",
 )
+ISSUED = "instructions_issued"
+OF_DEVICE_MEMORY = ("dram_read_bytes", "dram_written_bytes")
 ALL_COUNTERS = "all"  # the counter that says why none counts
 SIMULATED_MEASURE = "ns_per_input"
 
@@ -114,6 +116,31 @@ def _quotient_counted(what: str, above: str, below: str) -> Measure:
     return Measure(what, None, of, _uncounted(above, below), timed=False)
 
 
+def _instructions_per_ns(point: Point) -> Quartiles | None:
+    issued = _count(point, ISSUED)
+    if issued is None:
+        return None
+    low, middle, high = quartiles_ns(point)
+    return issued / high, issued / middle, issued / low
+
+
+def _instructions_per_byte(point: Point) -> Quartiles | None:
+    issued, moved = _count(point, ISSUED), _count(point, *OF_DEVICE_MEMORY)
+    return (issued / moved,) * 3 if issued is not None and moved else None
+
+
+def _energy(key: str) -> Measure:
+    def of(point: Point) -> Quartiles | None:
+        value = (point.raw.get("energy") or {}).get(key)
+        return None if value is None else (float(value),) * 3
+
+    def why(point: Point) -> str | None:
+        energy = point.raw.get("energy")
+        return energy["unavailable"] if energy else "the run measured no energy"
+
+    return Measure(FIELDS[key].title, FIELDS[key].unit, of, why, timed=False)
+
+
 def _needs_others(point: Point) -> Quartiles | None:
     return None
 
@@ -139,10 +166,8 @@ MEASURES = {
     "tlb_miss_share": Measure(
         "TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable, timed=False
     ),
-    "instructions_per_input": _per_input_counted("instructions of a warp", "instructions_issued"),
-    "device_bytes_per_input": _per_input_counted(
-        "bytes of device memory", "dram_read_bytes", "dram_written_bytes"
-    ),
+    "instructions_per_input": _per_input_counted("instructions of a warp", ISSUED),
+    "device_bytes_per_input": _per_input_counted("bytes of device memory", *OF_DEVICE_MEMORY),
     "wavefronts_per_input": _per_input_counted(
         "wavefronts of shared memory", "shared_load_wavefronts", "shared_store_wavefronts"
     ),
@@ -151,6 +176,21 @@ MEASURES = {
         "lanes that take part in an instruction", "thread_instructions", "instructions_executed"
     ),
     "occupancy_share": _quotient_counted("occupancy", "warp_cycles", "warp_slot_cycles"),
+    "instructions_per_byte": Measure(
+        "instructions of a warp over bytes of device memory",
+        None,
+        _instructions_per_byte,
+        _uncounted(ISSUED, *OF_DEVICE_MEMORY),
+        timed=False,
+    ),
+    "instructions_per_ns": Measure(
+        "instructions of a warp",
+        "per ns",
+        _instructions_per_ns,
+        _uncounted(ISSUED),
+    ),
+    "joules_per_call": _energy("joules_per_call"),
+    "pj_per_byte": _energy("pj_per_byte"),
     "step_speed_up": Measure("step speed-up", None, _needs_others),
     "time_ratio": Measure("time over the base's", None, _needs_others),
 }

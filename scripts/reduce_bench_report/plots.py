@@ -30,6 +30,7 @@ from matplotlib.transforms import ScaledTranslation
 from reduce_bench_report.evaluate import (
     Evaluation,
     Panel,
+    Roofs,
     Series,
 )
 from reduce_bench_report.experiments import Experiment
@@ -54,6 +55,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 MOST_LINES = 7  # of a subplot
+MOST_NAMED = 16  # markers of variants that can be told apart by names beside them
 BAR_IN = 0.2
 BARS_ASIDE_IN = 0.55  # the axis below bars
 CHARACTERS_SIDE_BY_SIDE = 40
@@ -79,7 +81,8 @@ class Subplot:
     @property
     def is_bars(self) -> bool:
         """Names of variants are long, so bars lie beside them; other values of x stand below."""
-        return self.panel.experiment.x == "variant"
+        experiment = self.panel.experiment
+        return experiment.x == "variant" and not experiment.plane
 
     @property
     def has_value(self) -> bool:
@@ -109,7 +112,7 @@ def _subplots(evaluation: Evaluation) -> list[Subplot]:
     experiment = evaluation.experiment
     log_y = "y" in experiment.log
     made = []
-    for measure in evaluation.measures:
+    for measure in evaluation.measures[1 if experiment.plane else 0 :]:
         for panel in evaluation.panels:
             parts = _parts(panel)
             for number, series in enumerate(parts, start=1):
@@ -170,6 +173,8 @@ def _drawn(evaluation: Evaluation, subplots: Sequence[Subplot], *, titled: bool)
 
 
 def _height_in(subplot: Subplot) -> float:
+    if subplot.panel.experiment.plane:
+        return AXES_HEIGHT_IN
     if subplot.is_bars:
         return BARS_ASIDE_IN + BAR_IN * len(subplot.panel.xs)
     return AXES_HEIGHT_IN + _rotated_ticks_in([subplot.panel])
@@ -268,6 +273,8 @@ def _draw_subplot(
 ) -> None:
     if subplot.is_bars:
         _draw_bars(axes, evaluation, subplot)
+    elif evaluation.experiment.plane:
+        _draw_plane(axes, evaluation, subplot)
     else:
         _draw_lines(axes, evaluation, subplot, styles)
     axes.set_title(subplot.title, fontsize=FONT_POINTS)
@@ -331,6 +338,72 @@ def _draw_bars(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
     axes.set_xlabel(_value_label(evaluation.experiment, measure), fontsize=FONT_POINTS)
     if measure in TIME_NS:
         axes.xaxis.set_major_formatter(_with_unit(measure, lambda value, _: f"{value:g}"))
+
+
+def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
+    """A marker for each variant with both values, alike for a family; few are named beside it."""
+    experiment, panel = evaluation.experiment, subplot.panel
+    across, upwards = experiment.y
+    at = {
+        x: (right[1], up[1], series.points[x].family)
+        for series in subplot.series
+        for x in panel.xs
+        if (right := panel.value(series, x, across)) and (up := panel.value(series, x, upwards))
+    }
+    families = list(dict.fromkeys(family for _, _, family in at.values()))
+    for family, look in zip(families, of_lines(families), strict=True):
+        own = [(right, up) for right, up, of in at.values() if of == family]
+        axes.plot(
+            [right for right, _ in own],
+            [up for _, up in own],
+            linestyle="",
+            color=COLOURS[look.colour],
+            marker=MARKERS[look.marker].matplotlib,
+            markersize=4,
+            label=family,
+        )
+    if len(at) <= MOST_NAMED:
+        middle = max(right for right, _, _ in at.values()) / 2 if at else 0.0
+        for x, (right, up, _) in at.items():
+            axes.annotate(
+                x,
+                (right, up),
+                (3, 3) if right < middle else (-3, 3),
+                textcoords="offset points",
+                ha="left" if right < middle else "right",
+                fontsize=LEGEND_POINTS,
+            )
+    if not at:
+        _say_why_empty(axes, subplot, {}, numeric=False)
+    for scale, place in ((axes.set_xscale, "x"), (axes.set_yscale, "y")):
+        if place in experiment.log and at:
+            scale("log")
+    if evaluation.roofs and at:
+        _draw_roofs(axes, evaluation.roofs, [right for right, _, _ in at.values()])
+    if "x" not in experiment.log:
+        axes.set_xlim(left=0)
+    if "y" not in experiment.log:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(_value_label(experiment, across), fontsize=FONT_POINTS)
+    axes.set_ylabel(_value_label(experiment, upwards), fontsize=FONT_POINTS)
+    if across in TIME_NS:
+        axes.xaxis.set_major_formatter(_with_unit(across, lambda value, _: f"{value:g}"))
+
+
+def _draw_roofs(axes: Axes, roofs: Roofs, rights: Sequence[float]) -> None:
+    """The lines that no marker lies above: bytes bound on the left of their crossing, instructions
+    on its right."""
+    crossing = roofs.instructions_per_ns / roofs.bytes_per_ns
+    low, high = min(rights) / 2, max(2 * crossing, 2 * max(rights))
+    axes.plot(
+        [low, crossing, high],
+        [low * roofs.bytes_per_ns, roofs.instructions_per_ns, roofs.instructions_per_ns],
+        color="0.6",
+        linewidth=1.5,
+        zorder=1,
+        label="read ceiling, then issue of instructions",
+        gid="roofs",
+    )
 
 
 def _draw_lines(

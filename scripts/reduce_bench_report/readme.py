@@ -20,6 +20,7 @@ from reduce_bench_report import (
     recommend,
     regenerate,
     scorecard,
+    traffic,
 )
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.evaluate import (
@@ -48,6 +49,7 @@ README = Path("README.md")
 COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
 SIMULATOR = Path("docs") / "simulator.md"
+COUNTED = Path("docs") / "counted.md"
 FOLDER = Path("docs") / "figures"
 SUM = ("backend=cuda", "type=i32", "op=sum", "distribution=uniform", "mode=cold")
 FIGURES: Mapping[str, Sequence[str]] = {
@@ -507,6 +509,52 @@ def provenance_block(runs: Sequence[Results], root: Path) -> str:
     return markdown_rows(headings, rows, range(len(headings)))
 
 
+def counted_block(runs: Sequence[Results]) -> str:
+    """Declared against counted bytes of each variant and problem."""
+    compared = traffic.compared(runs)
+    if not compared:
+        return "No table, because no committed result has counters of inputs beyond L2."
+    rows = [
+        [
+            each.point.variant,
+            _counted_problem(each.point),
+            _megabytes(each.declared_read),
+            _megabytes(each.read),
+            _megabytes(each.declared_written),
+            _megabytes(each.written),
+            f"**{each.ratio:.2f}**" if each.is_off else f"{each.ratio:.2f}",
+            _megabytes(each.l2),
+        ]
+        for each in compared
+    ]
+    headings = [
+        "variant", "problem", "read: declared, MB", "counted", "written: declared, MB", "counted",
+        "counted over declared", "asked of L2, MB",
+    ]  # fmt: skip
+    off = sum(each.is_off for each in compared)
+    used = list({id(each.run): each.run for each in compared}.values())
+    said = (
+        f"{off} of {len(compared)} differ by more than {traffic.TOLERANCE:.0%}. Counted of "
+        f"device memory; MB are 10^6 bytes. {origin(used)}."
+    )
+    return f"{markdown_rows(headings, rows, (0, 1))}\n\n{markdown_text(said)}"
+
+
+def _counted_problem(point: Point) -> str:
+    """What was computed, with the parameters that are not each variant's own."""
+    sizes = f"n = {size_text(point.n)}" + (
+        "" if point.buckets is None else f", m = {size_text(point.buckets)}"
+    )
+    labels = point.axis_text("labels")
+    kind = [] if labels in ("", "uniform") else [f"{labels} labels"]
+    scan = point.axis_text("scan")
+    return ", ".join([point.operation, point.type, *kind, *([scan] if scan else []), sizes])
+
+
+def _megabytes(byte_count: int) -> str:
+    return f"{byte_count / 1e6:.1f}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Block:
     """A generated part of a page."""
@@ -538,6 +586,7 @@ BLOCKS: Mapping[str, Block] = {
     "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
     "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
     "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
+    "counted": Block(COUNTED, _of_gpu(counted_block)),
     "provenance": Block(RESULTS, _provenance),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
 }

@@ -28,6 +28,7 @@ from reduce_bench_report import (
     recommend,
     regenerate,
     styles,
+    traffic,
 )
 from reduce_bench_report.claims import Verdict
 from reduce_bench_report.evaluate import Evaluation
@@ -50,6 +51,16 @@ HOVERED_COUNTS = {  # of measures.MEASURES
     "device_bytes_per_input": "bytes of device memory",
     "conflicts_per_input": "bank conflicts",
 }
+COUNTED_OF_VARIANT = (  # of measures.MEASURES
+    "instructions_per_input",
+    "lanes_per_instruction",
+    "wavefronts_per_input",
+    "conflicts_per_input",
+    "device_bytes_per_input",
+    "occupancy_share",
+)
+STALLED = "stalled_"  # begins the names of counters of cycles that warps waited
+MOST_WAITS = 3
 HEADINGS = {  # of the page's tabs
     "summary": "Which kernel?",
     "charts": "Charts",
@@ -92,6 +103,26 @@ class Entry:
     def name(self) -> str:
         """Variant, parameters and size, which tell the points of one comparison apart."""
         return " ".join([self.point.variant, self.settings]).strip() + f", {self.point.size}"
+
+    @property
+    def counted(self) -> list[str]:
+        """What a GPU counted of it, in the cells of a table; empty where it counted nothing."""
+        measured = [MEASURES[name].of(self.point) for name in COUNTED_OF_VARIANT]
+        if not any(measured):
+            return []
+        return ["-" if each is None else number_text(each[1]) for each in measured] + [self.waits]
+
+    @property
+    def waits(self) -> str:
+        """Why warps waited longest, with the shares of their time."""
+        counted = traffic.counts(self.point)
+        of_all = counted.get("warp_cycles", 0)
+        reasons = {name: count for name, count in counted.items() if name.startswith(STALLED)}
+        longest = sorted(reasons, key=lambda name: -reasons[name])[:MOST_WAITS] if of_all else []
+        return ", ".join(
+            f"{name.removeprefix(STALLED).replace('_', ' ')} {reasons[name] / of_all:.0%}"
+            for name in longest
+        )
 
     @property
     def verification(self) -> Mapping[str, Any]:
@@ -177,6 +208,10 @@ def page(
         title=f"reduce-bench: {runs[0].device}",
         headings=HEADINGS,
         fields=FIELDS,
+        counted_headings=[
+            *(MEASURES[name].heading for name in COUNTED_OF_VARIANT),
+            "longest waits of warps",
+        ],
         style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
         plotly=_Script(get_plotlyjs()),
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
@@ -428,6 +463,11 @@ class VariantSection:
         """The verified point with the largest error; None where all were exact."""
         found = max((each for each in self.entries if each.point.ranked), key=error, default=None)
         return found if found is not None and error(found) > 0 else None
+
+    @property
+    def counted(self) -> list[Entry]:
+        """The points that a GPU counted, as the newest run has them."""
+        return [each for each in self.entries if each.current and each.counted]
 
     @property
     def deterministic(self) -> list[Entry]:

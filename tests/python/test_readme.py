@@ -116,6 +116,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.README,
         readme.COURSE,
         readme.RESULTS,
+        readme.COUNTED,
         readme.SIMULATOR,
     ]
     text = text_of(root)
@@ -173,7 +174,7 @@ def test_check_writes_nothing(
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
     figures = ["docs/figures/reduce-share.svg", "docs/figures/eilers-F2.8.svg"]
-    pages = [readme.README, readme.COURSE, readme.RESULTS, readme.SIMULATOR]
+    pages = [readme.README, readme.COURSE, readme.RESULTS, readme.COUNTED, readme.SIMULATOR]
     assert captured.out.splitlines() == [*figures, *map(str, pages)]
     assert "run make readme" in captured.err
     for page in pages:
@@ -461,3 +462,48 @@ def test_what_cannot_be_read_or_written(tmp_path: Path, root: Path) -> None:
     shutil.rmtree(root)
     with pytest.raises(InputError, match="README"):
         readme.update(runs, root)
+
+
+def counted(read: int, written: int, **changes: object) -> made_up.Json:
+    """A point that declares to read 400 MB and to write 100, of which a GPU counted so much."""
+    counters = made_up.gpu_counters(
+        0,
+        dram_read_bytes=read,
+        dram_written_bytes=written + 30_000_000,
+        flush_written_bytes=30_000_000,
+        l2_read_sectors=20_000_000,
+    )
+    declared = {"bytes": 500_000_000, "bytes_read": 400_000_000, "bytes_written": 100_000_000}
+    return point("a/x", 100_000_000, 1e5, **declared, counters=counters, **changes)
+
+
+def counted_rows(tmp_path: Path, *points: made_up.Json) -> list[str]:
+    text = readme.counted_block(runs_of(tmp_path, points))
+    return [line for line in text.splitlines() if line.startswith("| a/x")]
+
+
+def test_counted_bytes_stand_beside_declared_ones(tmp_path: Path) -> None:
+    (row,) = counted_rows(tmp_path, counted(404_000_000, 101_000_000))
+    assert row == (
+        "| a/x | reduce, i32, n = 100,000,000 | 400.0 | 404.0 | 100.0 | 101.0 | 1.01 | 640.0 |"
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "ratio"),
+    [(449_000_000, "1.10"), (451_000_000, "**1.10**"), (349_000_000, "**0.90**")],
+)
+def test_what_is_off_by_a_tenth_is_bold(tmp_path: Path, read: int, ratio: str) -> None:
+    (row,) = counted_rows(tmp_path, counted(read, 100_000_000))
+    assert f"| {ratio} |" in row
+
+
+def test_bytes_are_compared_only_where_they_were_counted_beyond_l2(tmp_path: Path) -> None:
+    uncounted = counted(1, 1) | {"counters": {"all": {"count": None, "unavailable": "forbidden"}}}
+    small = counted(1, 1) | {"bytes": 1000, "n": 250}
+    warm = counted(1, 1, primary_mode="hot") | {"type": "f32"}
+    older = counted(1, 1) | {"type": "f64"}
+    del older["counters"]["flush_written_bytes"]
+    assert counted_rows(tmp_path, uncounted, small, warm, older) == []
+    text = readme.counted_block(runs_of(tmp_path, [uncounted]))
+    assert text == "No table, because no committed result has counters of inputs beyond L2."

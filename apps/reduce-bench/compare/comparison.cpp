@@ -73,6 +73,17 @@ const MeasuredPoint& worst(const PairedPoint& pair, bool of_new) {
   return *worst;
 }
 
+/// Whether all rounds of both sides ran the same machine code; nothing where one does not tell.
+std::optional<bool> same_code(const PairedPoint& pair) {
+  const std::string& first = pair.rounds.front().first->code;
+  bool same = true;
+  for (const auto& [base, new_] : pair.rounds) {
+    if (base->code.empty() || new_->code.empty()) return std::nullopt;
+    same = same && base->code == first && new_->code == first;
+  }
+  return same;
+}
+
 std::string status_text(const MeasuredPoint& point) {
   return point.known_wrong ? "wrong (known)" : std::string(name_of(point.status));
 }
@@ -413,7 +424,8 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     for (const auto& [mode, rounds] : modes) {
       ComparedPoint point{.identity = identity,
                           .mode = mode,
-                          .change = change_of(rounds, thresholds.of(identity.variant), middle)};
+                          .change = change_of(rounds, thresholds.of(identity.variant), middle),
+                          .same_code = same_code(pair)};
       point.change->waits = waits;
       if (rounds.size() < result.rounds)
         point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);

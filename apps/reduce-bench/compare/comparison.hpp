@@ -68,6 +68,8 @@ struct ComparedPoint {
   Verdict verdict = Verdict::kNotCompared;
   std::optional<TimeChange> change;
   std::string note;  ///< what the verdict rests on, where it is not the times
+  /// Whether both sides ran the same machine code; nothing where a round does not tell.
+  std::optional<bool> same_code;
 };
 
 struct GeometricMean {

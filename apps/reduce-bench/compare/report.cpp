@@ -112,10 +112,19 @@ std::string point_text(const ComparedPoint& point) {
   return point.identity.text() + (point.mode.empty() ? "" : ", " + point.mode);
 }
 
+/// What is said of a point besides its times.
+std::string note_of(const ComparedPoint& point) {
+  std::string note = point.note;
+  const bool moved = point.verdict == Verdict::kSlower || point.verdict == Verdict::kFaster;
+  if (!moved || !point.same_code) return note;
+  if (!note.empty()) note += "; ";
+  return note + (*point.same_code ? "same machine code: suspect the machine" : "code changed");
+}
+
 /// The cells of one row: verdict, ratio, interval, threshold, base, new, point.
 std::vector<std::string> cells(const ComparedPoint& point) {
   std::string what = point_text(point);
-  if (!point.note.empty()) what += fmt::format(" ({})", point.note);
+  if (const std::string note = note_of(point); !note.empty()) what += fmt::format(" ({})", note);
   if (!point.change) return {std::string(name_of(point.verdict)), "", "", "", "", "", what};
   const TimeChange& change = *point.change;
   return {std::string(name_of(point.verdict)),
@@ -159,7 +168,7 @@ std::string sentence(const ComparedPoint& point) {
                         point.change->ratio(), point.change->ratio_low(),
                         point.change->ratio_high(), 100 * point.change->threshold);
   if (point.verdict == Verdict::kLost) text += ": a verified time in base and none in new";
-  if (!point.note.empty()) text += ": " + point.note;
+  if (const std::string note = note_of(point); !note.empty()) text += ": " + note;
   return text;
 }
 
@@ -261,7 +270,8 @@ Json ComparisonReport::json() const {
               {"type", id.type},
               {"op", id.op},
               {"mode", point.mode.empty() ? Json(nullptr) : Json(point.mode)},
-              {"note", point.note.empty() ? Json(nullptr) : Json(point.note)}};
+              {"note", point.note.empty() ? Json(nullptr) : Json(point.note)},
+              {"same_code", point.same_code ? Json(*point.same_code) : Json(nullptr)}};
     if (point.change) {
       const TimeChange& change = *point.change;
       json["base_median_ns"] = change.base_ns;

@@ -269,8 +269,6 @@ class CudaDevice final : public Device {
 
   std::vector<Counter> count(Mode mode, const Work& work,
                              const std::function<void()>& restore) override {
-    if (!profiler_)
-      profiler_.emplace(ordinal_, traits_.max_threads_per_sm / kWarpSize / kSchedulersPerSm);
     // The stream is never blocked here: the profiler waits for it.
     const auto prepare = [&] {
       restore();
@@ -278,7 +276,18 @@ class CudaDevice final : public Device {
       else work.enqueue();
       synchronize();
     };
-    return profiler_->count(prepare, [&] {
+    std::vector<Counter> counters = profiler().count(prepare, [&] {
+      work.enqueue();
+      synchronize();
+    });
+    if (mode == Mode::kCold && counters.size() > 1) counters.push_back(flush_written());
+    return counters;
+  }
+
+  void watch_code() override { profiler().watch_code(); }
+
+  std::optional<MachineCode> code(const Work& work) override {
+    return profiler().code([&] {
       work.enqueue();
       synchronize();
     });
@@ -359,6 +368,38 @@ class CudaDevice final : public Device {
 
   void flush_l2() {
     check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
+  }
+
+  GpuProfiler& profiler() {
+    if (!profiler_)
+      profiler_.emplace(ordinal_, traits_.max_threads_per_sm / kWarpSize / kSchedulersPerSm);
+    return *profiler_;
+  }
+
+  /// Of a stream that reads twice the L2 and writes nothing, counted once.
+  const Counter& flush_written() {
+    if (flush_written_) return *flush_written_;
+    Counter& written = flush_written_.emplace(
+        Counter{.name = std::string(kFlushWrittenBytes), .unavailable = "it could not be counted"});
+    const Memory data = allocate(flush_bytes_);
+    check(cudaMemsetAsync(data.data(), 0, flush_bytes_, stream_), "filling memory");
+    const auto prepare = [&] {
+      flush_l2();
+      synchronize();
+    };
+    const auto read = [&] {
+      read_stream_kernel<4, false><<<traits_.sm_count, 1024, 0, stream_>>>(
+          reinterpret_cast<const uint4*>(data.data()), flush_bytes_ / sizeof(uint4),
+          reinterpret_cast<unsigned*>(scalars_.data()));
+      check(cudaGetLastError(), "read stream kernel");
+      synchronize();
+    };
+    for (const Counter& counter : profiler().count(prepare, read))
+      if (counter.name == "dram_written_bytes") {
+        written.count = counter.count;
+        written.unavailable = counter.unavailable;
+      }
+    return written;
   }
 
   Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
@@ -442,7 +483,8 @@ class CudaDevice final : public Device {
   std::size_t flush_bytes_ = 0;
   Memory flush_, scalars_, mapped_;
   unsigned blocks_ = 0;
-  std::optional<GpuProfiler> profiler_;  ///< once something was counted
+  std::optional<GpuProfiler> profiler_;   ///< once something was counted
+  std::optional<Counter> flush_written_;  ///< once a cold call was counted
 };
 
 }  // namespace

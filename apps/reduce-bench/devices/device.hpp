@@ -13,6 +13,7 @@
 
 #include "devices/counters.hpp"
 #include "devices/energy.hpp"
+#include "devices/machine_code.hpp"
 #include "kernels/api/variant.hpp"
 #include "plan/mode.hpp"
 
@@ -100,6 +101,11 @@ class Device {
   virtual std::vector<Counter> count(Mode, const Work&, const std::function<void()>& /*restore*/) {
     return {};
   }
+  /// Sees the machine code that is loaded from now on; comes before the first call whose `code` is
+  /// asked for.
+  virtual void watch_code() {}
+  /// Of the kernels of a call. Nothing where the backend has no machine code of its own.
+  virtual std::optional<MachineCode> code(const Work&) { return std::nullopt; }
   /// The energy of a call among many. Nothing where the backend has no counter of energy.
   virtual std::optional<Energy> energy(const Work&) { return std::nullopt; }
   /// How long a sample must take for the clock's own time not to count in it.

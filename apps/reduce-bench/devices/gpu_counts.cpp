@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 namespace reduce_bench {
 namespace {
 
 constexpr const char* kSchedulerCycles = "smsp__cycles_active.sum";
-constexpr const char* kL2Percent = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* kRangeNs = "gpu__time_duration.sum";
+
+std::string percent_metric(std::string_view share) {
+  return std::string(share) + ".avg.pct_of_peak_sustained_elapsed";
+}
 
 std::string stall_metric(std::string_view reason) {
   return "smsp__warps_issue_stalled_" + std::string(reason) + ".sum";
@@ -26,10 +28,13 @@ Counter counter(std::string_view name, std::optional<double> value) {
 }  // namespace
 
 std::vector<std::string> gpu_metrics() {
-  std::vector<std::string> names{kL2Percent, kRangeNs};
+  std::vector<std::string> names{kRangeNs};
   for (const GpuCounter& each : kGpuCounters)
     for (const std::string_view metric : each.metrics)
       if (!metric.empty()) names.emplace_back(metric);
+  for (const BusyTime& each : kBusyTimes)
+    for (const std::string_view share : each.shares)
+      if (!share.empty()) names.push_back(percent_metric(share));
   for (const std::string_view reason : kStallReasons) names.push_back(stall_metric(reason));
   return names;
 }
@@ -41,10 +46,6 @@ std::vector<Counter> gpu_counts(const MetricValues& values, unsigned warp_slots)
     if (found == values.end() || !(found->second >= 0)) return std::nullopt;
     return found->second;
   };
-  const auto product = [&](const char* metric, std::optional<double> factor) {
-    const auto value = value_of(metric);
-    return value && factor ? std::optional(*value * *factor) : std::nullopt;
-  };
   std::vector<Counter> counters;
   for (const GpuCounter& each : kGpuCounters) {
     std::optional<double> sum = 0;
@@ -55,17 +56,21 @@ std::vector<Counter> gpu_counts(const MetricValues& values, unsigned warp_slots)
     }
     counters.push_back(counter(each.name, sum));
   }
-  counters.push_back(counter(kWarpSlotCycles, product(kSchedulerCycles, warp_slots)));
-  counters.push_back(counter(kL2BusyNs, product(kRangeNs, product(kL2Percent, 0.01))));
-  std::vector<std::pair<double, std::string_view>> stalls;
+  const auto cycles = value_of(kSchedulerCycles);
+  counters.push_back(
+      counter(kWarpSlotCycles, cycles ? std::optional(*cycles * warp_slots) : std::nullopt));
+  const auto range_ns = value_of(kRangeNs);
+  for (const BusyTime& each : kBusyTimes) {
+    std::optional<double> busiest;  // of those parts that the GPU has
+    for (const std::string_view share : each.shares)
+      if (const auto percent = share.empty() ? std::nullopt : value_of(percent_metric(share)))
+        busiest = std::max(busiest.value_or(0), *percent);
+    counters.push_back(counter(
+        each.name, busiest && range_ns ? std::optional(*range_ns * *busiest / 100) : std::nullopt));
+  }
   for (const std::string_view reason : kStallReasons)
-    if (const auto value = value_of(stall_metric(reason)); value && *value > 0)
-      stalls.emplace_back(*value, reason);
-  std::stable_sort(stalls.begin(), stalls.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (stalls.size() > kRecordedStalls) stalls.resize(kRecordedStalls);
-  for (const auto& [value, reason] : stalls)
-    counters.push_back(counter(std::string(kStalledPrefix) + std::string(reason), value));
+    if (const auto stalled = value_of(stall_metric(reason)); stalled && *stalled > 0)
+      counters.push_back(counter(std::string(kStalledPrefix) + std::string(reason), stalled));
   return counters;
 }
 
@@ -73,7 +78,8 @@ std::vector<std::string> gpu_counter_names() {
   std::vector<std::string> names;
   for (const GpuCounter& each : kGpuCounters) names.emplace_back(each.name);
   names.emplace_back(kWarpSlotCycles);
-  names.emplace_back(kL2BusyNs);
+  for (const BusyTime& each : kBusyTimes) names.emplace_back(each.name);
+  names.emplace_back(kFlushWrittenBytes);
   for (const std::string_view reason : kStallReasons)
     names.push_back(std::string(kStalledPrefix) + std::string(reason));
   names.emplace_back(kAllCounters);

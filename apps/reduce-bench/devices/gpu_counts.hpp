@@ -46,17 +46,34 @@ inline constexpr std::array kGpuCounters{
     GpuCounter{"instructions_issued", {"smsp__inst_issued.sum"}},
     GpuCounter{"instructions_executed", {"smsp__inst_executed.sum"}},
     GpuCounter{"thread_instructions", {"smsp__thread_inst_executed.sum"}},
+    GpuCounter{"busiest_sm_cycles", {"sm__cycles_active.max"}},
     GpuCounter{"scheduler_cycles", {"smsp__cycles_active.sum"}},
     GpuCounter{"warp_cycles", {"smsp__warps_active.sum"}}};
 
 /// Of an SM, on every GPU that CUPTI's range profiler knows. Each issues an instruction per cycle.
 inline constexpr unsigned kSchedulersPerSm = 4;
 
-/// Counts that are computed from several metrics.
-inline constexpr std::string_view kL2BusyNs = "l2_busy_ns", kWarpSlotCycles = "warp_slot_cycles";
+/// How long the busiest of some parts of the GPU needs at its peak for what it did. CUPTI gives the
+/// shares of their peaks.
+struct BusyTime {
+  std::string_view name;
+  std::array<std::string_view, 4> shares;
+};
+inline constexpr std::string_view kL2BusyNs = "l2_busy_ns", kL1BusyNs = "l1_busy_ns",
+                                  kArithmeticBusyNs = "arithmetic_busy_ns";
+inline constexpr std::array kBusyTimes{
+    BusyTime{kL2BusyNs, {"lts__throughput"}}, BusyTime{kL1BusyNs, {"l1tex__throughput"}},
+    BusyTime{kArithmeticBusyNs,
+             {"sm__pipe_alu_cycles_active", "sm__pipe_fma_cycles_active",
+              "sm__pipe_fp64_cycles_active", "sm__inst_executed_pipe_xu"}}};
 
-/// Why a warp did not issue, as CUPTI names it in smsp__warps_issue_stalled_<reason>; a record has
-/// the three for which warps waited longest.
+inline constexpr std::string_view kWarpSlotCycles = "warp_slot_cycles";
+
+/// Of the bytes written to device memory, those that the overwriting of L2 before a cold call left
+/// there: a stream that only reads writes as much.
+inline constexpr std::string_view kFlushWrittenBytes = "flush_written_bytes";
+
+/// Why a warp did not issue, as CUPTI names it in smsp__warps_issue_stalled_<reason>.
 inline constexpr std::array kStallReasons{std::string_view{"barrier"},
                                           std::string_view{"branch_resolving"},
                                           std::string_view{"dispatch_stall"},
@@ -75,7 +92,6 @@ inline constexpr std::array kStallReasons{std::string_view{"barrier"},
                                           std::string_view{"sleeping"},
                                           std::string_view{"tex_throttle"},
                                           std::string_view{"wait"}};
-inline constexpr std::size_t kRecordedStalls = 3;
 inline constexpr std::string_view kStalledPrefix = "stalled_";
 
 /// Metrics by CUPTI's names for them.

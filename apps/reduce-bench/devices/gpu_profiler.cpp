@@ -12,6 +12,8 @@
 // The build that has CUDA says where the library lies.
 #if defined(CUPTI_MAJOR) && __has_include(<cupti_range_profiler.h>)
 #include <cuda.h>
+#include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -82,10 +84,8 @@ std::string advice_for(CUptiResult result) {
   }
 }
 
-/// Calls a function of CUPTI by its name, and takes what is no success for unavailable.
-template <class Parameters>
-void call(CUptiResult (*function)(Parameters*), const char* name, Parameters& parameters) {
-  const CUptiResult result = function(&parameters);
+/// Takes what is no success for unavailable.
+void check(CUptiResult result, const char* name) {
   if (result == CUPTI_SUCCESS) return;
   if (const std::string advice = advice_for(result); !advice.empty()) throw Unavailable(advice);
   const char* text = nullptr;
@@ -93,7 +93,16 @@ void call(CUptiResult (*function)(Parameters*), const char* name, Parameters& pa
   throw Unavailable(std::string(name) + " failed: " + (text != nullptr ? text : "unknown error"));
 }
 
-#define CALL_CUPTI(name, parameters) call(cupti_function<decltype(name)>(#name), #name, parameters)
+void require_cupti() {
+  if (!cupti().is_there())
+    throw Unavailable(
+        "the CUPTI library is not there (libcupti.so): install that of the CUDA Toolkit, or name "
+        "its folder in LD_LIBRARY_PATH");
+}
+
+/// Calls a function of CUPTI by its name.
+#define CALL_CUPTI_WITH(name, ...) check(cupti_function<decltype(name)>(#name)(__VA_ARGS__), #name)
+#define CALL_CUPTI(name, parameters) CALL_CUPTI_WITH(name, &parameters)
 
 /// Zeroed parameters of a call, with their size as CUPTI wants it.
 template <class Parameters>
@@ -111,10 +120,7 @@ Parameters parameters_of(std::size_t size_bytes) {
 class GpuProfiler::Session {
  public:
   explicit Session(int ordinal) {
-    if (!cupti().is_there())
-      throw Unavailable(
-          "the CUPTI library is not there (libcupti.so): install that of the CUDA Toolkit, or name "
-          "its folder in LD_LIBRARY_PATH");
+    require_cupti();
     auto initialise = PARAMETERS(CUpti_Profiler_Initialize);
     CALL_CUPTI(cuptiProfilerInitialize, initialise);
     auto support = PARAMETERS(CUpti_Profiler_DeviceSupported);
@@ -293,16 +299,83 @@ class GpuProfiler::Session {
   std::vector<std::uint8_t> config_, counters_;
 };
 
+/// Keeps the code of every module that is loaded, as the driver has it, and the names of the kernels
+/// that are launched.
+class GpuProfiler::CodeWatch {
+ public:
+  CodeWatch() {
+    require_cupti();
+    CALL_CUPTI_WITH(cuptiSubscribe, &subscriber_, &CodeWatch::hear, this);
+    CALL_CUPTI_WITH(cuptiEnableCallback, 1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                    CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  }
+  CodeWatch(const CodeWatch&) = delete;
+  CodeWatch& operator=(const CodeWatch&) = delete;
+  // Stays subscribed as long as the process lives, as the profiler does.
+
+  MachineCode code(const std::function<void()>& work) {
+    launched_.clear();
+    hear_launches(true);
+    work();
+    hear_launches(false);
+    return machine_code(launched_, known_);
+  }
+
+ private:
+  static constexpr CUpti_driver_api_trace_cbid kLaunches[] = {
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
+
+  void hear_launches(bool on) {
+    for (const auto launch : kLaunches)
+      CALL_CUPTI_WITH(cuptiEnableCallback, on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API,
+                      launch);
+  }
+
+  /// Called by CUPTI within the call of the driver, which no exception may cross.
+  static void CUPTIAPI hear(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId,
+                            const void* data) noexcept {
+    auto& watch = *static_cast<CodeWatch*>(self);
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+      const auto* const resource = static_cast<const CUpti_ResourceData*>(data);
+      const auto* const module =
+          static_cast<const CUpti_ModuleResourceData*>(resource->resourceDescriptor);
+      if (module->pCubin != nullptr)
+        add_kernels({reinterpret_cast<const std::byte*>(module->pCubin), module->cubinSize},
+                    watch.known_);
+      return;
+    }
+    const auto* const launch = static_cast<const CUpti_CallbackData*>(data);
+    if (launch->callbackSite == CUPTI_API_ENTER)
+      watch.launched_.emplace_back(launch->symbolName != nullptr ? launch->symbolName
+                                                                 : "a kernel without a name");
+  }
+
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  KernelCode known_;
+  std::vector<std::string> launched_;
+};
+
 #else  // REDUCE_BENCH_HAS_CUPTI
+
+constexpr const char* kNoHeaders =
+    "this build lacks the headers of CUPTI's range profiler: install CUPTI with the CUDA Toolkit, "
+    "and build again";
 
 class GpuProfiler::Session {
  public:
-  explicit Session(int) {
-    throw Unavailable(
-        "this build lacks the headers of CUPTI's range profiler: install CUPTI with the CUDA "
-        "Toolkit, and build again");
-  }
+  explicit Session(int) { throw Unavailable(kNoHeaders); }
   MetricValues count(const std::function<void()>&, const std::function<void()>&) { return {}; }
+};
+
+class GpuProfiler::CodeWatch {
+ public:
+  CodeWatch() { throw Unavailable(kNoHeaders); }
+  MachineCode code(const std::function<void()>&) { return {}; }
 };
 
 #endif
@@ -310,6 +383,24 @@ class GpuProfiler::Session {
 GpuProfiler::GpuProfiler(int ordinal, unsigned warp_slots)
     : ordinal_(ordinal), warp_slots_(warp_slots) {}
 GpuProfiler::~GpuProfiler() = default;
+
+void GpuProfiler::watch_code() {
+  if (watch_ || !unwatched_.empty()) return;
+  try {
+    watch_ = std::make_unique<CodeWatch>();
+  } catch (const Unavailable& why) {
+    unwatched_ = why.what();
+  }
+}
+
+MachineCode GpuProfiler::code(const std::function<void()>& work) {
+  if (!watch_) return {.unavailable = unwatched_};
+  try {
+    return watch_->code(work);
+  } catch (const Unavailable& why) {
+    return {.unavailable = why.what()};
+  }
+}
 
 std::vector<Counter> GpuProfiler::count(const std::function<void()>& prepare,
                                         const std::function<void()>& work) {

@@ -8,7 +8,7 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
-#include "devices/counters.hpp"
+#include "devices/gpu_counts.hpp"
 #include "results/counted.hpp"
 #include "results/measured.hpp"
 
@@ -28,6 +28,30 @@ void read_counters(const Node& node, Evidence& evidence) {
   if (!evidence.counts.empty()) evidence.counted_by = CountedBy::kGpu;
 }
 
+/// As a whole call launches them: kernels by the profiler, or fills, too, by the variant's own log.
+double launches(const Node& point) {
+  double count = 1;
+  for (const char* of : {"code", "launch"})
+    if (point.has(of) && !point.at(of).is_null())
+      count =
+          std::max(count, static_cast<double>(point.at(of).at("kernels").integer(0, kMostCount)));
+  return count;
+}
+
+/// The rate of device memory in the largest read stream: without the launch, and with what the
+/// overwriting of L2 before it left to be written.
+double memory_gb_per_s(const Node& reads, double empty_launch_ns, double flush_written_bytes) {
+  double largest_bytes = 0, rate = 0;
+  for (const Node& read : reads.elements(0)) {
+    const auto bytes = static_cast<double>(read.at("bytes").integer(0, kMostCount));
+    const double ns = read.at("median_ns").positive_ns() - empty_launch_ns;
+    if (bytes < largest_bytes || ns <= 0) continue;
+    largest_bytes = bytes;
+    rate = (bytes + flush_written_bytes) / ns;
+  }
+  return rate;
+}
+
 AllEvidence read_results(const Json& document, const std::string& name) {
   parse_run(document, name);  // refuses what is no results file
   const Node root{document, "", name};
@@ -40,7 +64,8 @@ AllEvidence read_results(const Json& document, const std::string& name) {
       continue;
     Evidence evidence{.point = read_identity(node),
                       .time_ns = timed->second.median_ns,
-                      .sm_clock_mhz = timed->second.sm_clock_mhz};
+                      .sm_clock_mhz = timed->second.sm_clock_mhz,
+                      .kernels = launches(node)};
     if (node.has("counters")) read_counters(node.at("counters"), evidence);
     else evidence.uncounted = "the file is older than counters of GPUs";
     all.points.push_back(std::move(evidence));
@@ -48,11 +73,18 @@ AllEvidence read_results(const Json& document, const std::string& name) {
   const Node ceilings = root.at("ceilings");
   if (ceilings.has("cuda")) {
     const Node of_gpu = ceilings.at("cuda");
-    for (const Node& read : of_gpu.at("read").elements(0))
-      all.limits.read_gb_per_s =
-          std::max(all.limits.read_gb_per_s, read.at("gb_per_s").number(0, kMostNs, false));
     all.limits.empty_launch_ns = of_gpu.at("empty_launch_ns").number(0, kMostNs, false);
+    if (of_gpu.has("further_launch_ns"))
+      all.limits.further_launch_ns = of_gpu.at("further_launch_ns").number(0, kMostNs, false);
+    double flush_written_bytes = 0;
+    for (const Evidence& each : all.points)
+      if (const auto written = each.sum({kFlushWrittenBytes}))
+        flush_written_bytes = std::max(flush_written_bytes, *written);
+    all.limits.memory_gb_per_s =
+        memory_gb_per_s(of_gpu.at("read"), all.limits.empty_launch_ns, flush_written_bytes);
   }
+  if (const Node floor = root.at("noise_floor").at("relative"); !floor.is_null())
+    all.limits.noise_floor = floor.number(0, kMostNs, false);
   if (const Node gpu = root.at("environment").at("gpu"); !gpu.is_null())
     all.limits.sm_count = static_cast<double>(gpu.at("sm_count").integer(1, kMostCount));
   return all;

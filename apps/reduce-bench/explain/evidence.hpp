@@ -20,6 +20,7 @@ struct Evidence {
   PointIdentity point;
   std::optional<double> time_ns;       ///< median of the primary mode
   std::optional<double> sm_clock_mhz;  ///< median while it was timed
+  double kernels = 1;                  ///< launched by a call; 1 where unknown
   CountedBy counted_by = CountedBy::kNobody;
   std::map<std::string, double> counts;  ///< those that are available, by name
   std::string uncounted;                 ///< why there are none
@@ -31,9 +32,12 @@ struct Evidence {
 
 /// The device's limits, as the run measured them. What is not known is 0.
 struct Limits {
-  double read_gb_per_s = 0;  ///< the most of any size
+  double memory_gb_per_s =
+      0;  ///< of the largest read stream, with what it wrote back and unlaunched
   double empty_launch_ns = 0;
+  double further_launch_ns = 0;  ///< what each kernel behind another adds
   double sm_count = 0;
+  double noise_floor = 0;  ///< by how much two times differ of one variant
 };
 
 /// A document with everything that it holds of points that can be explained.

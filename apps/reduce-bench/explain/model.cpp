@@ -10,7 +10,7 @@ namespace {
 /// Why a warp does not issue.
 struct Stall {
   std::string_view reason, words;
-  bool is_latency = false;  ///< it waits for something to end, not for a place in a queue
+  bool is_latency = false;  ///< it waits for something to end, not behind other warps
 };
 constexpr std::array kStalls{Stall{"barrier", "other warps at a barrier", true},
                              Stall{"branch_resolving", "the target of a branch", true},
@@ -40,40 +40,46 @@ std::optional<double> waited_cycles(const Evidence& evidence, const Stall& stall
 
 std::vector<Need> needs(const Evidence& evidence, const Limits& limits) {
   std::vector<Need> all;
-  if (!evidence.time_ns || evidence.counted_by != CountedBy::kGpu) return all;
+  if (!evidence.time_ns || evidence.counted_by != CountedBy::kGpu || limits.empty_launch_ns <= 0)
+    return all;
+  const double launch_ns =
+      limits.empty_launch_ns + (evidence.kernels - 1) * limits.further_launch_ns;
   const auto add = [&](Resource resource, std::optional<double> ns) {
-    if (ns) all.push_back({resource, *ns, *ns / *evidence.time_ns});
+    if (ns) all.push_back({resource, launch_ns + *ns, (launch_ns + *ns) / *evidence.time_ns});
   };
   const auto over = [](std::optional<double> count, double per_ns) {
     return count && per_ns > 0 ? std::optional(*count / per_ns) : std::nullopt;
   };
   const double cycles_per_ns = evidence.sm_clock_mhz.value_or(0) / 1e3;
-  const double schedulers = limits.sm_count * kSchedulersPerSm;
   add(Resource::kMemory,
-      over(evidence.sum({"dram_read_bytes", "dram_written_bytes"}), limits.read_gb_per_s));
+      over(evidence.sum({"dram_read_bytes", "dram_written_bytes"}), limits.memory_gb_per_s));
   add(Resource::kL2, evidence.sum({kL2BusyNs}));
-  add(Resource::kShared, over(evidence.sum({"l1_wavefronts"}), limits.sm_count * cycles_per_ns));
-  add(Resource::kIssue, over(evidence.sum({"instructions_issued"}), schedulers * cycles_per_ns));
-  const auto resident = over(evidence.sum({"scheduler_cycles"}), schedulers * cycles_per_ns);
+  add(Resource::kL1, evidence.sum({kL1BusyNs}));
+  add(Resource::kIssue, over(evidence.sum({"instructions_issued"}),
+                             limits.sm_count * kSchedulersPerSm * cycles_per_ns));
+  add(Resource::kArithmetic, evidence.sum({kArithmeticBusyNs}));
+  const auto active_ns = over(evidence.sum({"busiest_sm_cycles"}), cycles_per_ns);
   if (const auto warp_cycles = evidence.sum({"warp_cycles"});
-      resident && warp_cycles && *warp_cycles > 0) {
-    double waited = 0;
+      active_ns && warp_cycles && *warp_cycles > 0) {
+    double queued = 0;
     for (const Stall& stall : kStalls)
-      if (stall.is_latency) waited += waited_cycles(evidence, stall).value_or(0);
-    add(Resource::kLatency, *resident * waited / *warp_cycles);
+      if (!stall.is_latency) queued += waited_cycles(evidence, stall).value_or(0);
+    add(Resource::kLatency, *active_ns * std::max(1 - queued / *warp_cycles, 0.0));
   }
-  if (limits.empty_launch_ns > 0) add(Resource::kLaunch, limits.empty_launch_ns);
+  add(Resource::kLaunch, 0);
   return all;
 }
 
 std::optional<Need> binding(const std::vector<Need>& needs) {
+  if (needs.empty()) return std::nullopt;
   const auto needs_less = [](const Need& a, const Need& b) { return a.ns < b.ns; };
   std::vector<Need> saturated;
   for (const Need& need : needs)
     if (need.resource != Resource::kLatency && need.share >= kSaturated) saturated.push_back(need);
   const std::vector<Need>& candidates = saturated.empty() ? needs : saturated;
-  const auto most = std::max_element(candidates.begin(), candidates.end(), needs_less);
-  return most == candidates.end() ? std::nullopt : std::optional(*most);
+  const Need most = *std::max_element(candidates.begin(), candidates.end(), needs_less);
+  const Need& launch = needs.back();
+  return most.ns < 2 * launch.ns ? launch : most;
 }
 
 std::optional<Wait> longest_wait(const Evidence& evidence) {

@@ -11,30 +11,35 @@
 
 namespace reduce_bench {
 
-enum class Resource { kMemory, kL2, kShared, kIssue, kLatency, kLaunch };
-inline constexpr std::array kResourceNames{
-    std::string_view{"device memory"}, std::string_view{"L2"},
-    std::string_view{"shared memory"}, std::string_view{"instruction issue"},
-    std::string_view{"latency"},       std::string_view{"the launch"}};
+enum class Resource { kMemory, kL2, kL1, kIssue, kArithmetic, kLatency, kLaunch };
+inline constexpr std::array kResourceNames{std::string_view{"device memory"},
+                                           std::string_view{"L2"},
+                                           std::string_view{"L1 and shared memory"},
+                                           std::string_view{"instruction issue"},
+                                           std::string_view{"an arithmetic unit"},
+                                           std::string_view{"latency"},
+                                           std::string_view{"the launch"}};
 constexpr std::string_view name_of(Resource r) {
   return kResourceNames[static_cast<std::size_t>(r)];
 }
 
-/// The time that what was counted needs of a resource at its limit.
+/// The time that a call takes if one resource alone bounds it: the launches, and what was counted at
+/// the resource's limit. They add, because nothing of the call runs before its launch.
 struct Need {
   Resource resource = Resource::kMemory;
   double ns = 0;
   double share = 0;  ///< of the measured time
 };
 
-/// Of every resource whose counts and limits are known, in their order; empty without a time or
-/// counts of a GPU.
+/// Of every resource whose counts and limits are known, in their order; empty without a time, counts
+/// of a GPU or the time of a launch, which is the last.
 std::vector<Need> needs(const Evidence& evidence, const Limits& limits);
 
-/// A throughput that reaches this share of its limit binds. Warps wait for what is saturated, too,
-/// so only below it does their waiting count as latency.
-inline constexpr double kSaturated = 0.75;
-/// What binds: the saturated throughput that needs longest, or else whatever needs longest.
+/// A throughput that reaches this share of its limit binds, since warps wait in its queue. Below it
+/// the queue is short, and waiting is latency.
+inline constexpr double kSaturated = 0.9;
+/// What binds: the saturated throughput that needs longest, or else whatever needs longest; the
+/// launch where it is most of that.
 std::optional<Need> binding(const std::vector<Need>& needs);
 
 /// What warps waited for longest, in words, with its share of their time.

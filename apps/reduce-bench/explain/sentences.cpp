@@ -17,7 +17,7 @@ namespace reduce_bench {
 namespace {
 
 constexpr double kMovedBy = 1.05;       ///< what differs by less has not moved
-constexpr double kSameTime = 1.02;      ///< times whose ratio is within it are called the same
+constexpr double kSameTime = 1.02;      ///< times whose ratio is within it, or noise, are the same
 constexpr double kAgrees = 1.1;         ///< how near to the measured ratio the model's must come
 constexpr double kLeastOfTime = 0.5;    ///< a need below this share of the time is no cause of it
 constexpr double kMostOfTime = 1.1;     ///< a need beyond this share of the time refutes the model
@@ -174,12 +174,13 @@ std::vector<std::string> count_sentences(const Evidence& from, const Evidence& t
   return sentences;
 }
 
-std::string time_clause(const Evidence& from, const Evidence& to) {
+std::string time_clause(const Evidence& from, const Evidence& to, const Limits& limits) {
   if (!from.time_ns || !to.time_ns) return {};
   const double ratio = *from.time_ns / *to.time_ns;
   const std::string times =
       fmt::format("{} to {}", duration_text(*from.time_ns), duration_text(*to.time_ns));
-  if (moved_by(*from.time_ns, *to.time_ns) <= kSameTime) return fmt::format("as fast ({})", times);
+  if (moved_by(*from.time_ns, *to.time_ns) <= std::max(kSameTime, 1 + limits.noise_floor))
+    return fmt::format("as fast ({})", times);
   return fmt::format("{:.2f} times {} ({})", std::max(ratio, 1 / ratio),
                      ratio > 1 ? "faster" : "slower", times);
 }
@@ -189,7 +190,8 @@ bool accounts(const Need& need) { return need.share >= kLeastOfTime && need.shar
 
 /// What binds a point, in a clause; empty where nothing is known of it.
 std::string binding_clause(const Evidence& evidence, const Limits& limits) {
-  const auto most = binding(needs(evidence, limits));
+  const std::vector<Need> all = needs(evidence, limits);
+  const auto most = binding(all);
   if (!most) return {};
   const std::string& variant = evidence.point.variant;
   if (most->share > kMostOfTime)
@@ -198,8 +200,14 @@ std::string binding_clause(const Evidence& evidence, const Limits& limits) {
   if (most->share < kLeastOfTime)
     return fmt::format("nothing counted accounts for half of the time of {} (the most is {}, {})",
                        variant, name_of(most->resource), percent(most->share));
-  std::string clause = fmt::format("{} binds {} ({} of its time)", name_of(most->resource), variant,
-                                   percent(most->share));
+  // Which of two needs is the larger is not known where they differ by less than counts do.
+  std::vector<std::string_view> names{name_of(most->resource)};
+  for (const Need& need : all)
+    if (need.resource != most->resource && need.resource != Resource::kLatency &&
+        need.ns <= most->ns && moved_by(need.ns, most->ns) <= kMovedBy)
+      names.push_back(name_of(need.resource));
+  std::string clause = fmt::format("{} binds {} ({} of its time)", fmt::join(names, " or "),
+                                   variant, percent(most->share));
   if (const auto wait = longest_wait(evidence); wait && most->resource == Resource::kLatency)
     clause +=
         fmt::format(", whose warps waited {} of theirs for {}", percent(wait->share), wait->reason);
@@ -234,7 +242,7 @@ std::string explain_step(const Evidence& from, const Evidence& to, const Limits&
   }
   if (std::string sentence = model_sentence(from, to, limits); !sentence.empty())
     sentences.push_back(std::move(sentence));
-  const std::string time = time_clause(from, to);
+  const std::string time = time_clause(from, to, limits);
   std::string text = fmt::format("{} to {}{}{}\n", from.point.variant, to.point.variant,
                                  time.empty() ? "" : ": ", time);
   for (const std::string& sentence : sentences) text += fmt::format("  {}\n", sentence);

@@ -10,6 +10,7 @@ namespace reduce_bench {
 namespace {
 
 constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
+constexpr unsigned kLaunches = 9;              // enough for the clock's resolution
 
 }  // namespace
 
@@ -92,10 +93,20 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
   device.synchronize();
   ceilings.copy_bytes = 2 * largest;
   ceilings.copy_median_ns = median(measure(device, Mode::kCold, copy_work, careful).samples_ns);
-  const Work empty{.enqueue = device.empty_launch()};
-  empty.enqueue();
-  device.synchronize();
-  ceilings.empty_launch_ns = median(measure(device, Mode::kCold, empty, careful).samples_ns);
+  const auto launch = device.empty_launch();
+  const auto launches_ns = [&](unsigned count) {
+    const Work empty{.enqueue =
+                         [&] {
+                           for (unsigned i = 0; i < count; ++i) launch();
+                         },
+                     .kernels = count};
+    empty.enqueue();
+    device.synchronize();
+    return median(measure(device, Mode::kCold, empty, careful).samples_ns);
+  };
+  ceilings.empty_launch_ns = launches_ns(1);
+  ceilings.further_launch_ns =
+      std::max(launches_ns(kLaunches) - ceilings.empty_launch_ns, 0.0) / (kLaunches - 1);
   return ceilings;
 }
 

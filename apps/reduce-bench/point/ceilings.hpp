@@ -24,13 +24,14 @@ struct Ceilings {
   std::size_t copy_bytes = 0;  ///< read and written together; 0: not measured
   double copy_median_ns = 0;
   double empty_launch_ns = 0;
+  double further_launch_ns = 0;  ///< what each launch behind another adds
 
   /// Time of the read stream over so many bytes; linear between the sizes measured, and none
   /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;
 };
 FIELDS(Ceilings::Read, size_bytes, median_ns, shape);
-FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns);
+FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns, further_launch_ns);
 
 /// The sizes at which to measure read streams for these sizes of inputs: ascending, each at least an
 /// eighth larger than the one before, and always the largest. A plan of thousands of sizes thus

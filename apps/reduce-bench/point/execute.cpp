@@ -302,6 +302,7 @@ void Session::make_twin(const Point& point, std::size_t lead, std::size_t overre
 
 Record Session::execute(const Point& point, const ExecuteOptions& options) {
   const NvtxRange range(describe(point));
+  if (options.counted) device_->watch_code();
   Record record{.point = point};
   const Variant* variant = options.tracing ? point.entry->traced : point.entry->on(point.backend);
   if (variant == nullptr) {
@@ -540,7 +541,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     record.counters =
         device_->count(point.measurement.modes.front(), work, [&] { output.fill_with_poison(); });
   };
-  if (options.counted && !record.unexpected_wrong()) count();
+  if (options.counted && !record.unexpected_wrong()) {
+    record.code = device_->code(work);
+    count();
+  }
   if (options.weighed && !record.unexpected_wrong()) record.energy = device_->energy(work);
   if (!options.timed || record.unexpected_wrong()) return check_memory();
 

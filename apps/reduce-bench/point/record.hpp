@@ -11,6 +11,7 @@
 #include "common/fields.hpp"
 #include "devices/counters.hpp"
 #include "devices/energy.hpp"
+#include "devices/machine_code.hpp"
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/emu_device.hpp"
 #include "plan/plan.hpp"
@@ -65,6 +66,7 @@ struct Record {
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
   std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
   std::vector<Counter> counters;       ///< of calls that are not timed; empty: none made
+  std::optional<MachineCode> code;     ///< of the kernels; nothing: not asked for
   std::optional<Energy> energy;        ///< of many calls that are not timed; nothing: not asked for
   std::vector<emu::CountedPlace> counted;  ///< of the first call, where the emulator was to count
 
@@ -90,11 +92,12 @@ FIELDS(Traffic, read_bytes, written_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, name, count, unavailable);
+FIELDS(MachineCode, hash, kernels, unavailable);
 FIELDS(Energy, joules_per_call, calls, window_ms, unavailable);
 namespace emu {
 FIELDS(CountedPlace, kernel, where, counts);
 }
 FIELDS(Record, point, status, known_wrong, reason, device_lacks, input_checksum, launch, traffic,
-       count_bits, verification, timing, pages, counters, energy, counted);
+       count_bits, verification, timing, pages, counters, code, energy, counted);
 
 }  // namespace reduce_bench

@@ -83,6 +83,8 @@ MeasuredPoint measured_point(const Node& node) {
   point.waits = node.at("synchronous").boolean() || on_host;
   for (const auto& [mode, summary] : node.at("timing").members())
     point.timing[mode] = read_series(summary);
+  if (node.has("code") && !node.at("code").is_null())
+    if (const Node hash = node.at("code").at("hash"); !hash.is_null()) point.code = hash.string();
   return point;
 }
 

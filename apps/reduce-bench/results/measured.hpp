@@ -42,6 +42,7 @@ struct MeasuredPoint {
   std::string reason;
   std::map<std::string, Series> timing;  ///< by mode
   bool waits = false;                    ///< its time includes that the host waits for a device
+  std::string code;                      ///< hash of its machine code; empty where unknown
   std::size_t position = 0;              ///< in the document, which has the order of the run
 
   /// A verified time of a variant that is right; nothing else is compared.

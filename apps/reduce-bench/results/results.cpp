@@ -88,6 +88,12 @@ Json to_json(const Energy& energy, const Traffic& traffic) {
   return json;
 }
 
+Json to_json(const MachineCode& code) {
+  return {{"hash", code.hash ? Json(fmt::format("{:016x}", *code.hash)) : Json()},
+          {"kernels", code.kernels},
+          {"unavailable", member_json(code.unavailable)}};
+}
+
 Json to_json(const std::vector<Counter>& counters) {
   if (counters.empty()) return nullptr;
   Json json = Json::object();
@@ -112,7 +118,10 @@ Json to_json(const Ceilings& ceilings) {
     copy = {{"bytes", ceilings.copy_bytes},
             {"median_ns", ceilings.copy_median_ns},
             {"gb_per_s", static_cast<double>(ceilings.copy_bytes) / ceilings.copy_median_ns}};
-  return {{"read", reads}, {"copy", copy}, {"empty_launch_ns", ceilings.empty_launch_ns}};
+  return {{"read", reads},
+          {"copy", copy},
+          {"empty_launch_ns", ceilings.empty_launch_ns},
+          {"further_launch_ns", ceilings.further_launch_ns}};
 }
 
 Ceilings ceilings_from_json(const Json& json) {
@@ -131,6 +140,8 @@ Ceilings ceilings_from_json(const Json& json) {
     ceilings.copy_median_ns = copy.at("median_ns").positive_ns();
   }
   ceilings.empty_launch_ns = root.at("empty_launch_ns").number(0, kMostNs, false);
+  if (root.has("further_launch_ns"))
+    ceilings.further_launch_ns = root.at("further_launch_ns").number(0, kMostNs, false);
   return ceilings;
 }
 
@@ -198,6 +209,7 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
        {"timing", std::move(timing)},
        {"pages", record.pages ? members_json(*record.pages) : Json()},
        {"counters", to_json(record.counters)},
+       {"code", record.code ? to_json(*record.code) : Json()},
        {"energy", record.energy ? to_json(*record.energy, record.traffic) : Json()},
        {"bytes", if_ran(record.traffic.read_bytes + record.traffic.written_bytes)},
        {"bytes_read", if_ran(record.traffic.read_bytes)},

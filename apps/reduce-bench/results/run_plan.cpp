@@ -88,16 +88,16 @@ class Run {
 
   using Points = std::vector<Point>::const_iterator;
 
-  /// A block is one problem; with rounds, as many whole problems as make up
+  /// A block is one problem; where it takes several processes, as many whole problems as make up
   /// kLeastBlock points, because starting a process takes longer than a short point.
   Points end_of_block(Points first) const {
     Points last = first;
     do {
       last = std::find_if(last, plan_.end(),
                           [&](const Point& point) { return point.group != last->group; });
-    } while (first->measurement.interleave > 1 && last != plan_.end() &&
+    } while ((first->measurement.interleave > 1 || is_more_asked(*first)) && last != plan_.end() &&
              last->measurement.interleave == first->measurement.interleave &&
-             last - first < kLeastBlock);
+             is_more_asked(*last) == is_more_asked(*first) && last - first < kLeastBlock);
     return last;
   }
 
@@ -130,10 +130,12 @@ class Run {
   }
 
   /// Whether more than its times is asked for of the point. A CPU's counters are always read.
+  static bool is_more_asked(const Point& point) {
+    return (point.measurement.counters || point.measurement.energy) &&
+           point.backend == Backend::kCuda;
+  }
   static bool is_examined(const Record& record) {
-    const MeasurementSettings& asked = record.point.measurement;
-    return (asked.counters || asked.energy) && record.point.backend == Backend::kCuda &&
-           !record.timing.empty();
+    return is_more_asked(record.point) && !record.timing.empty();
   }
 
   /// Counts the points whose times are taken, measures their energy, and keeps them. What counts
@@ -168,6 +170,7 @@ class Run {
              {.timed = false, .counted = true, .check_determinism = false},
              [&](Record& to, const Record& from) {
                to.counters = from.counters;
+               to.code = from.code ? from.code : MachineCode{.unavailable = why(from)};
                if (to.counters.empty())
                  to.counters = {{.name = std::string(kAllCounters), .unavailable = why(from)}};
              });
