@@ -861,8 +861,8 @@ TEST_F(Reports, SayOfWhatMovedWhetherItsCodeDid) {
   const std::string same = "(same machine code: suspect the machine)", changed = "(code changed)";
   for (const char* code : {"", "00000000000000aa"}) {
     set_code(before, code);
-    const std::string text = report(before, after).text();
-    EXPECT_FALSE(contains(text, "code")) << text;  // one side or both do not tell
+    const std::string text = report(before, after).text();  // one side or both do not tell
+    EXPECT_FALSE(contains(text, same) || contains(text, changed)) << text;
     EXPECT_EQ(slower_of(), nullptr);
   }
   set_code(after, "00000000000000aa");
@@ -871,7 +871,7 @@ TEST_F(Reports, SayOfWhatMovedWhetherItsCodeDid) {
   EXPECT_EQ(slower_of(), true);
   set_code(after, "00000000000000bb");
   EXPECT_CONTAINS(report(before, after).text(), changed);
-  EXPECT_FALSE(contains(report(before, before).text(), "code"));  // nothing moved
+  EXPECT_FALSE(contains(report(before, before).text(), same));  // nothing moved
   EXPECT_EQ(slower_of(), false);
 }
 

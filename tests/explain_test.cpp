@@ -263,7 +263,7 @@ TEST(Explain, TimesAloneGiveTheirRatioAndWhyNothingElseIsSaid) {
     each->counted_by = CountedBy::kNobody;
     each->uncounted = "the run counted nothing";
   }
-  b.time_ns = 200'000;
+  b.time_ns = 206'000;
   const std::string text = explain_steps(std::array{a, b}, kLimits);
   EXPECT_CONTAINS(text, "a to b: 2.00 times slower");
   EXPECT_CONTAINS(text, "Not counted: the run counted nothing.");

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from reduce_bench_report import simulation
+from reduce_bench_report import simulation, traffic
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
 from reduce_bench_report.loader import ELEMENT_BYTES
 from reduce_bench_report.points import (
@@ -25,6 +25,8 @@ from reduce_bench_report.points import (
     variants_of,
 )
 from reduce_bench_report.regimes import most_launch_share
+
+OF_GLOBAL_MEMORY = ("global_load_sectors", "global_store_sectors")
 
 Cases = dict[str, tuple[Interval, tuple[Measured, ...]]]
 
@@ -274,6 +276,27 @@ def _exact(value: float | None) -> Interval | None:
     return None if value is None else Interval(value, value, value)
 
 
+def _peak_share(measured: Measured) -> float | None:
+    """Bytes of device memory over what the card could move in the time: as counted, or else as
+    declared."""
+    point, gpu = measured.point, measured.run.environment["gpu"]
+    moved = traffic.device_bytes(point)
+    if moved is None or gpu is None or not gpu["peak_gb_per_s"]:
+        declared: float | None = point.raw["peak_share"]
+        return declared
+    return sum(moved) / point.time_ns() / float(gpu["peak_gb_per_s"])
+
+
+def _counted_accesses_per_element(_: Context, measured: Measured) -> Interval | None:
+    """Elements of global memory that were loaded and stored, by the sectors that they lie in: of a
+    kernel whose neighbouring threads access neighbouring elements."""
+    point, counted = measured.point, traffic.counts(measured.point)
+    if not set(OF_GLOBAL_MEMORY) <= counted.keys() or point.n == 0:
+        return None
+    sectors = sum(counted[name] for name in OF_GLOBAL_MEMORY)
+    return _exact(sectors * traffic.SECTOR_BYTES / ELEMENT_BYTES[point.type] / point.n)
+
+
 def _accesses_per_element(_: Context, measured: Measured) -> Interval | None:
     """Reads and writes that the variant declares; no hardware counted them."""
     point = measured.point
@@ -309,11 +332,12 @@ def outlasting_launches(context: Context, pool: Sequence[Measured]) -> Sequence[
 
 
 QUANTITIES: dict[str, Callable[[Context, Measured], Interval | None]] = {
-    "share of peak": lambda _, m: _by_time(m, m.point.raw["peak_share"], -1),
+    "share of peak": lambda _, m: _by_time(m, _peak_share(m), -1),
     "share of the read ceiling": lambda _, m: _by_time(m, m.point.ceiling_share, -1),
     "ns per input": _ns,
     "scaled ns per input": _scaled_ns,
     "memory accesses per element": _accesses_per_element,
+    "counted memory accesses per element": _counted_accesses_per_element,
     "relative error": _relative_error,
 }
 

@@ -116,9 +116,7 @@ def counters(**counts: int) -> Json:
 
 def gpu_counters(n: int, **counts: int) -> Json:
     """What a GPU counts of a call on n elements; `counts` replace some."""
-    made = (
-        dict.fromkeys(GPU_COUNTERS, n) | {"stalled_barrier": n, "flush_written_bytes": 0} | counts
-    )
+    made = dict.fromkeys(GPU_COUNTERS, n) | {"stalled_barrier": n} | counts
     return {name: {"count": count, "unavailable": None} for name, count in made.items()}
 
 

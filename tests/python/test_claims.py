@@ -39,7 +39,7 @@ from reduce_bench_report.loader import (
 )
 from reduce_bench_report.paths import shipped
 from reduce_bench_report.points import Measured, input_bytes, variants_of
-from reduce_bench_report.predicates import takes_slowest
+from reduce_bench_report.predicates import PREDICATES, Context, takes_slowest
 from reduce_bench_report.regimes import (
     hardware_of,
     least_launches,
@@ -76,7 +76,9 @@ READ_CHECKS = [
     for index, check in enumerate(claim["checks"])
     if check["kind"] in MEASURED_KINDS and check.get("role", "measures") == "measures"
 ]
-RECORDED = ("memory accesses per element", "relative error")  # quantities that are no times
+# quantities that are no times
+COUNTED = "counted memory accesses per element"
+RECORDED = ("memory accesses per element", COUNTED, "relative error")
 MARGIN = 0.002  # of a logarithm, beyond the limits and far beyond the made-up intervals
 START_NS = 1e8  # of which launches are next to nothing, even of a twentieth of it
 LARGE_N = 1 << 29  # in every source's regime on the made-up card
@@ -338,7 +340,16 @@ def recorded(check: Json, spec: Spec, *, satisfied: bool) -> Json:
     value = math.exp(low if math.isfinite(low) else high)
     if check["quantity"] == "relative error":
         return {"verification": made_up.verification() | {"error_relative": value}}
+    if check["quantity"] == COUNTED:
+        return {"counters": counted_accesses(spec["n"], spec["type"], value)}
     return {"bytes": round(value * spec["n"] * ELEMENT_BYTES[spec["type"]])}
+
+
+def counted_accesses(n: int, element_type: str, per_element: float) -> Json:
+    """Counters of so many accesses: half of them loads, a sector of 32 bytes each."""
+    sectors = round(per_element * n * ELEMENT_BYTES[element_type] / 32)
+    loads = sectors // 2
+    return made_up.gpu_counters(n, global_load_sectors=loads, global_store_sectors=sectors - loads)
 
 
 def made_points(claim: Json, checks: Sequence[Json], *, satisfied: bool) -> list[Json] | None:
@@ -388,7 +399,6 @@ def test_claims_are_numbered_and_no_number_is_used_again() -> None:
 
 # Claims that no results can satisfy, and the most that they can reach.
 MOST = {
-    24: Verdict.NOT_TESTABLE,  # nothing counts accesses
     33: Verdict.REFUTED,  # whatever is measured, the published time cannot be
     38: Verdict.IN_PART,  # half of it needs another CPU
     39: Verdict.NOT_TESTABLE,  # without simulations, of which its own tests make some up
@@ -446,7 +456,7 @@ def test_each_verification_fails_by_a_wrong_result(number: int, check: Json) -> 
 
 def test_every_claim_is_tested_both_ways() -> None:
     covered = {number for number, _ in [*CHECKS, *VERIFIED]}
-    assert set(CLAIMS) - covered == {24, 39}
+    assert set(CLAIMS) - covered == {39}
 
 
 @pytest.mark.parametrize("number", CLAIMS)
@@ -1076,31 +1086,60 @@ def test_errata_found_by_arithmetic() -> None:
     assert arithmetic(68) == [(pytest.approx(1.44), Outcome.HOLDS)]
 
 
-def test_accesses_are_the_bytes_of_the_record_over_an_element() -> None:
-    def points(first: float, second: float) -> list[Json]:
-        return [
-            made_point(spec | {"n": n, "type": "f32", "distribution": "ramp"}, 1e3)
-            | {"bytes": round(accesses * 4 * n), "bytes_read": 0, "bytes_written": 0}
-            for spec, accesses in (
-                ({"variant": "amp/simple-1"}, first),
-                ({"variant": "amp/simple-2", "params.window": 8}, second),
-            )
-            for n in (1024, 16777216)
-        ]
-
-    def shown(first: float, second: float) -> list[Outcome]:
-        judgement = judge(CLAIMS[24], [run_of(points(first, second))], REGISTRY)
-        assert judgement.verdict is Verdict.NOT_TESTABLE  # the record counts what it declares
-        assert judgement.missing[0].startswith(
-            "needs results that hold counts: `reduce-bench run --c"
+def accesses_of_amp(simple_1: float, simple_2: float, **changes: Any) -> list[Json]:
+    """Points that declare, and of which a GPU counted, so many accesses per element."""
+    return [
+        made_point(spec | {"n": n, "type": "f32", "distribution": "ramp"}, 1e3)
+        | {
+            "bytes": round(accesses * 4 * n),
+            "bytes_read": 0,
+            "bytes_written": 0,
+            "counters": counted_accesses(n, "f32", accesses),
+        }
+        | changes
+        for spec, accesses in (
+            ({"variant": "amp/simple-1"}, simple_1),
+            ({"variant": "amp/simple-2", "params.window": 8}, simple_2),
         )
-        return [check.outcome for check in judgement.checks[1:3]]
+        for n in (1024, 65536, 16777216)
+    ]
 
-    assert shown(3, 1.28) == [Outcome.HOLDS, Outcome.HOLDS]
-    assert shown(3, 3) == [Outcome.HOLDS, Outcome.FAILS]
-    assert shown(2, 1.28) == [Outcome.FAILS, Outcome.HOLDS]
-    unknown = [made | {"bytes": None} for made in points(3, 1.28)]
-    assert judge(CLAIMS[24], [run_of(unknown)], REGISTRY).checks[1].outcome is Outcome.MISSING
+
+def test_accesses_that_a_gpu_counted_decide_and_declared_ones_are_shown() -> None:
+    def judged(points: list[Json]) -> tuple[Verdict, list[Outcome]]:
+        judgement = judge(CLAIMS[24], [run_of(points)], REGISTRY)
+        return judgement.verdict, [check.outcome for check in judgement.checks[:4]]
+
+    holds, fails, missing = Outcome.HOLDS, Outcome.FAILS, Outcome.MISSING
+    assert judged(accesses_of_amp(3, 1.28)) == (Verdict.REPRODUCED, [holds] * 4)
+    assert judged(accesses_of_amp(3, 3)) == (Verdict.IN_PART, [holds, fails] * 2)
+    assert judged(accesses_of_amp(2, 2)) == (Verdict.NOT_REPRODUCED, [fails] * 4)
+    for uncounted in (None, {"all": {"count": None, "unavailable": "forbidden"}}):
+        verdict, outcomes = judged(accesses_of_amp(3, 1.28, counters=uncounted))
+        assert verdict is Verdict.NOT_TESTABLE
+        assert outcomes == [missing, missing, holds, holds]
+    undeclared = judged(accesses_of_amp(3, 1.28, bytes=None))
+    assert undeclared == (Verdict.REPRODUCED, [holds, holds, missing, missing])
+
+
+def test_a_share_of_peak_is_of_the_bytes_that_were_counted() -> None:
+    check = {"kind": "value", "quantity": "share of peak", "select": {"variant": "a/x"}}
+    claim = {"number": 1, "checks": [check], "base": {}}
+
+    def share(**counts: int) -> float:
+        made = made_point({"variant": "a/x", "n": 1 << 20}, 1e3)
+        made["counters"] = made_up.gpu_counters(1 << 20, **counts)
+        run = run_of([made])
+        pool = [Measured(point, run) for point in run.points]
+        cases = PREDICATES["value"](Context(REGISTRY, claim, check), pool)
+        ((interval, _),) = cases.values()
+        return interval.value
+
+    declared = 4 * (1 << 20) / 1e3 / 4800
+    moved = {"dram_read_bytes": 3_000_000, "dram_written_bytes": 1_500_000}
+    assert share(**moved) == pytest.approx(declared)  # what the flush wrote is not known
+    peak = made_up.GPU["peak_gb_per_s"]
+    assert share(**moved, flush_written_bytes=500_000) == pytest.approx(4_000_000 / 1e3 / peak)
 
 
 @pytest.mark.parametrize(

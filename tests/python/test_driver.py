@@ -653,6 +653,14 @@ def test_backends_that_run_refuses(config: SaveConfig) -> None:
     assert "--device 99: " in complaint(*base, "--device", "99")
 
 
+def test_every_variant_of_a_gpu_is_counted() -> None:
+    """configs/counted.json, which the table of declared and counted bytes is made of."""
+    planned = drive("run", "--config", ROOT / "configs" / "counted.json", "--dry-run").stdout
+    listed = json.loads(drive("list", "--json").stdout)
+    on_gpus = {entry["id"] for entry in listed if {"cuda", "emu"} & {*entry["backends"]}}
+    assert {line.split()[0] for line in planned.splitlines()} >= on_gpus
+
+
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
 def test_what_a_plan_leaves_out_is_told_first() -> None:
     quick_json = ROOT / "configs" / "quick.json"

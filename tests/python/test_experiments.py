@@ -37,7 +37,10 @@ from reduce_bench_report.measures import MEASURES, TIME_NS
 
 ROOT = Path(__file__).parents[2]
 PAPERS = sorted(path.relative_to(ROOT) for path in (ROOT / "configs" / "papers").glob("*.json"))
-CONFIGS = [*PAPERS, *(Path("configs") / f"{name}.json" for name in ("keyed", "harris-why"))]
+CONFIGS = [
+    *PAPERS,
+    *(Path("configs") / f"{name}.json" for name in ("keyed", "harris-why", "counted", "energy")),
+]
 BUCKETS = [16, 64, 256]
 
 Ask = Callable[..., Experiment]
@@ -416,6 +419,41 @@ def test_the_ceiling_of_speed_ups_is_that_of_the_input_read_alone(
     without_base = run([made for made in points if made["variant"] != "a/x"], "other.json")
     (axes,) = plots.draw(shown(experiment, without_base)).axes
     assert [line for line in axes.lines if line.get_gid() == "ceiling"] == []
+
+
+def test_a_plane_has_a_marker_for_each_variant_below_its_roofs(everything: Results) -> None:
+    made = evaluate.evaluate(EXPERIMENTS["roofline"], [everything], published.load_all())
+    assert isinstance(made, Evaluation)
+    assert made.roofs is not None
+    assert made.roofs.bytes_per_ns == made_up.CEILING_GB_PER_S
+    (axes,) = plots.draw(made).axes
+    (panel,) = made.panels
+    markers = {line.get_label(): line for line in axes.lines if line.get_gid() != "roofs"}
+    assert {*markers} == {x.split("/")[0] for x in panel.xs}
+    assert sum(len(line.get_xdata()) for line in markers.values()) == len(panel.xs)
+    # made-up counts are all n, and a point of 1000 ns has n / 1000 instructions in a ns
+    assert set(markers["harris"].get_xdata()) == {0.5}
+    assert set(markers["harris"].get_ydata()) == {67108864 / 1000}
+    (roof,) = (line for line in axes.lines if line.get_gid() == "roofs")
+    low, crossing, high = zip(roof.get_xdata(), roof.get_ydata(), strict=True)
+    assert low[1] == pytest.approx(low[0] * made.roofs.bytes_per_ns)
+    assert crossing[1] == high[1] == made.roofs.instructions_per_ns
+
+
+def test_few_variants_of_a_plane_are_named(
+    run: Callable[..., Results], everything: Results
+) -> None:
+    names = ["harris/7", "cub/reduce"]
+    joules = {"joules_per_call": 0.1, "pj_per_byte": 90.0, "calls": 9, "window_ms": 1100.0}
+    points = [
+        point(name, 1 << 28, 1e6 * place, energy=joules | {"unavailable": None})
+        for place, name in enumerate(names, start=1)
+    ]
+    (axes,) = plots.draw(shown(EXPERIMENTS["energy"], run(points))).axes
+    assert [text.get_text() for text in axes.texts] == names
+    without = evaluate.evaluate(EXPERIMENTS["energy"], [everything], published.load_all())
+    assert isinstance(without, Evaluation)
+    assert "the results do not have it" in plots.draw(without).axes[0].texts[0].get_text()
 
 
 def test_reading_has_a_time_and_no_counts(everything: Results) -> None:

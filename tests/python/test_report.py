@@ -181,6 +181,26 @@ def test_a_hover_tells_what_was_counted(tmp_path: Path) -> None:
     assert page.column("record", "counters.bank_conflicts.count") == [0, None]
 
 
+def test_a_variant_has_what_was_counted_of_its_points(tmp_path: Path) -> None:
+    counters = made_up.gpu_counters(
+        1024,
+        instructions_issued=2048,
+        stalled_wait=512,
+        stalled_barrier=0,
+        stalled_long_scoreboard=256,
+        stalled_membar=1,
+        warp_cycles=1024,
+        warp_slot_cycles=4096,
+    )
+    page = made(tmp_path, save(tmp_path, "r.json", [point("a/x", 1024, counters=counters)]))
+    assert "What the GPU counted of a call" in page.text("variants")
+    assert "wait 50%, long scoreboard 25%, membar 0%" in page.text("variants")
+    uncounted = [point("a/x", 1024, counters=None)]
+    assert "What the GPU" not in made(tmp_path, save(tmp_path, "s.json", uncounted)).text(
+        "variants"
+    )
+
+
 def test_fits_of_many_sizes_stand_below_the_charts(tmp_path: Path) -> None:
     points = [point("a/x", 2**bits, 3000 + 2**bits / 1000) for bits in range(10, 28, 3)]
     text = made(tmp_path, save(tmp_path, "r.json", points)).text("charts")
