@@ -345,10 +345,10 @@ def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
     experiment, panel = evaluation.experiment, subplot.panel
     across, upwards = experiment.y
     at = {
-        x: (right[1], up[1], series.points[x].family)
+        x: (first[1], second[1], series.points[x].family)
         for series in subplot.series
         for x in panel.xs
-        if (right := panel.value(series, x, across)) and (up := panel.value(series, x, upwards))
+        if (first := panel.value(series, x, across)) and (second := panel.value(series, x, upwards))
     }
     families = list(dict.fromkeys(family for _, _, family in at.values()))
     for family, look in zip(families, of_lines(families), strict=True):
