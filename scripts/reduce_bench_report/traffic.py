@@ -1,7 +1,7 @@
 """Declared against counted bytes: what a variant says that it must move, and what a GPU moved.
 
-Only cold points whose declared bytes are twice the L2 or more are compared: of less, the L2 may
-keep what the variant writes, and nothing reaches device memory.
+Only cold points of 2^26 inputs or more, whose declared bytes are twice the L2 or more, are compared:
+of less, the L2 keeps what the variant writes, and nothing reaches device memory.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from reduce_bench_report.loader import Point, Results
 
+LEAST_N = 1 << 26
 TOLERANCE = 0.1  # counted bytes that differ by more from the declared ones are marked
 SECTOR_BYTES = 32  # in which L2 is asked for
 DEVICE_READ, DEVICE_WRITTEN = "dram_read_bytes", "dram_written_bytes"
@@ -70,7 +71,9 @@ def _traffic_of(point: Point, run: Results) -> Traffic | None:
     moved, counted, gpu = device_bytes(point), counts(point), run.environment["gpu"]
     if not point.ranked or point.mode != "cold" or moved is None or gpu is None:
         return None
-    if not point.bytes or point.bytes < 2 * gpu["l2_bytes"] or not set(OF_L2) <= counted.keys():
+    if point.n < LEAST_N or not point.bytes or point.bytes < 2 * gpu["l2_bytes"]:
+        return None
+    if not set(OF_L2) <= counted.keys():
         return None
     return Traffic(
         point,

@@ -9,8 +9,8 @@
 //   price: global memory for each thread, and writes to it that are not coalesced.
 // Launch: as many blocks of B threads as are resident, B * m * b bits of shared memory; then a
 //   block for each bin.
-// Traffic: n labels read, m counts per thread written and read again, m counts written; not
-//   counted: the overflows.
+// Traffic: n labels read, m counts per thread cleared, read and written, and read again; m counts
+//   written; not counted: the overflows.
 // Preconditions: B * m * b bits fit into a block's shared memory.
 // Deviations: neither b nor B is known to us: b is 8, 4, 2 or 1, so that whole counters fill a
 //   word; auto takes the largest that fits. Threads' words are interleaved in shared memory, one
@@ -101,7 +101,8 @@ Variant variant() {
         return std::to_string(needed) + " bytes of shared memory are needed, a block has " +
                std::to_string(limit);
       },
-      .traffic = [](const Problem& p) { return traffic_of_partials(p, threads_of(p) * p.buckets); },
+      .traffic =
+          [](const Problem& p) { return traffic_of_partials(p, 2 * threads_of(p) * p.buckets); },
       .workspace =
           [](const Problem& p) {
             return Workspace{.device_bytes = threads_of(p) * p.buckets * sizeof(Count)};

@@ -9,8 +9,9 @@
 //   collide, and operators need not commute.
 // Fixes: the global sort's traffic; the bucket sets of eilers/shared-thread in shared memory.
 // Launch: a fill of the sets; ceil(n / (threads * items)) blocks; then a block for each bucket.
-// Traffic: n labels and n values read; a set of m per block written twice and read; m results
-//   written.
+// Traffic: n labels and n values read; a set of m per block filled and read, and in it as many
+//   totals written as the block has labels; m results written. A total that lies alone costs a
+//   sector of 32 bytes: with m = 2^16 and n = 2^26 an H200 moves 1.3 times these bytes.
 // Preconditions: m elements of workspace per block. Order-preserving with transpose=on.
 // Deviations: the third phase of the listing adds on the wrong side and clears with 0 instead of
 //   the neutral element, and results that no label of a block names are never initialised. The sort
@@ -19,6 +20,9 @@
 //   up with neutral elements. A kernel in order of the blocks replaces Modern GPU's segmented
 //   reduction, whose fold of a single segment is not ordered. transpose=off fetches as the listing
 //   does, which mixes the order: commutative operators alone.
+
+#include <algorithm>
+#include <string>
 
 #include "kernels/shared/block_radix_sort.hpp"
 #include "kernels/shared/combine_sets.hpp"
@@ -140,8 +144,11 @@ Variant variant() {
       },
       .traffic =
           [](const Problem& p) {
-            return Traffic{.read_bytes = p.input_bytes() + sets_bytes(p),
-                           .written_bytes = 2 * sets_bytes(p) + p.arrays().output_bytes()};
+            // A block has no more labels than inputs, and no more than buckets.
+            const std::size_t totals_bytes = std::min(sets_bytes(p), p.n * p.element_bytes());
+            return Traffic{
+                .read_bytes = p.input_bytes() + sets_bytes(p),
+                .written_bytes = sets_bytes(p) + totals_bytes + p.arrays().output_bytes()};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = sets_bytes(p)}; },
       .enqueue = instantiate_for<EilersSortShared, BasicAndOrderedOps, std::int32_t, std::int64_t,

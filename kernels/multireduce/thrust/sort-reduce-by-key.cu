@@ -8,7 +8,8 @@
 // Launch: the library's kernels: two copies, a radix sort by all 32 bits of the labels, the
 //   reduction, a fill of the m results, the scatter.
 // Traffic: n labels and n values read, m results written; not counted: the copies, each sorting
-//   pass and the reduction, which read or write labels and values again.
+//   pass and the reduction, which read or write labels and values again. With m = 256 and n = 2^26
+//   an H200 moves 12 times the first three.
 // Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
 //   commute.
 // Deviations: the library sorts in place and the inputs are not to be changed, hence the copies.

@@ -12,6 +12,8 @@
 //   both written once. scanned=values: pairs read and values written; labels and values read twice
 //   and n scanned values written; pairs and scanned values read, n results written. scanned=pairs:
 //   labels and pairs read twice and n scanned pairs written; those read, n results written.
+//   Elements that are scattered cost a sector of 32 bytes: with m = 64 and n = 2^26 an H200 moves
+//   1.5 times these bytes.
 // Preconditions: n < 2^32. Order-preserving.
 // Deviations: the listing's flags mark the ends of segments, where a scan needs their beginnings,
 //   and the last one is cleared. Flags are not stored: the scan compares labels, as Thrust's

@@ -8,6 +8,8 @@
 //   and ceil(m / 256) more.
 // Traffic: winner=any: n labels and n values read, min(n, m) results written. winner=last: n labels
 //   read, m positions written, updated and read, min(n, m) values read and as many results written.
+//   Beyond the caches each random result costs a sector of 32 bytes, read and written: with m =
+//   2^24 and n = 2^26 an H200 moves 5.9 times these bytes.
 // Preconditions: n < 2^32.
 // Deviations: winner=any is as published. winner=last is the PRIORITY PRAM that the thesis
 //   mentions: the largest position of each label is found atomically, and its value then fetched.

