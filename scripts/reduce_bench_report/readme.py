@@ -56,6 +56,9 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "reduce-share": SUM,
     "multireduce-time": (),
     "multiscan-time": (),
+    "harris-why": (),
+    "roofline": (),
+    "energy": (),
 }
 CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
@@ -587,6 +590,7 @@ BLOCKS: Mapping[str, Block] = {
     "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
     "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
     "counted": Block(COUNTED, _of_gpu(counted_block)),
+    "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
     "provenance": Block(RESULTS, _provenance),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
 }
