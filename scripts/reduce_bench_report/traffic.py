@@ -1,7 +1,7 @@
 """Declared against counted bytes: what a variant says that it must move, and what a GPU moved.
 
-Only cold points of 2^26 inputs or more, whose declared bytes are twice the L2 or more, are compared:
-of less, the L2 keeps what the variant writes, and nothing reaches device memory.
+Only cold points of 2^26 inputs or more, whose declared bytes are twice the L2 or more, are
+compared: of less, the L2 keeps what the variant writes, and nothing reaches device memory.
 """
 
 from collections.abc import Iterable, Mapping

@@ -12,13 +12,11 @@
 namespace reduce_bench {
 
 enum class Resource { kMemory, kL2, kL1, kIssue, kArithmetic, kLatency, kLaunch };
-inline constexpr std::array kResourceNames{std::string_view{"device memory"},
-                                           std::string_view{"L2"},
-                                           std::string_view{"L1/shared memory"},
-                                           std::string_view{"instruction issue"},
-                                           std::string_view{"an arithmetic unit"},
-                                           std::string_view{"latency"},
-                                           std::string_view{"the launch"}};
+inline constexpr std::array kResourceNames{
+    std::string_view{"device memory"},      std::string_view{"L2"},
+    std::string_view{"L1/shared memory"},   std::string_view{"instruction issue"},
+    std::string_view{"an arithmetic unit"}, std::string_view{"latency"},
+    std::string_view{"the launch"}};
 constexpr std::string_view name_of(Resource r) {
   return kResourceNames[static_cast<std::size_t>(r)];
 }
