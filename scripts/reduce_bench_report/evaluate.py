@@ -96,13 +96,12 @@ class Panel:
 
     @property
     def has_value(self) -> bool:
-        """Whether anything was measured of what it shows; of a plane, what lies upwards."""
-        shown = self.experiment.y[1 if self.experiment.plane else 0 :]
+        """Whether anything was measured of what it shows."""
         return any(
             self.value(series, x, measure)
             for series in self.series
             for x in self.xs
-            for measure in shown
+            for measure in self.experiment.y
         )
 
     @property
@@ -337,8 +336,7 @@ def evaluate(
         panels = [panel for panel in panels if not panel.is_mostly_missing]
         if not panels:
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
-    needs_values = experiment.kind == "table" or experiment.plane
-    if needs_values and not any(panel.has_value for panel in panels):
+    if experiment.kind == "table" and not any(panel.has_value for panel in panels):
         todo = f"; {', '.join(missing)}: run {experiment.config}" if missing else ""
         return Absence(experiment, _why_no_value(experiment, points) + todo)
     return Evaluation(

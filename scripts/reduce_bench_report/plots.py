@@ -39,6 +39,7 @@ from reduce_bench_report.identity import x_text
 from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.simulation import MODELS
 from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, of_lines, outcome_marker
+from reduce_bench_report.styles import Style as Look
 from reduce_bench_report.texts import time_text
 
 SINGLE_IN = 3.4
@@ -55,7 +56,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 MOST_LINES = 7  # of a subplot
-MOST_NAMED = 16  # markers of variants that can be told apart by names beside them
+MOST_NAMED = 16  # variants of a plane that can be told apart
 BAR_IN = 0.2
 BARS_ASIDE_IN = 0.55  # the axis below bars
 CHARACTERS_SIDE_BY_SIDE = 40
@@ -341,7 +342,7 @@ def _draw_bars(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
 
 
 def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
-    """A marker for each variant with both values, alike for a family; few are named beside it."""
+    """A marker for each variant with both values; of many variants, those of a family are alike."""
     experiment, panel = evaluation.experiment, subplot.panel
     across, upwards = experiment.y
     at = {
@@ -350,9 +351,10 @@ def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
         for x in panel.xs
         if (first := panel.value(series, x, across)) and (second := panel.value(series, x, upwards))
     }
-    families = list(dict.fromkeys(family for _, _, family in at.values()))
-    for family, look in zip(families, of_lines(families), strict=True):
-        own = [(right, up) for right, up, of in at.values() if of == family]
+    for name, look in _plane_looks(evaluation.panels).items():
+        own = [(right, up) for x, (right, up, family) in at.items() if name in (x, family)]
+        if not own:
+            continue
         axes.plot(
             [right for right, _ in own],
             [up for _, up in own],
@@ -360,19 +362,8 @@ def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
             color=COLOURS[look.colour],
             marker=MARKERS[look.marker].matplotlib,
             markersize=4,
-            label=family,
+            label=name,
         )
-    if len(at) <= MOST_NAMED:
-        middle = max(right for right, _, _ in at.values()) / 2 if at else 0.0
-        for x, (right, up, _) in at.items():
-            axes.annotate(
-                x,
-                (right, up),
-                (3, 3) if right < middle else (-3, 3),
-                textcoords="offset points",
-                ha="left" if right < middle else "right",
-                fontsize=LEGEND_POINTS,
-            )
     if not at:
         _say_why_empty(axes, subplot, {}, numeric=False)
     for scale, place in ((axes.set_xscale, "x"), (axes.set_yscale, "y")):
@@ -381,13 +372,26 @@ def _draw_plane(axes: Axes, evaluation: Evaluation, subplot: Subplot) -> None:
     if evaluation.roofs and at:
         _draw_roofs(axes, evaluation.roofs, [right for right, _, _ in at.values()])
     if "x" not in experiment.log:
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, 1.08 * axes.dataLim.x1 if at else None)
     if "y" not in experiment.log:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.08 * axes.dataLim.y1 if at else None)
     axes.set_xlabel(_value_label(experiment, across), fontsize=FONT_POINTS)
     axes.set_ylabel(_value_label(experiment, upwards), fontsize=FONT_POINTS)
     if across in TIME_NS:
         axes.xaxis.set_major_formatter(_with_unit(across, lambda value, _: f"{value:g}"))
+
+
+def _plane_looks(panels: Sequence[Panel]) -> dict[str, Look]:
+    """The look of each variant, or where they are many of each family: the same in every panel."""
+    family_of = {
+        x: point.family
+        for panel in panels
+        for series in panel.series
+        for x, point in series.points.items()
+    }
+    few = len(family_of) <= MOST_NAMED
+    names = list(family_of if few else dict.fromkeys(family_of.values()))
+    return dict(zip(names, of_lines([family_of.get(name, name) for name in names]), strict=True))
 
 
 def _draw_roofs(axes: Axes, roofs: Roofs, rights: Sequence[float]) -> None:

@@ -9,6 +9,7 @@ from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.families import contender, fastest_at_the_largest
 from reduce_bench_report.identity import PointIdentity, fact_text
 from reduce_bench_report.loader import Point, Results
+from reduce_bench_report.measures import MEASURES
 
 # what points of one variant and parameters can differ by
 OF_ONE_FORM = ("operation", "backend", "n", "buckets", "type", "op", "labels", "distribution")
@@ -27,6 +28,7 @@ def collect(
             if (asked is None or asked.asks_for(point))
             and all(point.axis_text(key) in values for key, values in experiment.where.items())
             and x_of(experiment, point)
+            and _is_on_plane(experiment, point)
         ]
         own = _in_large_panels(experiment, own)
         if own:
@@ -44,6 +46,13 @@ def collect(
         if len(points) > known:
             used.append(run)
     return list(points.values()), used
+
+
+def _is_on_plane(experiment: Experiment, point: Point) -> bool:
+    """Whether the point can be drawn: on a plane one of a run that did not count has no place."""
+    return not experiment.plane or (
+        point.ranked and all(MEASURES[measure].of(point) for measure in experiment.y)
+    )
 
 
 def _parameter_names(points: Iterable[Point]) -> dict[str, set[str]]:
