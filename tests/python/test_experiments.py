@@ -42,6 +42,13 @@ CONFIGS = [
     *(Path("configs") / f"{name}.json" for name in ("keyed", "harris-why", "counted", "energy")),
 ]
 BUCKETS = [16, 64, 256]
+ENERGY = {
+    "joules_per_call": 0.1,
+    "pj_per_byte": 90.0,
+    "calls": 9,
+    "window_ms": 1100.0,
+    "unavailable": None,
+}
 
 Ask = Callable[..., Experiment]
 Shown = Callable[..., Evaluation]
@@ -167,7 +174,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
         for config in CONFIGS
         for sweep in json.loads((ROOT / config).read_text(encoding="utf-8"))["sweeps"]
     ]
-    points = points_of(*CONFIGS)
+    points = [each | {"energy": ENERGY} for each in points_of(*CONFIGS)]
     document = made_up.results(points) | {"config": {"schema": 1, "sweeps": sweeps}}
     configs = {each.config for each in EXPERIMENTS.values() if each.config and each.simulated}
     made_up.save_simulations(path, [made_up.simulated(p, 3.0, 2.0) for p in points_of(*configs)])
@@ -441,18 +448,17 @@ def test_a_plane_has_a_marker_for_each_variant_below_its_roofs(everything: Resul
 
 
 def test_each_of_few_variants_of_a_plane_has_a_marker_of_its_own(
-    run: Callable[..., Results], everything: Results
+    run: Callable[..., Results],
 ) -> None:
     names = ["harris/7", "cub/reduce"]
-    joules = {"joules_per_call": 0.1, "pj_per_byte": 90.0, "calls": 9, "window_ms": 1100.0}
     points = [
-        point(name, 1 << 28, 1e6 * place, energy=joules | {"unavailable": None})
+        point(name, 1 << 28, 1e6 * place, energy=ENERGY)
         for place, name in enumerate(names, start=1)
     ]
     (axes,) = plots.draw(shown(EXPERIMENTS["energy"], run(points))).axes
     assert [line.get_label() for line in axes.lines] == names
-    reason = absent(EXPERIMENTS["energy"], everything)
-    assert reason.endswith("run configs/energy.json")
+    unmeasured = [each | {"energy": None} for each in points]
+    assert absent(EXPERIMENTS["energy"], run(unmeasured)).endswith("run configs/energy.json")
 
 
 def test_reading_has_a_time_and_no_counts(everything: Results) -> None:
