@@ -311,7 +311,10 @@ class GpuProfiler::CodeWatch {
   }
   CodeWatch(const CodeWatch&) = delete;
   CodeWatch& operator=(const CodeWatch&) = delete;
-  // Stays subscribed as long as the process lives, as the profiler does.
+  ~CodeWatch() {
+    if (auto* const end = cupti().find<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe"))
+      end(subscriber_);
+  }
 
   MachineCode code(const std::function<void()>& work) {
     launched_.clear();
