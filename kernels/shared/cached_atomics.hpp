@@ -93,8 +93,7 @@ void enqueue_cached_atomics(const TypedCall<T>& call) {
   using Policy = CachedAtomicsPolicy;
   enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
   const auto blocks = static_cast<unsigned>(
-      std::min<std::size_t>(std::size_t{Policy::kBlocksPerSm} * call.problem.device.sm_count,
-                            ceil_div(call.n(), Policy::kBlock)));
+      std::min<std::size_t>(call.problem.device.sm_count, ceil_div(call.n(), Policy::kBlock)));
   launch(cached_atomics_kernel<T, Op>,
          {blocks, Policy::kBlock, sizeof(LabelCache<T, Op>), call.stream}, call.values(),
          call.labels(), call.n(), call.results());
