@@ -27,6 +27,7 @@ opencl | header CL/opencl.hpp                           | opencl-clhpp-headers
 opencl | library OpenCL                                 | ocl-icd-opencl-dev
 test   | opencl platform                                | pocl-opencl-icd
 test   | header valijson/validator.hpp                  | libvalijson-dev
+test   | python library                                 | libpython3-dev
 browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
 lint   | program shellcheck                             | shellcheck
@@ -66,6 +67,11 @@ present() {
     opencl)
       # What the loader looks for: a file that names a driver.
       [[ -f ${OCL_ICD_VENDORS:-} ]] || compgen -G "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/*.icd"
+      ;;
+    python)
+      python3 -c "import os, sys, sysconfig
+name = 'libpython%d.%d.so.1.0' % sys.version_info[:2]
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_config_var('LIBDIR'), name)))"
       ;;
     python-with-venv)
       python3 -c "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, ${2#3.}))"

@@ -150,7 +150,7 @@ inline const std::vector<BadConfig> kBadConfigs{
      AXIS(R"("params": {"a": [1], "b": [1], "c": [1]}, "zip": [["a", "b"], ["c", "a"]])"),
      "/sweeps/0/zip/1/1: ", "'a'", "zipped twice", false},
     {"UnknownMode", MEASURED(R"("modes": ["cool"])"), "/measurement/modes/0: ", "found \"cool\"",
-     "expected 'cold', 'hot' or 'graph'"},
+     "expected 'cold', 'hot', 'graph' or 'wall'"},
     {"OpLikeAnother", AXIS(R"("op": ["argmin"])"), "/sweeps/0/op/0: ", "found \"argmin\", expected",
      "'min'"},
     {"TypeLikeAnother", AXIS(R"("type": ["u64"])"), "/sweeps/0/type/0: ", "found \"u64\", expected",

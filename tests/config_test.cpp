@@ -138,7 +138,8 @@ TEST(Config, EveryShippedFileCanBePlanned) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(SOURCE_DIR "/configs")) {
     if (entry.path().extension() != ".json" || entry.path().parent_path().filename() == "schema" ||
         entry.path().parent_path().filename() == "hierarchies" ||
-        entry.path().filename() == "thresholds.json")
+        entry.path().filename() == "thresholds.json" ||
+        entry.path().filename() == "frameworks.json")  // of plug-ins, which are not loaded here
       continue;
     ++count;
     try {

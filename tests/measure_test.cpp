@@ -216,12 +216,15 @@ TEST_F(Measure, MergedRoundsAddUp) {
 
 // ---- batches ----------------------------------------------------------------------------------
 
-TEST_F(Measure, ColdNeverBatches) {
+TEST_F(Measure, ColdAndWallNeverBatch) {
   device.script = [](std::size_t) { return Sample{.ns = 1}; };
-  run(Mode::kCold);
-  for (const auto& [mode, batch] : device.taken) {
-    EXPECT_EQ(mode, Mode::kCold);
-    EXPECT_EQ(batch, 1u);
+  for (const Mode asked : {Mode::kCold, Mode::kWall}) {
+    device.taken.clear();
+    run(asked);
+    for (const auto& [mode, batch] : device.taken) {
+      EXPECT_EQ(mode, asked);
+      EXPECT_EQ(batch, 1u);
+    }
   }
 }
 

@@ -18,7 +18,7 @@ from reduce_bench_report.identity import natural
 from reduce_bench_report.loader import Point
 from reduce_bench_report.points import PARAM
 
-MODES = ("cold", "hot", "graph")
+MODES = ("cold", "hot", "graph", "wall")
 # what the user chooses before the axis, in this order
 DIMENSIONS = ("operation", "backend", "type", "op", "distribution", "labels")
 

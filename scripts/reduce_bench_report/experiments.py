@@ -102,6 +102,7 @@ RANDOM = {"labels": "uniform"}
 DEGENERATE = {"labels": "degenerate"}
 CPU_LOOP = {"variant": "cpu/sequential"}
 JRADI = {"variant": "jradi/unrolled"}
+FRAMEWORKS = "configs/frameworks.json"
 BY_FACTOR = {"catanzaro/two-stage": "1"}  # the publication's F = 1
 JRADI_T2 = Published(
     "jradi-T2",
@@ -165,8 +166,12 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
     )
 
 
+def _of(operation: str, type: str, op: str) -> dict[str, Sequence[str]]:
+    return {"operation": [operation], "type": [type], "op": [op]}
+
+
 def _i32(operation: str, op: str) -> dict[str, Sequence[str]]:
-    return {"operation": [operation], "type": ["i32"], "op": [op]}
+    return _of(operation, "i32", op)
 
 
 def _keyed(
@@ -254,6 +259,41 @@ ALL: Sequence[Experiment] = (
         y=("ms", "joules_per_call"),
         panels=("type",),
         plane=True,
+    ),
+    Experiment(
+        "frameworks-time",
+        "What a user of Python pays for a sum",
+        "Time on the device, and until the host knows that a call is over",
+        FRAMEWORKS,
+        kind="figure",
+        x="n",
+        y=("us", "wall_us"),
+        where=_of("reduce", "f32", "sum"),
+        log="xy",
+    ),
+    Experiment(
+        "frameworks-multireduce",
+        "What a user of Python pays for sums of labelled values",
+        "Time on the device, and until the host knows that a call is over",
+        FRAMEWORKS,
+        kind="figure",
+        x="buckets",
+        y=("us", "wall_us"),
+        where=_of("multireduce", "f32", "sum"),
+        panels=("n",),
+        log="xy",
+    ),
+    Experiment(
+        "frameworks-histogram",
+        "What a user of Python pays for counts of labels",
+        "Time on the device, and until the host knows that a call is over",
+        FRAMEWORKS,
+        kind="figure",
+        x="buckets",
+        y=("us", "wall_us"),
+        where=_of("histogram", "u32", "none"),
+        panels=("n",),
+        log="xy",
     ),
     Experiment(
         "jradi-T1",

@@ -45,6 +45,19 @@ def _time(unit_ns: float) -> Callable[[Point], Quartiles | None]:
     return of
 
 
+def _wall(point: Point) -> Quartiles | None:
+    """In µs, by the host's clock."""
+    wall = point.timing.get("wall")
+    if wall is None:
+        return None
+    low, middle, high = (wall[name] / 1e3 for name in ("p25_ns", "median_ns", "p75_ns"))
+    return low, middle, high
+
+
+def _not_on_the_wall(point: Point) -> str | None:
+    return None if "wall" in point.timing else "the run did not time it in the mode wall"
+
+
 def _per_input(point: Point) -> Quartiles | None:
     return _time(point.n)(point) if point.n else None
 
@@ -158,6 +171,7 @@ MEASURES = {
     "ns": _scaled_time("ns"),
     "us": _scaled_time("µs"),
     "ms": _scaled_time("ms"),
+    "wall_us": Measure("median wall time of a call", "µs", _wall, _not_on_the_wall, timed=False),
     "ns_per_input": _recorded("ns_per_item", _per_input),
     "gb_per_s": _recorded("gb_per_s", _inverse("gb_per_s")),
     "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),

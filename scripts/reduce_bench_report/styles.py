@@ -120,6 +120,12 @@ FAMILIES = {
     "report7": (7, 7),
     "amp": (8, 6),
     "epita": (10, 8),
+    "torch": (2, 7),
+    "cupy": (3, 8),
+    "jax": (6, 1),
+    "triton": (7, 2),
+    "numba": (9, 5),
+    "numpy": (10, 1),
 }
 
 

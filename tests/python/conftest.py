@@ -1,12 +1,15 @@
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import made_up
 import pytest
 from reduce_bench_report.loader import Results, load
 
 Loaded = Callable[..., Results]
+SaveConfig = Callable[..., Path]
 
 
 def pytest_configure() -> None:
@@ -30,3 +33,17 @@ def loaded(tmp_path: Path) -> Loaded:
         return load(made_up.write(made_up.results(points, gpu=gpu), tmp_path / "made-up.json"))
 
     return load_points
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> SaveConfig:
+    """Saves a configuration of one quick sweep on the CPU."""
+
+    def save(*variants: str, **axes: Any) -> Path:
+        sweep = {"variants": list(variants), "n": [1000, 70000], "backends": ["cpu"]} | axes
+        sweep["measurement"] = {"max_time_ms": 1, "modes": ["hot"]} | axes.get("measurement", {})
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps({"schema": 1, "sweeps": [sweep]}), encoding="utf-8")
+        return path
+
+    return save

@@ -5,9 +5,9 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from conftest import SaveConfig
 from reduce_bench_report.loader import load
 from test_driver import BINARY, GOOD, INCOMPLETE, ROOT, USAGE, Json, complaint, drive
 
@@ -24,7 +24,6 @@ pytestmark = [
 ]
 
 Build = Callable[..., Path]
-SaveConfig = Callable[..., Path]
 
 
 def compiled(source: Path, output: Path, **macros: str) -> Path:
@@ -48,18 +47,6 @@ def faulty(tmp_path: Path) -> Build:
         return compiled(PLUGINS / "faulty.c", tmp_path / "faulty.so", **macros)
 
     return build
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> SaveConfig:
-    def save(*variants: str, **axes: Any) -> Path:
-        sweep = {"variants": list(variants), "n": [1000, 70000], "backends": ["cpu"]} | axes
-        sweep["measurement"] = {"max_time_ms": 1, "modes": ["hot"]} | axes.get("measurement", {})
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps({"schema": 1, "sweeps": [sweep]}), encoding="utf-8")
-        return path
-
-    return save
 
 
 def run(config: Path, *plugins: Path) -> tuple[subprocess.CompletedProcess[str], list[Json]]:

@@ -22,7 +22,8 @@ inline void add_device(CLI::App& command, std::optional<int>& device) {
 inline void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
   command
       .add_option("--plugin", files,
-                  "A shared library whose variants stand beside the catalog's; may be repeated")
+                  "A shared library or a file of Python whose variants stand beside the catalog's; may be "
+                  "repeated")
       ->allow_extra_args(false);
 }
 

@@ -250,7 +250,14 @@ class CudaDevice final : public Device {
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
     try {
-      return queue_sample(mode, work, batch);
+      if (work.before_sample) work.before_sample();
+      Sample result;
+      lost_on_error([&] {
+        result.ns = mode == Mode::kWall ? wall_ns(work) : queued_ns(mode, work, batch);
+        result.sm_clock_mhz = mapped()->sm_clock_mhz;
+      });
+      if (work.after_sample) work.after_sample();
+      return result;
     } catch (...) {
       // Lets the blocking kernel end: what was queued behind it must not wait for ever.
       std::atomic_ref<unsigned>(mapped()->flag).store(blocks_, std::memory_order_seq_cst);
@@ -402,40 +409,52 @@ class CudaDevice final : public Device {
     return written;
   }
 
-  Sample queue_sample(Mode mode, const Work& work, unsigned batch) {
-    Sample result;
-    if (work.before_sample) work.before_sample();
-    lost_on_error([&] {
-      if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
-      if (mode == Mode::kCold) flush_l2();
-      unsigned awaited = 0;
-      if (!work.synchronous) {
-        awaited = ++blocks_;
-        block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, awaited);
-        check(cudaGetLastError(), "blocking kernel");
-      } else {
-        check(cudaStreamSynchronize(stream_), "waiting before a synchronous call");
-      }
-      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
-      if (mode == Mode::kGraph) {
-        check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch");
-      } else {
-        for (unsigned i = 0; i < batch; ++i) work.enqueue();
-      }
-      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
-      sm_clock_kernel<<<1, 1, 0, stream_>>>(&mapped()->sm_clock_mhz);
-      check(cudaGetLastError(), "SM clock kernel");
-      if (!work.synchronous)
-        std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
-      check(cudaStreamSynchronize(stream_), "waiting for a sample");
-      float ms = 0;
-      check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
-      // An event pair around nothing can read zero; a time of zero is no time.
-      result.ns = std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
-      result.sm_clock_mhz = mapped()->sm_clock_mhz;
-    });
-    if (work.after_sample) work.after_sample();
-    return result;
+  /// By events around calls that are queued before the first begins.
+  double queued_ns(Mode mode, const Work& work, unsigned batch) {
+    if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
+    if (mode == Mode::kCold) flush_l2();
+    unsigned awaited = 0;
+    if (!work.synchronous) {
+      awaited = ++blocks_;
+      block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, awaited);
+      check(cudaGetLastError(), "blocking kernel");
+    } else {
+      check(cudaStreamSynchronize(stream_), "waiting before a synchronous call");
+    }
+    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    if (mode == Mode::kGraph) {
+      check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch");
+    } else {
+      for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    }
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    queue_sm_clock();
+    if (!work.synchronous)
+      std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
+    check(cudaStreamSynchronize(stream_), "waiting for a sample");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    // An event pair around nothing can read zero; a time of zero is no time.
+    return std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
+  }
+
+  /// By the host's clock, until the work of a call is done that found the device idle.
+  double wall_ns(const Work& work) {
+    using Clock = std::chrono::steady_clock;
+    flush_l2();
+    check(cudaStreamSynchronize(stream_), "waiting before a call");
+    const auto begun = Clock::now();
+    work.enqueue();
+    check(cudaStreamSynchronize(stream_), "waiting for a call");
+    const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
+    queue_sm_clock();
+    check(cudaStreamSynchronize(stream_), "waiting for the SM clock");
+    return ns;
+  }
+
+  void queue_sm_clock() {
+    sm_clock_kernel<<<1, 1, 0, stream_>>>(&mapped()->sm_clock_mhz);
+    check(cudaGetLastError(), "SM clock kernel");
   }
 
   void capture(const Work& work, unsigned batch) {

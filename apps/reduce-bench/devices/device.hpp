@@ -90,10 +90,11 @@ class Device {
   /// Waits for the stream. Throws DeviceLost where a kernel failed.
   virtual void synchronize() = 0;
 
-  /// Whether work can be timed in the mode. Graphs are CUDA's, and never of synchronous work.
+  /// Whether work can be timed in the mode. Graphs are CUDA's, and never of synchronous work. OpenCL
+  /// has no wall time: its queues have clocks of their own.
   virtual bool has_mode(Mode mode, const Work& work) const = 0;
-  /// Times `batch` calls together: in the cold mode caches are flushed before the first alone, so
-  /// there the batch is 1.
+  /// Times `batch` calls together: in the modes cold and wall caches are flushed before the first
+  /// alone, so there the batch is 1.
   virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
   /// What the hardware counts of a call, in the state of the caches that a sample of the mode begins
   /// with. It may take several calls, before each of which `restore` puts the outputs back. Empty

@@ -160,7 +160,7 @@ class CpuDevice final : public HostDevice {
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
     if (work.before_sample) work.before_sample();
-    if (mode == Mode::kCold) flush_caches();
+    if (mode != Mode::kHot) flush_caches();
     if (work.before_sample) clock_check_.begin();
     const auto start = Clock::now();
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
@@ -182,7 +182,7 @@ class CpuDevice final : public HostDevice {
                              const std::function<void()>& restore) override {
     const auto prepare = [&] {
       restore();
-      if (mode == Mode::kCold) flush_caches();
+      if (mode != Mode::kHot) flush_caches();
       else work.enqueue();
     };
     return count_events(miss_events(), prepare, work.enqueue);

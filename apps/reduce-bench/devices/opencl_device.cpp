@@ -239,7 +239,9 @@ class OpenclDevice final : public Device {
   Stream stream() override { return {.handle = &queue_, .log = nullptr}; }
   void synchronize() override { queue_.finish(); }
 
-  bool has_mode(Mode mode, const Work&) const override { return mode != Mode::kGraph; }
+  bool has_mode(Mode mode, const Work&) const override {
+    return mode == Mode::kCold || mode == Mode::kHot;
+  }
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
     if (mode == Mode::kCold) flush_caches();

@@ -14,6 +14,7 @@
 #include "common/inputs.hpp"
 #include "common/text.hpp"
 #include "plugins/limits.hpp"
+#include "plugins/load_python.hpp"
 #include "plugins/slots.hpp"
 
 namespace reduce_bench {
@@ -95,10 +96,10 @@ class Reader {
 
   DeclaredPlugin read() {
     if (plugin_.interface != REDUCE_BENCH_PLUGIN_INTERFACE)
-      fail(
-          fmt::format("it is built for version {} of the interface, this program has {}; build it "
-                      "with this program's reduce_bench_plugin.h",
-                      plugin_.interface, REDUCE_BENCH_PLUGIN_INTERFACE));
+      fail(fmt::format(
+          "it is built for version {} of the interface, this program has {}; adapt it to "
+          "that of this program",
+          plugin_.interface, REDUCE_BENCH_PLUGIN_INTERFACE));
     where_ = "reduce_bench_plugin";
     DeclaredPlugin plugin{.file = {.path = path_,
                                    .name = printable(std::filesystem::path(path_).filename()),
@@ -232,17 +233,8 @@ class Reader {
   const struct reduce_bench_plugin& plugin_;
 };
 
-}  // namespace
-
-DeclaredPlugin load_plugin(const std::string& path) {
-  const auto fail = [&](const std::string& fault) { throw UsageError(plugin_fault(path, fault)); };
-  std::error_code error;
-  const auto there = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(there))
-    fail("there is no such file; name a shared library that a compiler made with -shared");
-  if (!std::filesystem::is_regular_file(there))
-    fail("it is not a regular file; name a shared library that a compiler made with -shared");
-  const std::string checksum = file_checksum(path);
+/// The plug-in of a shared library.
+const struct reduce_bench_plugin& load_library(const std::string& path) {
   // By its whole path, for a name without a folder is looked for elsewhere. With all symbols now, for
   // one that is missing ends a process when it is called.
   void* const library = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -250,18 +242,43 @@ DeclaredPlugin load_plugin(const std::string& path) {
     // The message begins with the path.
     std::string why = ::dlerror();
     if (const auto named = why.find(": "); named != std::string::npos) why.erase(0, named + 2);
-    fail(
-        fmt::format("it does not load: {}; build it as a shared library of this machine with all "
-                    "that it needs",
-                    why));
+    throw std::runtime_error(fmt::format(
+        "it does not load: {}; build it as a shared library of this machine with all that it needs",
+        why));
   }
   const void* const symbol = ::dlsym(library, "reduce_bench_plugin");
   if (symbol == nullptr)
-    fail("it has no symbol 'reduce_bench_plugin'; define it as reduce_bench_plugin.h declares it");
-  const auto& plugin = *static_cast<const struct reduce_bench_plugin*>(symbol);
-  DeclaredPlugin declared = Reader(path, plugin).read();
+    throw std::runtime_error(
+        "it has no symbol 'reduce_bench_plugin'; define it as reduce_bench_plugin.h declares it");
+  return *static_cast<const struct reduce_bench_plugin*>(symbol);
+}
+
+void check_is_file(const std::string& path) {
+  constexpr const char* kAdvice =
+      "name a shared library that a compiler made with -shared, or a file of Python (.py)";
+  std::error_code error;
+  const auto there = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(there))
+    throw std::runtime_error(fmt::format("there is no such file; {}", kAdvice));
+  if (!std::filesystem::is_regular_file(there))
+    throw std::runtime_error(fmt::format("it is not a regular file; {}", kAdvice));
+}
+
+}  // namespace
+
+DeclaredPlugin load_plugin(const std::string& path) {
+  std::string checksum;
+  const struct reduce_bench_plugin* plugin = nullptr;
+  try {
+    check_is_file(path);
+    checksum = file_checksum(path);
+    plugin = is_python(path) ? &load_python(path) : &load_library(path);
+  } catch (const std::runtime_error& fault) {
+    throw UsageError(plugin_fault(path, fault.what()));
+  }
+  DeclaredPlugin declared = Reader(path, *plugin).read();
   declared.file.checksum = checksum;
-  add_to_catalog(declared, plugin.variants);
+  add_to_catalog(declared, plugin->variants);
   return declared;
 }
 

@@ -38,7 +38,7 @@ constexpr unsigned kLaunchQueue = 512;  // half of what a CUDA stream queues bef
 constexpr unsigned kCheckEvery = 5;     // samples between looks at the interval
 
 unsigned batch_size(Device& device, Mode mode, const Work& work) {
-  if (mode == Mode::kCold) return 1;
+  if (mode == Mode::kCold || mode == Mode::kWall) return 1;
   const unsigned most = std::max(1u, kLaunchQueue / std::max(1u, work.kernels));
   const double ns = device.sample(Mode::kHot, work, std::min(4u, most)).ns;
   const double batch_ns = work.before_sample ? device.least_sample_ns() : kBatchNs;

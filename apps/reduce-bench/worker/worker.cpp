@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "common/error.hpp"
+#include "plugins/load_python.hpp"
 #include "worker/channel.hpp"
 #include "worker/interrupt.hpp"
 #include "worker/system_failure.hpp"
@@ -27,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStartLimitS = 120;  // creating a context on a machine of many GPUs takes seconds
 constexpr double kLoadLimitS = 20;    // of a plug-in, without a context
+constexpr double kPythonLoadLimitS = 120;  // likewise: a framework may be gigabytes on a slow disk
 constexpr int kStartAttempts = 3;
 /// What a variant may print in one point before it counts as flooding.
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
@@ -208,14 +210,15 @@ DeclaredPlugin ask_plugin(const std::string& path) {
   Worker worker(Backend::kEmu, 0, "/proc/self/exe", &file);
   worker.start();
   Json answer;
-  const auto wait = worker.wait_for_answer(answer, kLoadLimitS, 1);
+  const double limit_s = is_python(path) ? kPythonLoadLimitS : kLoadLimitS;
+  const auto wait = worker.wait_for_answer(answer, limit_s, 1);
   if (wait == Worker::Wait::kAnswered && answer.contains("plugin"))
     return plugin_from_wire(answer["plugin"]);
   if (wait == Worker::Wait::kAnswered)
     throw UsageError(answer.at("unavailable").get<std::string>());
   throw UsageError(plugin_fault(
       path, fmt::format("it cannot be loaded: the process that did so {}; mend what it does then",
-                        worker.ending(wait, kLoadLimitS))));
+                        worker.ending(wait, limit_s))));
 }
 
 const DeviceTraits& Worker::traits() {

@@ -1,0 +1,91 @@
+"""JAX's functions, compiled. It has none that scans the values of each label.
+
+JAX cannot be told the stream, and returns arrays of its own: calls wait for the result, which is
+then copied to the output, so all are synchronous.
+"""
+
+import os
+
+from reduce_bench_plugin import Call, Plugin, Problem
+
+reduce_bench_plugin = plugin = Plugin(interface=1, version="1.0", packages=["jax"])
+
+WAITS = "The call waits for the result, which is copied to the output."
+
+
+def compiled(call: Call, make):
+    """`make` gets jax and jax.numpy, and gives the function of values or labels, or of both."""
+    # Else it takes three quarters of the GPU's memory.
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    arguments = [
+        jax.dlpack.from_dlpack(array) for array in (call.values, call.labels) if array is not None
+    ]
+    function = jax.jit(make(jax, jnp))
+
+    def run():
+        result = function(*arguments).block_until_ready()
+        call.results.copy_from(result.unsafe_buffer_pointer(), call.stream)
+
+    return run
+
+
+def refuse_nothing(problem: Problem) -> str | None:
+    if problem.op == "max" and problem.n == 0:
+        return "jax.numpy.max refuses an array without elements"
+    return None
+
+
+@plugin.variant(
+    "jax/reduce",
+    title="jax.numpy.sum, jax.numpy.max",
+    operation="reduce",
+    backend="cuda",
+    types=["f32", "f64"],
+    ops=["sum", "max"],
+    synchronous=True,
+    description=WAITS,
+    refuse=refuse_nothing,
+)
+def reduce(call: Call):
+    return compiled(call, lambda jax, jnp: {"sum": jnp.sum, "max": jnp.max}[call.problem.op])
+
+
+@plugin.variant(
+    "jax/bincount",
+    title="jax.numpy.bincount",
+    operation="histogram",
+    backend="cuda",
+    types=["u8", "u32"],
+    synchronous=True,
+    description=f"{WAITS} Its m counts are made 32 bits wide.",
+)
+def bincount(call: Call):
+    m = call.problem.buckets
+    return compiled(
+        call,
+        lambda jax, jnp: lambda labels: jnp.bincount(labels, length=m).astype(jnp.uint32),
+    )
+
+
+@plugin.variant(
+    "jax/segment-reduce",
+    title="jax.ops.segment_sum, jax.ops.segment_max",
+    operation="multireduce",
+    backend="cuda",
+    types=["i32", "f32", "f64"],
+    ops=["sum", "max"],
+    synchronous=True,
+    description=WAITS,
+)
+def segment_reduce(call: Call):
+    m = call.problem.buckets
+
+    def make(jax, jnp):
+        function = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[call.problem.op]
+        return lambda values, labels: function(values, labels, num_segments=m)
+
+    return compiled(call, make)
