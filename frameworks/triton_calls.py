@@ -24,9 +24,7 @@ def tensors(call: Call):
     def tensor(array):
         if array is None:
             return None
-        return torch.as_tensor(
-            array.as_type("i32") if array.type == "u32" else array, device="cuda"
-        )
+        return torch.from_dlpack(array.as_type("i32") if array.type == "u32" else array)
 
     return tensor(call.values), tensor(call.labels), tensor(call.results)
 

@@ -114,7 +114,7 @@ def test_parameters_reach_the_function(write: Write, config: SaveConfig) -> None
     ended, records = run(config("mine/*", params={"block": [1, 2]}), plugin)
     assert ended.returncode == INCOMPLETE
     assert [each["status"] for each in records] == ["failed", "ok"] * 2
-    assert "AssertionError (line 15)" in records[0]["reason"]
+    assert "AssertionError (line 14)" in records[0]["reason"]
 
 
 def test_arrays_are_taken_by_dlpack(write: Write, config: SaveConfig) -> None:
@@ -180,14 +180,17 @@ def test_one_sentence_says_why_it_is_refused(name: str, write: Write) -> None:
 def test_a_python_that_does_not_run(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDUCE_BENCH_PYTHON", "/no/such/python3")
     said = complaint("list", "--plugin", write())
-    assert "'/no/such/python3' does not run; name a Python 3.10" in said
+    assert "'/no/such/python3' does not run; let REDUCE_BENCH_PYTHON name a" in said
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ('"libraries": ["/no/such.so"]', "has no shared library that loads (/no/such.so: cannot"),
-        ('"new_enough": False, "version": "3.9"', "has version 3.9; name a Python 3.10 or newer"),
+        (
+            '"new_enough": False, "version": "3.9"',
+            "has version 3.9; let REDUCE_BENCH_PYTHON name a Python 3.10",
+        ),
     ],
 )
 def test_a_python_that_is_of_no_use(
@@ -210,12 +213,17 @@ def test_a_python_that_is_of_no_use(
 
 LINE = "results[0] = values"
 FAULTS: dict[str, tuple[str, str, str, str]] = {
-    "exception": (LINE, "raise ValueError('no luck')", "failed", "ValueError: no luck (line 15)"),
+    "exception": (
+        LINE + ".sum",
+        "raise ValueError('no luck') ; results.sum",
+        "failed",
+        "ValueError: no luck (line 14)",
+    ),
     "exception before": (
         "values, results =",
         "raise ValueError('no luck')\n    values, results =",
         "failed",
-        "ValueError: no luck (line 12)",
+        "ValueError: no luck (line 11)",
     ),
     "crash": (LINE, f"os.abort()\n        {LINE}", "failed", "was killed by SIGABRT"),
     "exit": (LINE, f"raise SystemExit\n        {LINE}", "failed", "SystemExit"),

@@ -16,8 +16,7 @@
 namespace reduce_bench {
 namespace {
 
-constexpr const char* kAdvice =
-    "name a Python 3.10 or newer with the environment variable REDUCE_BENCH_PYTHON";
+constexpr const char* kAdvice = "let REDUCE_BENCH_PYTHON name a Python 3.10 or newer";
 
 /// What the Python of the command line says of itself: where its shared library may lie, its home, and
 /// where it looks for modules. A virtual environment's has a home elsewhere.
@@ -36,7 +35,7 @@ print(json.dumps({
     "path": sys.path,
     "sites": site.getsitepackages() + ([site.getusersitepackages()] if site.ENABLE_USER_SITE else []),
 }))
-')sh";
+' 2>/dev/null)sh";
 
 /// The standard output of a command of the shell; empty where it failed.
 std::string output_of(const char* command) {
@@ -75,7 +74,7 @@ void* load_interpreter(const Json& python) {
   }
   throw std::runtime_error(
       fmt::format("it is Python, and {} has no shared library that loads ({}); install {} (Debian, "
-                  "Ubuntu: package libpython{}), or name another with REDUCE_BENCH_PYTHON",
+                  "Ubuntu: package libpython{}), or let REDUCE_BENCH_PYTHON name another",
                   python["executable"].get<std::string>(), why,
                   python["library"].get<std::string>(), python["version"].get<std::string>()));
 }
