@@ -375,16 +375,18 @@ class _Exported:
             bits=8 * _BYTES[array.type],
             lanes=1,
             shape=ctypes.addressof(self.shape),
-            deleter=ctypes.cast(_release, ctypes.c_void_p),
+            deleter=ctypes.cast(_DELETER, ctypes.c_void_p),
         )
 
 
 _EXPORTED: dict[int, _Exported] = {}
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _release(tensor: int) -> None:
     _EXPORTED.pop(tensor, None)
+
+
+_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
 
 
 # ---- what the driver calls --------------------------------------------------------------------

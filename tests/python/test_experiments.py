@@ -39,7 +39,10 @@ ROOT = Path(__file__).parents[2]
 PAPERS = sorted(path.relative_to(ROOT) for path in (ROOT / "configs" / "papers").glob("*.json"))
 CONFIGS = [
     *PAPERS,
-    *(Path("configs") / f"{name}.json" for name in ("keyed", "harris-why", "counted", "energy")),
+    *(
+        Path("configs") / f"{name}.json"
+        for name in ("keyed", "harris-why", "counted", "energy", "frameworks")
+    ),
 ]
 BUCKETS = [16, 64, 256]
 ENERGY = {
@@ -1217,3 +1220,14 @@ def test_why_a_gpu_counted_nothing_is_told(
     for name in EXPERIMENTS["harris-why"].y[1:]:
         assert MEASURES[name].of(shown_point) is None
         assert MEASURES[name].unavailable(shown_point) == reason
+
+
+def test_the_wall_time_is_that_of_its_mode(tmp_path: Path) -> None:
+    timing = {"cold": made_up.summary(1000), "wall": made_up.summary(20_000)}
+    made = [point("torch/reduce", 1000, timing=timing), point("cub/reduce", 1000)]
+    both, cold = load(made_up.write(made_up.results(made), tmp_path / "r.json")).points
+    assert MEASURES["us"].of(both) == pytest.approx((0.95, 1, 1.1))
+    assert MEASURES["wall_us"].of(both) == pytest.approx((19, 20, 22))
+    assert MEASURES["wall_us"].unavailable(both) is None
+    assert MEASURES["wall_us"].of(cold) is None
+    assert MEASURES["wall_us"].unavailable(cold) == "the run did not time it in the mode wall"

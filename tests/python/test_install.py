@@ -51,7 +51,11 @@ def test_every_configuration_and_schema_and_the_licence_are_installed(prefix: Pa
         files = (path for path in folder.rglob("*") if path.is_file())
         return {path.relative_to(folder): path.read_bytes() for path in files}
 
-    assert contents(prefix / "share" / "reduce-bench" / "configs") == contents(ROOT / "configs")
+    shared = prefix / "share" / "reduce-bench"
+    assert contents(shared / "configs") == contents(ROOT / "configs")
+    assert sorted(each.name for each in (shared / "frameworks").iterdir()) == sorted(
+        each.name for each in (ROOT / "frameworks").glob("*.py")
+    )
     documents = prefix / "share" / "doc" / "reduce-bench"
     assert (documents / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert contents(documents / "docs") == contents(ROOT / "docs")
