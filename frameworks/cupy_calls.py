@@ -1,4 +1,7 @@
-"""CuPy's calls. It has none that scans the values of each label."""
+"""CuPy's calls. It has none that scans the values of each label.
+
+cupy.maximum.at is left out: of f64 it gives maxima rounded to f32 (CuPy 14.2 on an H200).
+"""
 
 from reduce_bench_plugin import Call, Plugin, Problem
 
@@ -63,23 +66,21 @@ def bincount(call: Call):
 
 
 @plugin.variant(
-    "cupy/ufunc-at",
-    title="cupy.add.at, cupy.maximum.at",
+    "cupy/add-at",
+    title="cupy.add.at",
     operation="multireduce",
     backend="cuda",
     types=["i32", "f32", "f64"],
-    ops=["sum", "max"],
-    description="In place, after the output was filled with the neutral element.",
+    ops=["sum"],
+    description="In place, after the output was zeroed.",
 )
-def ufunc_at(call: Call):
+def add_at(call: Call):
     import cupy
 
     values, labels, results = arrays(call)
-    least = -cupy.inf if results.dtype.kind == "f" else cupy.iinfo(results.dtype).min
-    neutral, at = {"sum": (0, cupy.add.at), "max": (least, cupy.maximum.at)}[call.problem.op]
 
     def run():
-        results.fill(neutral)
-        at(results, labels, values)
+        results.fill(0)
+        cupy.add.at(results, labels, values)
 
     return run

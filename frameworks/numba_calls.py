@@ -1,11 +1,15 @@
 """Numba's cuda.reduce, and kernels as one writes them with it."""
 
 import functools
+import os
 from types import SimpleNamespace
 
 from reduce_bench_plugin import Call, Plugin
 
 reduce_bench_plugin = plugin = Plugin(interface=1, version="1.0", packages=["numba"])
+
+# Else it warns of every small grid.
+os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
 
 THREADS = 256
 BLOCKS_PER_SM = 8

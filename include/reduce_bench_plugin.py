@@ -12,6 +12,7 @@ plug-in into the structures of reduce_bench_plugin.h, which explains every membe
 """
 
 import ctypes
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -514,10 +515,15 @@ class _Variant:
         )
 
 
+@functools.cache
+def _driver_of_cuda() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")
+
+
 def _cuda(function: str, *arguments: Any) -> None:
     """Calls a function of CUDA's driver. A number stands for a pointer or a handle."""
     called = [ctypes.c_void_p(each) if isinstance(each, int) else each for each in arguments]
-    status = getattr(ctypes.CDLL("libcuda.so.1"), function)(*called)
+    status = getattr(_driver_of_cuda(), function)(*called)
     if status != 0:
         raise RuntimeError(f"{function}: error {status} of CUDA")
 
