@@ -11,7 +11,9 @@ from reduce_bench_report.texts import TIME_SCALES
 # the 25th percentile, the median and the 75th
 Quartiles = tuple[float, float, float]
 
-TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.items()}
+TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.items()} | {
+    "wall_us": TIME_SCALES["µs"]
+}
 RATIOS = (
     "speed_up",
     "step_speed_up",
