@@ -16,7 +16,7 @@
 namespace reduce_bench {
 namespace {
 
-constexpr const char* kAdvice = "let REDUCE_BENCH_PYTHON name a Python 3.10 or newer";
+constexpr const char* kPythonAdvice = "let REDUCE_BENCH_PYTHON name a Python 3.10 or newer";
 
 /// What the Python of the command line says of itself: where its shared library may lie, its home, and
 /// where it looks for modules. A virtual environment's has a home elsewhere.
@@ -54,12 +54,12 @@ Json ask_python() {
     const char* const named = std::getenv("REDUCE_BENCH_PYTHON");
     throw std::runtime_error(fmt::format("it is Python, and '{}' does not run; {}",
                                          named != nullptr && *named != '\0' ? named : "python3",
-                                         kAdvice));
+                                         kPythonAdvice));
   }
   if (!answer["new_enough"].get<bool>())
     throw std::runtime_error(fmt::format("it is Python, and {} has version {}; {}",
                                          answer["executable"].get<std::string>(),
-                                         answer["version"].get<std::string>(), kAdvice));
+                                         answer["version"].get<std::string>(), kPythonAdvice));
   return answer;
 }
 
@@ -116,7 +116,7 @@ const struct reduce_bench_plugin& load_python(const std::filesystem::path& file)
                   reinterpret_cast<std::uintptr_t>(&handover));
   if (run(python_interface()) != 0 || run(load.c_str()) != 0)
     throw std::runtime_error(fmt::format("{} fails before it comes to the file; {}",
-                                         python["executable"].get<std::string>(), kAdvice));
+                                         python["executable"].get<std::string>(), kPythonAdvice));
   release();  // calls of the plug-in's functions take the interpreter's lock
   if (handover.plugin == nullptr)
     throw std::runtime_error(fmt::format("{}; mend it", printable(handover.fault)));
