@@ -186,7 +186,7 @@ def test_a_python_that_does_not_run(write: Write, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ('"libraries": ["/no/such.so"]', "has no shared library that loads (/no/such.so: cannot"),
+        ('"libraries": ["/no/such.so"]', "install it (Debian, Ubuntu: libpython3-dev)"),
         (
             '"new_enough": False, "version": "3.9"',
             "has version 3.9; let REDUCE_BENCH_PYTHON name a Python 3.10",

@@ -29,7 +29,6 @@ print(json.dumps({
     "executable": sys.executable,
     "version": "%d.%d" % sys.version_info[:2],
     "new_enough": sys.version_info >= (3, 10),
-    "library": name,
     "libraries": [os.path.join(folder, name) for folder in folders] + [name],
     "home": sys.base_prefix + ":" + sys.base_exec_prefix,
     "path": sys.path,
@@ -50,7 +49,7 @@ std::string output_of(const char* command) {
 
 Json ask_python() {
   const Json answer = Json::parse(output_of(kAskPython), nullptr, false);
-  if (!answer.is_object() || !answer.contains("library")) {
+  if (!answer.is_object() || !answer.contains("libraries")) {
     const char* const named = std::getenv("REDUCE_BENCH_PYTHON");
     throw std::runtime_error(fmt::format("it is Python, and '{}' does not run; {}",
                                          named != nullptr && *named != '\0' ? named : "python3",
@@ -73,10 +72,9 @@ void* load_interpreter(const Json& python) {
     why = ::dlerror();
   }
   throw std::runtime_error(
-      fmt::format("it is Python, and {} has no shared library that loads ({}); install {} (Debian, "
-                  "Ubuntu: package libpython{}), or let REDUCE_BENCH_PYTHON name another",
-                  python["executable"].get<std::string>(), why,
-                  python["library"].get<std::string>(), python["version"].get<std::string>()));
+      fmt::format("it is Python, and {} has no shared library that loads ({}); install it (Debian, "
+                  "Ubuntu: libpython3-dev), or let REDUCE_BENCH_PYTHON name another",
+                  python["executable"].get<std::string>(), why));
 }
 
 template <class Function>
