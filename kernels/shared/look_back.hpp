@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/shared/label_sets.hpp"
-#include "kernels/shared/peers.hpp"
+#include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -96,45 +96,39 @@ struct Link {
 template <bool kTurns, class Op, class T>
 __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const Link& link,
                           bool inclusive, const Items<Label>& label, Items<T>& items) {
-  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   T* own = sets.own();
-  // Called in the input's order, so that the set holds what comes before the item. `all` is the
-  // combined value of the peers up to this lane, and `last` says that no peer follows.
-  const auto add_to_set = [&](unsigned j, T all, bool last) {
-    const T held = own[label[j]];
-    items[j] = Op::combine(held, items[j]);
-    __syncwarp();
-    if (last) own[label[j]] = Op::combine(held, all);
-    __syncwarp();
-  };
-  // Where warps share a set they take turns, after all have scanned their own inputs.
-  T later[kTurns ? TilePolicy::kItems : 1];
-  unsigned last_items = 0;
+  if constexpr (!kTurns) {
 #pragma unroll
-  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
-    const unsigned peers = __match_any_sync(kAllLanes, label[j]);
-    T before;
-    const T all = scan_peers<Op>(peers, items[j], &before);
-    items[j] = inclusive ? all : before;
-    const bool last = peers >> lane == 1;
-    if constexpr (kTurns) {
-      later[j] = all;
-      last_items |= (last ? 1u : 0u) << j;
-    } else {
-      add_to_set(j, all, last);
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+      const T before = WarpTable<T>{own}.template add_row<Op>(label[j], items[j]);
+      items[j] = inclusive ? Op::combine(before, items[j]) : before;
     }
-  }
-  if constexpr (kTurns) {
+    __syncthreads();
+  } else {  // warps that share a set take turns, after all have scanned their own inputs
+    const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
+    T through[TilePolicy::kItems];  // the combined values of the peers up to this lane
+    unsigned last = 0;              // of the items, those that no peer follows
+#pragma unroll
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+      const unsigned peers = __match_any_sync(kAllLanes, label[j]);
+      const T before = scan_peers_before<Op>(peers, items[j]);
+      through[j] = Op::combine(before, items[j]);
+      items[j] = inclusive ? through[j] : before;
+      last |= (peers >> lane == 1 ? 1u : 0u) << j;
+    }
     for (unsigned turn = 0; turn < sets.turns; ++turn) {
       if (warp % sets.turns == turn) {
 #pragma unroll
-        for (unsigned j = 0; j < TilePolicy::kItems; ++j)
-          add_to_set(j, later[j], (last_items >> j & 1) != 0);
+        for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+          const T held = own[label[j]];
+          items[j] = Op::combine(held, items[j]);
+          __syncwarp();
+          if ((last >> j & 1) != 0) own[label[j]] = Op::combine(held, through[j]);
+          __syncwarp();
+        }
       }
       __syncthreads();
     }
-  } else {
-    __syncthreads();
   }
 
   // Scans every bucket's sets in the warps' order, and publishes the tile's total.

@@ -20,7 +20,7 @@
 #include <string>
 
 #include "kernels/shared/combine_sets.hpp"
-#include "kernels/shared/peers.hpp"
+#include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_ordered {
 
@@ -38,9 +38,8 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
                            T* sets) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize,
                  warps = blockDim.x / kWarpSize;
-  // One bucket more takes what lies beyond the input.
-  T* own = dynamic_shared<T>() + warp * (buckets + 1);
-  for (unsigned b = lane; b <= buckets; b += kWarpSize) own[b] = Op::template identity<T>();
+  const WarpTable<T> own{dynamic_shared<T>() + warp * (buckets + 1)};
+  for (unsigned b = lane; b <= buckets; b += kWarpSize) own.slots[b] = Op::template identity<T>();
   __syncwarp();
   const std::size_t rows = (n + kWarpSize - 1) / kWarpSize, all = std::size_t{gridDim.x} * warps,
                     stretch = std::size_t{blockIdx.x} * warps + warp;
@@ -55,13 +54,8 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
       label[k] = present ? labels[i] : buckets;
       value[k] = present ? values[i] : Op::template identity<T>();
     }
-#pragma unroll
-    for (unsigned k = 0; k < Policy::kRows; ++k) {
-      const unsigned peers = __match_any_sync(kAllLanes, label[k]);
-      const T total = scan_peers<Op>(peers, value[k]);
-      if (peers >> lane == 1) own[label[k]] = Op::combine(own[label[k]], total);
-      __syncwarp();
-    }
+    T before[Policy::kRows];
+    own.template add_rows<Op>(label, value, before);
   }
   __syncthreads();
   const T* block_sets = dynamic_shared<T>();

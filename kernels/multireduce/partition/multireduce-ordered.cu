@@ -24,8 +24,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/shared/peers.hpp"
 #include "kernels/shared/stable_tiles.hpp"
+#include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce_ordered {
 
@@ -70,36 +70,31 @@ struct Stretches {
 /// return thread b % blockDim.x may read bucket b of the first set, and the other sets are neutral.
 template <bool kTurns, class Op, class T>
 __device__ void fold_tile(const LabelSets<T>& sets, const Items<Label>& label, Items<T>& items) {
-  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   T* own = sets.own();
-  // Called in the input's order. `last` says that the item covers all peers: no lane with this
-  // label follows.
-  const auto add_to_set = [&](unsigned j, bool last) {
-    if (last) own[label[j]] = Op::combine(own[label[j]], items[j]);
-    __syncwarp();
-  };
-  unsigned last_items = 0;
+  if constexpr (!kTurns) {
 #pragma unroll
-  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
-    const unsigned peers = __match_any_sync(kAllLanes, label[j]);
-    items[j] = scan_peers<Op>(peers, items[j]);
-    const bool last = peers >> lane == 1;
-    if constexpr (kTurns) {
-      last_items |= (last ? 1u : 0u) << j;
-    } else {
-      add_to_set(j, last);
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j)
+      WarpTable<T>{own}.template add_row<Op>(label[j], items[j]);
+    __syncthreads();
+  } else {  // warps that share a set take turns, after all have scanned their own inputs
+    const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
+    unsigned last = 0;  // of the items, those that no peer follows: they cover all peers
+#pragma unroll
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+      const unsigned peers = __match_any_sync(kAllLanes, label[j]);
+      items[j] = Op::combine(scan_peers_before<Op>(peers, items[j]), items[j]);
+      last |= (peers >> lane == 1 ? 1u : 0u) << j;
     }
-  }
-  if constexpr (kTurns) {
     for (unsigned turn = 0; turn < sets.turns; ++turn) {
       if (warp % sets.turns == turn) {
 #pragma unroll
-        for (unsigned j = 0; j < TilePolicy::kItems; ++j) add_to_set(j, (last_items >> j & 1) != 0);
+        for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+          if ((last >> j & 1) != 0) own[label[j]] = Op::combine(own[label[j]], items[j]);
+          __syncwarp();
+        }
       }
       __syncthreads();
     }
-  } else {
-    __syncthreads();
   }
   for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
     T total = sets.slots[b];

@@ -1,0 +1,289 @@
+// twopass/multiscan: a chunk of the input and a table for every warp, in two passes
+//
+// Source: this project.
+// Idea: every warp owns one contiguous chunk of the input for the whole launch. The first pass
+//   combines each chunk by label, in a table of the warp in shared memory. The tables are scanned
+//   in the order of the chunks: over the warps of a block when the pass ends, over the blocks by a
+//   kernel of its own. The second pass goes through each chunk with its table as the carry, 32
+//   inputs at a time, so a label costs one read and one write of the table for all of them. Lanes
+//   with one label find each other through the table too, where any do.
+// Fixes: onepass/multiscan's look-back, whose states weigh as much as the inputs where buckets are
+//   many; its vote among all lanes for every 32 inputs; and that float sums differ from run to run.
+// Launch: one block per SM or fewer, as many warps as have room for a table, at most 32; a block of
+//   1024 threads for 32 buckets; the first shape again.
+// Traffic: n labels and n values read twice, n results written; every table written and read once.
+// Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
+// Deviations: none, there is no publication.
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/shared/warp_table.hpp"
+
+namespace reduce_bench::BACKEND::twopass_multiscan {
+
+/// Chosen on an H200 (docs/kernels/twopass-multiscan.md).
+struct Policy {
+  /// Bytes of values that a lane reads at once: bandwidth against registers.
+  static constexpr unsigned kBytesAhead = 32;
+  /// Warps of a block, at most: what hides latency, against registers.
+  static constexpr unsigned kMostWarps = 32;
+};
+
+/// Rows of kWarpSize inputs that a warp reads at once.
+template <class T>
+inline constexpr unsigned kRows = Policy::kBytesAhead / sizeof(T);
+
+/// The rows that one warp owns.
+struct Chunk {
+  std::size_t number, first, last;
+};
+__device__ inline Chunk own_chunk(std::size_t n) {
+  const std::size_t rows = (n + kWarpSize - 1) / kWarpSize, warps = blockDim.x / kWarpSize,
+                    chunks = warps * gridDim.x,
+                    number = warps * blockIdx.x + threadIdx.x / kWarpSize;
+  return {number, rows * number / chunks, rows * (number + 1) / chunks};
+}
+
+template <class T>
+struct Inputs {
+  const T* values;
+  const Label* labels;
+  std::size_t n;
+  unsigned buckets;
+};
+
+/// This lane's inputs of some rows.
+template <class T>
+struct Rows {
+  Label label[kRows<T>];
+  T value[kRows<T>];
+};
+
+/// Reads a chunk, kRows rows at a time; the next ones are always under way.
+template <class T, class Op>
+class Reader {
+ public:
+  __device__ Reader(const Inputs<T>& inputs, const Chunk& chunk)
+      : inputs_(inputs), row_(chunk.first), last_(chunk.last) {
+    load();
+  }
+  /// What lies beyond the chunk or the input has the label behind the last.
+  __device__ Rows<T> next() {
+    const Rows<T> rows = ahead_;
+    row_ += kRows<T>;
+    load();
+    return rows;
+  }
+
+ private:
+  __device__ void load() {
+    const std::size_t first = row_ * kWarpSize + threadIdx.x % kWarpSize, end = row_ + kRows<T>;
+    const bool all = end <= last_ && end * kWarpSize <= inputs_.n;
+#pragma unroll
+    for (unsigned k = 0; k < kRows<T>; ++k) {
+      const std::size_t i = first + k * kWarpSize;
+      const bool present = all || (row_ + k < last_ && i < inputs_.n);
+      ahead_.label[k] = present ? inputs_.labels[i] : inputs_.buckets;
+      ahead_.value[k] = present ? inputs_.values[i] : Op::template identity<T>();
+    }
+  }
+
+  Inputs<T> inputs_;
+  std::size_t row_, last_;
+  Rows<T> ahead_;
+};
+
+/// The table of this thread's warp.
+template <class T>
+__device__ WarpTable<T> own_table(unsigned buckets) {
+  return {dynamic_shared<T>() + threadIdx.x / kWarpSize * (buckets + 1)};
+}
+
+/// Whether one atomic for an input, in any order, does for the first pass.
+template <class T, class Op>
+inline constexpr bool kByAtomics = commutes(Op::kOp) && std::is_integral_v<T>;
+
+/// The first pass: combines every chunk by label. Stores for each chunk what its block has before
+/// it, and for each block what it has in all.
+template <class T, class Op>
+__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
+    combine_chunks_kernel(Inputs<T> inputs, T* tables, T* block_totals) {
+  const unsigned buckets = inputs.buckets;
+  const Chunk chunk = own_chunk(inputs.n);
+  Reader<T, Op> reader(inputs, chunk);
+  const WarpTable<T> table = own_table<T>(buckets);
+  for (unsigned b = threadIdx.x % kWarpSize; b <= buckets; b += kWarpSize)
+    table.slots[b] = Op::template identity<T>();
+  __syncwarp();
+  Label run = buckets;
+  T of_run = Op::template identity<T>();
+  for (std::size_t row = chunk.first; row < chunk.last; row += kRows<T>) {
+    const Rows<T> rows = reader.next();
+    if constexpr (kByAtomics<T, Op>) {
+#pragma unroll
+      for (unsigned k = 0; k < kRows<T>; ++k) {
+        if (rows.label[k] == run) {
+          of_run = Op::combine(of_run, rows.value[k]);
+        } else {
+          atomic_combine<Op>(&table.slots[run], of_run);
+          run = rows.label[k];
+          of_run = rows.value[k];
+        }
+      }
+    } else {
+      T before[kRows<T>];
+      table.template add_rows<Op>(rows.label, rows.value, before);
+    }
+  }
+  if constexpr (kByAtomics<T, Op>) atomic_combine<Op>(&table.slots[run], of_run);
+  __syncthreads();
+  const unsigned warps = blockDim.x / kWarpSize;
+  const std::size_t first_chunk = std::size_t{blockIdx.x} * warps;
+  for (unsigned b = threadIdx.x; b < buckets; b += blockDim.x) {
+    T total = Op::template identity<T>();
+    for (unsigned w = 0; w < warps; ++w) {
+      tables[(first_chunk + w) * buckets + b] = total;
+      total = Op::combine(total, dynamic_shared<T>()[w * (buckets + 1) + b]);
+    }
+    block_totals[std::size_t{blockIdx.x} * buckets + b] = total;
+  }
+}
+
+/// Between the passes: replaces each block's total of a bucket by what all blocks before have. Lane
+/// l of this block's warps has bucket l of kWarpSize neighbours, each warp a part of the totals.
+template <class T, class Op>
+__global__ void __launch_bounds__(kWarpSize* kWarpSize)
+    scan_blocks_kernel(T* block_totals, unsigned blocks, unsigned buckets) {
+  T* of_warps = dynamic_shared<T>();
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
+  const unsigned bucket = blockIdx.x * kWarpSize + lane;
+  const unsigned first = blocks * warp / kWarpSize,
+                 last = bucket < buckets ? blocks * (warp + 1) / kWarpSize : first;
+  T total = Op::template identity<T>();
+  for (unsigned block = first; block < last; ++block)
+    total = Op::combine(total, block_totals[std::size_t{block} * buckets + bucket]);
+  of_warps[threadIdx.x] = total;
+  __syncthreads();
+  T before = Op::template identity<T>();
+  for (unsigned w = 0; w < warp; ++w) before = Op::combine(before, of_warps[w * kWarpSize + lane]);
+  for (unsigned block = first; block < last; ++block) {
+    T& of_block = block_totals[std::size_t{block} * buckets + bucket];
+    const T own = of_block;
+    of_block = before;
+    before = Op::combine(before, own);
+  }
+}
+
+/// The second pass: goes through every chunk with what is before it in its table.
+template <class T, class Op>
+__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
+    scan_chunks_kernel(Inputs<T> inputs, bool inclusive, const T* tables, const T* before_blocks,
+                       T* results) {
+  const unsigned lane = threadIdx.x % kWarpSize, buckets = inputs.buckets;
+  const Chunk chunk = own_chunk(inputs.n);
+  Reader<T, Op> reader(inputs, chunk);
+  const WarpTable<T> table = own_table<T>(buckets);
+  const T *before_block = before_blocks + std::size_t{blockIdx.x} * buckets,
+          *before_chunk = tables + chunk.number * buckets;
+  for (unsigned b = lane; b < buckets; b += kWarpSize)
+    table.slots[b] = Op::combine(before_block[b], before_chunk[b]);
+  if (lane == 0) table.slots[buckets] = Op::template identity<T>();
+  __syncwarp();
+  for (std::size_t row = chunk.first; row < chunk.last; row += kRows<T>) {
+    const Rows<T> rows = reader.next();
+    T result[kRows<T>];
+    table.template add_rows<Op>(rows.label, rows.value, result);
+    T* out = results + row * kWarpSize + lane;
+#pragma unroll
+    for (unsigned k = 0; k < kRows<T>; ++k) {
+      if (inclusive) result[k] = Op::combine(result[k], rows.value[k]);
+      if (rows.label[k] < buckets) out[k * kWarpSize] = result[k];
+    }
+  }
+}
+
+/// As many warps as have room for a table, in one block per SM. Fewer blocks where a chunk would
+/// have fewer inputs than its table has buckets, or than a warp reads at once.
+struct LaunchPlan {
+  unsigned warps, blocks;
+  std::size_t shared_bytes;
+
+  explicit LaunchPlan(const Problem& p) {
+    const std::size_t table_bytes = (p.buckets + 1) * p.element_bytes();
+    warps = static_cast<unsigned>(std::min<std::size_t>(
+        p.device.max_shared_bytes_per_block / table_bytes, Policy::kMostWarps));
+    shared_bytes = warps * table_bytes;
+    const std::size_t least =
+        std::max<std::size_t>(kWarpSize * Policy::kBytesAhead / p.element_bytes(), p.buckets);
+    blocks = static_cast<unsigned>(
+        std::clamp<std::size_t>(p.n / (least * std::max(1u, warps)), 1, p.device.sm_count));
+  }
+  std::size_t chunks() const { return std::size_t{warps} * blocks; }
+};
+
+std::size_t tables_bytes(const Problem& p) {
+  return LaunchPlan(p).chunks() * p.buckets * p.element_bytes();
+}
+std::size_t block_totals_bytes(const Problem& p) {
+  return LaunchPlan(p).blocks * p.buckets * p.element_bytes();
+}
+
+struct TwopassMultiscan {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    if (call.n() == 0) return;
+    const LaunchPlan plan(call.problem);
+    const auto buckets = static_cast<unsigned>(call.buckets());
+    const LaunchShape shape{plan.blocks, kWarpSize * plan.warps, plan.shared_bytes, call.stream};
+    T* tables = call.scratch();
+    T* block_totals = tables + plan.chunks() * buckets;
+    const Inputs<T> inputs{call.values(), call.labels(), call.n(), buckets};
+    launch(combine_chunks_kernel<T, Op>, shape, inputs, tables, block_totals);
+    constexpr unsigned block = kWarpSize * kWarpSize;
+    launch(scan_blocks_kernel<T, Op>,
+           {static_cast<unsigned>(ceil_div(buckets, kWarpSize)), block, block * sizeof(T),
+            call.stream},
+           block_totals, plan.blocks, buckets);
+    launch(scan_chunks_kernel<T, Op>, shape, inputs, call.inclusive(), tables, block_totals,
+           call.results());
+  }
+};
+
+Variant variant() {
+  return {
+      .id = "twopass/multiscan",
+      .title = "a chunk of the input and a table for every warp, in two passes",
+      .source = "reduce-bench",
+      .operation = Operation::kMultiscan,
+      .fidelity = Fidelity::kBeyond,
+      .params = {scan_axis()},
+      .restriction = [](const Problem& p) -> std::string {
+        if (LaunchPlan(p).warps > 0) return {};
+        return std::to_string((p.buckets + 1) * p.element_bytes()) +
+               " bytes of shared memory are needed for " + std::to_string(p.buckets) +
+               " buckets, a block has " + std::to_string(p.device.max_shared_bytes_per_block);
+      },
+      // A warp's rows in both passes, with 6 steps among the lanes and one into the table for each;
+      // the warps; and the blocks, by 32 warps.
+      .depth = [](const Problem& p) -> std::uint64_t {
+        const LaunchPlan plan(p);
+        return 2 * 7 * (p.n / kWarpSize / plan.chunks() + 2) + plan.warps +
+               2 * (plan.blocks / kWarpSize + 1) + kWarpSize + 3;
+      },
+      .traffic =
+          [](const Problem& p) {
+            return Traffic{
+                .read_bytes = 2 * p.input_bytes() + tables_bytes(p) + 3 * block_totals_bytes(p),
+                .written_bytes =
+                    p.arrays().output_bytes() + tables_bytes(p) + 2 * block_totals_bytes(p)};
+          },
+      .workspace =
+          [](const Problem& p) {
+            return Workspace{.device_bytes = tables_bytes(p) + block_totals_bytes(p)};
+          },
+      .enqueue = instantiate_ordered<TwopassMultiscan>(),
+  };
+}
+
+}  // namespace reduce_bench::BACKEND::twopass_multiscan
