@@ -90,6 +90,16 @@ TEST(OtherDevices, ASegmentedScanHasMoreSharesThanABlockHasThreads) {
             latest_before(inputs, 3));
 }
 
+TEST(OtherDevices, AWarpScansTheTotalsOfSeveralBlocks) {
+  DeviceTraits device = emu::device_traits();
+  constexpr std::size_t kBuckets = 300;
+  device.sm_count = 70;
+  device.max_shared_bytes_per_block = 2 * (kBuckets + 1) * sizeof(int);  // two warps
+  const Inputs<int> inputs = random_inputs(70 * 2 * kBuckets + 77, kBuckets);
+  EXPECT_EQ(results_on(device, "twopass/multiscan", Op::kRight, inputs, kBuckets),
+            latest_before(inputs, kBuckets));
+}
+
 TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
   DeviceTraits device = emu::device_traits();
   device.sm_count = 2;

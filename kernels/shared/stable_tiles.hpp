@@ -8,6 +8,7 @@
 
 #include "kernels/shared/label_sets.hpp"
 #include "kernels/shared/partitioning.hpp"
+#include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND::stable_tiles {
 
@@ -31,10 +32,6 @@ struct StableTilesPolicy {
 inline constexpr unsigned kThreads = StableTilesPolicy::kThreads;
 inline constexpr unsigned kWarps = kThreads / kWarpSize;
 inline constexpr unsigned kTile = kThreads * TilePolicy::kItems;
-
-/// Two counters of 16 bits, added at once: no count exceeds a tile's size.
-using Pair = std::uint32_t;
-static_assert(kTile < 1u << 16);
 
 /// Slices of the tiles, whose partitions are counted together.
 __host__ __device__ inline unsigned slices_of(const Partitioning& parts) {
@@ -87,16 +84,14 @@ __device__ inline unsigned block_exclusive_sum(unsigned own, unsigned* sums, uns
   return before + sum - own;
 }
 
-/// Counters of a warp, one for every partition and at least one for what is beyond the input, in
-/// pairs.
+/// Counters of a warp: one for every partition and one for what is beyond the input.
 __host__ __device__ inline unsigned counters_of(const Partitioning& parts) {
-  return parts.count / 2 * 2 + 2;
+  return parts.count + 1;
 }
 
 template <class T>
 std::size_t order_shared_bytes(const Partitioning& parts) {
-  const std::size_t counts =
-      kWarps * sizeof(Count) + counters_of(parts) * (kWarps * sizeof(Short) + sizeof(Count));
+  const std::size_t counts = (kWarps + counters_of(parts) * (kWarps + 1)) * sizeof(Count);
   return std::max(counts, kTile * (sizeof(T) + sizeof(Short)));
 }
 
@@ -110,7 +105,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   auto* sums = dynamic_shared<Count>();
   Count* starts = sums + kWarps;
   const unsigned row = counters_of(parts);
-  auto* counts = reinterpret_cast<Short*>(starts + row);
+  Count* counts = starts + row;
   const std::size_t first = std::size_t{blockIdx.x} * kTile;
   const unsigned count = n - first < kTile ? static_cast<unsigned>(n - first) : kTile;
   Items<Label> label;
@@ -119,36 +114,26 @@ __global__ void __launch_bounds__(kThreads, 2)
     const unsigned i = place_in_tile(j);
     label[j] = i < count ? labels[first + i] : parts.count << parts.shift;
   }
-  auto* pairs = reinterpret_cast<Pair*>(counts);
-  for (unsigned i = threadIdx.x; i < kWarps * row / 2; i += kThreads) pairs[i] = 0;
+  for (unsigned i = threadIdx.x; i < kWarps * row; i += kThreads) counts[i] = 0;
   __syncthreads();
 
   // Counts by partition in the input's order: `place` becomes the number of inputs of its partition
   // that the warp has before it.
-  const unsigned lane = threadIdx.x % kWarpSize;
-  Short* own = counts + threadIdx.x / kWarpSize * row;
+  const WarpTable<Count> own{counts + threadIdx.x / kWarpSize * row};
   Items<unsigned> place;
 #pragma unroll
-  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
-    const unsigned p = label[j] >> parts.shift;
-    const unsigned peers = __match_any_sync(kAllLanes, p);
-    const unsigned before = own[p];
-    __syncwarp();
-    if (peers >> lane == 1) own[p] = static_cast<Short>(before + __popc(peers));
-    __syncwarp();
-    place[j] = before + __popc(peers & ((1u << lane) - 1));
-  }
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j)
+    place[j] = own.count_row(label[j] >> parts.shift);
   __syncthreads();
   // Turns the warps' counts into what is before each warp, and their sums into `starts`.
-  for (unsigned q = threadIdx.x; q < row / 2; q += kThreads) {
-    Pair total = 0;
+  for (unsigned p = threadIdx.x; p < row; p += kThreads) {
+    Count total = 0;
     for (unsigned w = 0; w < kWarps; ++w) {
-      const Pair of_warp = pairs[w * (row / 2) + q];
-      pairs[w * (row / 2) + q] = total;
+      const Count of_warp = counts[w * row + p];
+      counts[w * row + p] = total;
       total += of_warp;
     }
-    starts[2 * q] = total & 0xffff;
-    starts[2 * q + 1] = total >> 16;
+    starts[p] = total;
   }
   __syncthreads();
   Count* totals =
@@ -169,7 +154,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
   for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const unsigned p = label[j] >> parts.shift;
-    place[j] += starts[p] + own[p];
+    place[j] += starts[p] + own.slots[p];
   }
   Items<T> value;
 #pragma unroll

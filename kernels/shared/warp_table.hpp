@@ -53,53 +53,61 @@ __device__ __forceinline__ T scan_peers_before(unsigned peers, T value) {
   return scan_chain_before<Op>(peers, value);
 }
 
-/// `slots`: one for each bucket, and one more that takes what lies beyond the input.
+/// `slots`: one for each bucket, and one more that takes what lies beyond the input. Rows are added
+/// one after the other; all lanes must call.
 template <class T>
 struct WarpTable {
   T* slots;
 
   /// Adds a row, and returns what the lane's bucket held with the lanes below of its label, without
-  /// this lane's value. All lanes must call, one row after the other.
+  /// this lane's value.
   ///
-  /// Lanes of one label find each other in their bucket itself, while its value stays in registers:
+  /// Lanes of one label find each other in the bucket itself, while its value stays in registers:
   /// every lane stores its bit there, of which one lasts; where some lane finds another's, those
   /// that lost add their bits to it. So lanes whose labels all differ, which most rows of many
   /// buckets have, need neither a vote for each bit of a label nor a chain.
   template <class Op>
   __device__ T add_row(Label label, T value) const {
-    const unsigned lane = threadIdx.x % kWarpSize, bit = 1u << lane;
+    const unsigned lane = threadIdx.x % kWarpSize;
     T* slot = slots + label;
-    auto* bits = reinterpret_cast<unsigned*>(slot);
-    // Lanes whose labels are one store together, and one of their bits stays.
-    auto* shared_bits = static_cast<volatile unsigned*>(bits);
     const T held = *slot;
-    __syncwarp();  // all have read the values
-    *shared_bits = bit;
-    __syncwarp();  // all have stored their bits
-    const unsigned winner = *shared_bits;
-    const unsigned losers = __ballot_sync(kAllLanes, winner != bit);
-    T before = held;
-    if (losers == 0) {
+    const Winners winners(slot);
+    // Each branch ends with a barrier of its own: the warp then needs no other to come together.
+    if (winners.all()) {
       *slot = Op::combine(held, value);
-    } else {
-      __syncwarp();  // all have read the winners
-      const unsigned winners = ~losers;
-      bool last;
-      if ((winners & (winners - 1)) == 0) {  // one label for all
-        before = combine_lanes_below<Op>(held, scan_lanes<Op>(value));
-        last = lane == kWarpSize - 1;
-      } else {
-        if (winner != bit) atomicOr(bits, bit);
-        __syncwarp();  // all bits are in
-        const unsigned peers = *shared_bits;
-        __syncwarp();  // all have read them
-        before = Op::combine(held, scan_chain_before<Op>(peers, value));
-        last = peers >> lane == 1;
-      }
-      if (last) *slot = Op::combine(before, value);
+      __syncwarp();  // the table is complete
+      return held;
     }
+    __syncwarp();  // all have read the winners
+    if (winners.one()) {
+      const T before = combine_lanes_below<Op>(held, scan_lanes<Op>(value));
+      if (lane == kWarpSize - 1) *slot = Op::combine(before, value);
+      __syncwarp();  // the table is complete
+      return before;
+    }
+    const unsigned peers = winners.peers(slot);
+    const T before = Op::combine(held, scan_chain_before<Op>(peers, value));
+    if (peers >> lane == 1) *slot = Op::combine(before, value);
     __syncwarp();  // the table is complete
     return before;
+  }
+
+  /// The same of ones, which need no scan.
+  __device__ T count_row(Label label) const {
+    const unsigned lane = threadIdx.x % kWarpSize;
+    T* slot = slots + label;
+    const T held = *slot;
+    const Winners winners(slot);
+    const auto add = [&](unsigned peers) {
+      const T before = held + static_cast<T>(__popc(peers & ((1u << lane) - 1)));
+      if (peers >> lane == 1) *slot = before + 1;
+      __syncwarp();  // the table is complete
+      return before;
+    };
+    if (winners.all()) return add(1u << lane);
+    __syncwarp();  // all have read the winners
+    if (winners.one()) return add(kAllLanes);
+    return add(winners.peers(slot));
   }
 
   /// Adds several rows; `before` is what add_row would return for each. Rows that have one label
@@ -129,6 +137,41 @@ struct WarpTable {
     if (threadIdx.x % kWarpSize == 0) slots[first] = held;
     __syncwarp();  // the table is complete
   }
+
+ private:
+  /// Of the lanes that store to one slot, the one whose store lasts.
+  struct Winners {
+    unsigned own;    ///< the bit of this lane's
+    unsigned lanes;  ///< of all slots
+
+    /// Once every lane has called this with its slot, all have read what the slots held.
+    __device__ explicit Winners(T* slot) {
+      // Several lanes store here together, and the word of one stays.
+      auto* bits = reinterpret_cast<volatile unsigned*>(slot);
+      __syncwarp();  // all have read the values
+      *bits = bit();
+      __syncwarp();  // all have stored their bits
+      own = *bits;
+      lanes = __ballot_sync(kAllLanes, own == bit());
+    }
+    /// Whether all slots differ.
+    __device__ bool all() const { return lanes == kAllLanes; }
+    /// Whether all slots are one.
+    __device__ bool one() const { return (lanes & (lanes - 1)) == 0; }
+    /// The lanes with this lane's slot. A __syncwarp must stand before; behind it all lanes have
+    /// read theirs.
+    __device__ unsigned peers(T* slot) const {
+      auto* bits = reinterpret_cast<unsigned*>(slot);
+      if (own != bit()) atomicOr(bits, bit());
+      __syncwarp();  // all bits are in
+      const unsigned found = *static_cast<volatile unsigned*>(bits);
+      __syncwarp();  // all have read them
+      return found;
+    }
+
+   private:
+    __device__ static unsigned bit() { return 1u << threadIdx.x % kWarpSize; }
+  };
 };
 
 }  // namespace reduce_bench::BACKEND

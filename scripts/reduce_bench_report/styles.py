@@ -104,6 +104,7 @@ FAMILIES = {
     "cpu": (9, 9),
     "eilers": (2, 1),
     "partition": (4, 3),
+    "twopass": (6, 8),
     "atomic": (5, 4),
     "sheffler": (5, 5),
     "gpu": (7, 6),

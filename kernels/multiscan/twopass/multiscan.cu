@@ -97,7 +97,7 @@ class Reader {
 /// The table of this thread's warp.
 template <class T>
 __device__ WarpTable<T> own_table(unsigned buckets) {
-  return {dynamic_shared<T>() + threadIdx.x / kWarpSize * (buckets + 1)};
+  return {held_shared(dynamic_shared<T>() + threadIdx.x / kWarpSize * (buckets + 1))};
 }
 
 /// Whether one atomic for an input, in any order, does for the first pass.
