@@ -53,8 +53,8 @@ __device__ __forceinline__ T scan_peers_before(unsigned peers, T value) {
   return scan_chain_before<Op>(peers, value);
 }
 
-/// `slots`: one for each bucket, and one more that takes what lies beyond the input. Rows are added
-/// one after the other; all lanes must call.
+/// `slots`: one for each bucket. Rows are added one after the other; all lanes must call, those
+/// without an input with any label and the neutral element.
 template <class T>
 struct WarpTable {
   T* slots;
@@ -164,7 +164,7 @@ struct WarpTable {
       auto* bits = reinterpret_cast<unsigned*>(slot);
       if (own != bit()) atomicOr(bits, bit());
       __syncwarp();  // all bits are in
-      const unsigned found = *static_cast<volatile unsigned*>(bits);
+      const unsigned found = *bits;
       __syncwarp();  // all have read them
       return found;
     }

@@ -11,8 +11,10 @@
 //   many; its vote among all lanes for every 32 inputs; and that float sums differ from run to run.
 // Launch: one block per SM or fewer, as many warps as have room for a table, at most 32; a block of
 //   1024 threads for 32 buckets; the first shape again.
-// Traffic: n labels and n values read twice, n results written; every table written and read once.
-// Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
+// Traffic: n values read twice, n results written; n labels read twice, or up to 256 buckets once,
+//   and n bytes written and read; every table written and read once. What binds:
+//   docs/kernels/twopass-multiscan.md
+// Preconditions: m elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 
 #include <algorithm>
@@ -26,6 +28,8 @@ namespace reduce_bench::BACKEND::twopass_multiscan {
 struct Policy {
   /// Bytes of values that a lane reads at once: bandwidth against registers.
   static constexpr unsigned kBytesAhead = 32;
+  /// With so many buckets the second pass reads the labels from bytes that the first one wrote.
+  static constexpr unsigned kMostPackedBuckets = 256;
   /// Warps of a block, at most: what hides latency, against registers.
   static constexpr unsigned kMostWarps = 32;
 };
@@ -45,12 +49,35 @@ __device__ inline Chunk own_chunk(std::size_t n) {
   return {number, rows * number / chunks, rows * (number + 1) / chunks};
 }
 
+/// The labels of a lane in kRows rows, a byte each.
+template <class T>
+using PackedLabels = std::conditional_t<kRows<T> == 8, std::uint64_t, std::uint32_t>;
+static_assert(kRows<float> == 8 && kRows<double> == 4);
+
 template <class T>
 struct Inputs {
   const T* values;
   const Label* labels;
   std::size_t n;
-  unsigned buckets;
+  PackedLabels<T>* packed;  ///< what the first pass keeps of the labels where a byte holds them
+
+  /// Where the packed labels of this lane begin: every chunk has room for its last rows.
+  __device__ PackedLabels<T>* packed_of(const Chunk& chunk) const {
+    return packed + (chunk.first / kRows<T> + chunk.number) * kWarpSize + threadIdx.x % kWarpSize;
+  }
+};
+
+/// Which inputs of kRows rows are in the chunk.
+template <class T>
+struct Presence {
+  std::size_t row, last, n;
+
+  __device__ std::size_t place(unsigned k) const {
+    return (row + k) * kWarpSize + threadIdx.x % kWarpSize;
+  }
+  /// Known to be the same for all lanes.
+  __device__ bool all() const { return row + kRows<T> <= last && (row + kRows<T>)*kWarpSize <= n; }
+  __device__ bool has(unsigned k) const { return row + k < last && place(k) < n; }
 };
 
 /// This lane's inputs of some rows.
@@ -60,44 +87,53 @@ struct Rows {
   T value[kRows<T>];
 };
 
-/// Reads a chunk, kRows rows at a time; the next ones are always under way.
-template <class T, class Op>
+/// Reads a chunk, kRows rows at a time; the next ones are always under way. Places beyond the chunk
+/// have some label and the neutral element.
+template <class T, class Op, bool kPacked>
 class Reader {
  public:
   __device__ Reader(const Inputs<T>& inputs, const Chunk& chunk)
-      : inputs_(inputs), row_(chunk.first), last_(chunk.last) {
+      : inputs_(inputs), at_{chunk.first, chunk.last, inputs.n}, packed_(inputs.packed_of(chunk)) {
     load();
   }
-  /// What lies beyond the chunk or the input has the label behind the last.
   __device__ Rows<T> next() {
-    const Rows<T> rows = ahead_;
-    row_ += kRows<T>;
+    Rows<T> rows = ahead_;
+    if constexpr (kPacked) {
+#pragma unroll
+      for (unsigned k = 0; k < kRows<T>; ++k) rows.label[k] = packed_ahead_ >> 8 * k & 0xff;
+    }
+    at_.row += kRows<T>;
     load();
     return rows;
   }
 
  private:
   __device__ void load() {
-    const std::size_t first = row_ * kWarpSize + threadIdx.x % kWarpSize, end = row_ + kRows<T>;
-    const bool all = end <= last_ && end * kWarpSize <= inputs_.n;
+    if (at_.row >= at_.last) return;
+    const bool all = at_.all();
+    if constexpr (kPacked) {
+      packed_ahead_ = *packed_;
+      packed_ += kWarpSize;
+    }
 #pragma unroll
     for (unsigned k = 0; k < kRows<T>; ++k) {
-      const std::size_t i = first + k * kWarpSize;
-      const bool present = all || (row_ + k < last_ && i < inputs_.n);
-      ahead_.label[k] = present ? inputs_.labels[i] : inputs_.buckets;
-      ahead_.value[k] = present ? inputs_.values[i] : Op::template identity<T>();
+      const bool present = all || at_.has(k);
+      if constexpr (!kPacked) ahead_.label[k] = present ? inputs_.labels[at_.place(k)] : 0;
+      ahead_.value[k] = present ? inputs_.values[at_.place(k)] : Op::template identity<T>();
     }
   }
 
   Inputs<T> inputs_;
-  std::size_t row_, last_;
+  Presence<T> at_;
+  const PackedLabels<T>* packed_;
+  PackedLabels<T> packed_ahead_ = 0;
   Rows<T> ahead_;
 };
 
 /// The table of this thread's warp.
 template <class T>
 __device__ WarpTable<T> own_table(unsigned buckets) {
-  return {held_shared(dynamic_shared<T>() + threadIdx.x / kWarpSize * (buckets + 1))};
+  return {held_shared(dynamic_shared<T>() + threadIdx.x / kWarpSize * buckets)};
 }
 
 /// Whether one atomic for an input, in any order, does for the first pass.
@@ -105,21 +141,28 @@ template <class T, class Op>
 inline constexpr bool kByAtomics = commutes(Op::kOp) && std::is_integral_v<T>;
 
 /// The first pass: combines every chunk by label. Stores for each chunk what its block has before
-/// it, and for each block what it has in all.
-template <class T, class Op>
+/// it, and for each block what it has in all; with kPacked the labels, too.
+template <class T, class Op, bool kPacked>
 __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
-    combine_chunks_kernel(Inputs<T> inputs, T* tables, T* block_totals) {
-  const unsigned buckets = inputs.buckets;
+    combine_chunks_kernel(Inputs<T> inputs, unsigned buckets, T* tables, T* block_totals) {
   const Chunk chunk = own_chunk(inputs.n);
-  Reader<T, Op> reader(inputs, chunk);
+  Reader<T, Op, false> reader(inputs, chunk);
+  PackedLabels<T>* packed = inputs.packed_of(chunk);
   const WarpTable<T> table = own_table<T>(buckets);
-  for (unsigned b = threadIdx.x % kWarpSize; b <= buckets; b += kWarpSize)
+  for (unsigned b = threadIdx.x % kWarpSize; b < buckets; b += kWarpSize)
     table.slots[b] = Op::template identity<T>();
   __syncwarp();
-  Label run = buckets;
+  Label run = 0;
   T of_run = Op::template identity<T>();
   for (std::size_t row = chunk.first; row < chunk.last; row += kRows<T>) {
     const Rows<T> rows = reader.next();
+    if constexpr (kPacked) {
+      PackedLabels<T> labels = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kRows<T>; ++k) labels |= PackedLabels<T>{rows.label[k]} << 8 * k;
+      *packed = labels;
+      packed += kWarpSize;
+    }
     if constexpr (kByAtomics<T, Op>) {
 #pragma unroll
       for (unsigned k = 0; k < kRows<T>; ++k) {
@@ -144,7 +187,7 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
     T total = Op::template identity<T>();
     for (unsigned w = 0; w < warps; ++w) {
       tables[(first_chunk + w) * buckets + b] = total;
-      total = Op::combine(total, dynamic_shared<T>()[w * (buckets + 1) + b]);
+      total = Op::combine(total, dynamic_shared<T>()[w * buckets + b]);
     }
     block_totals[std::size_t{blockIdx.x} * buckets + b] = total;
   }
@@ -176,29 +219,28 @@ __global__ void __launch_bounds__(kWarpSize* kWarpSize)
 }
 
 /// The second pass: goes through every chunk with what is before it in its table.
-template <class T, class Op>
+template <class T, class Op, bool kPacked>
 __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
-    scan_chunks_kernel(Inputs<T> inputs, bool inclusive, const T* tables, const T* before_blocks,
-                       T* results) {
-  const unsigned lane = threadIdx.x % kWarpSize, buckets = inputs.buckets;
+    scan_chunks_kernel(Inputs<T> inputs, unsigned buckets, bool inclusive, const T* tables,
+                       const T* before_blocks, T* results) {
   const Chunk chunk = own_chunk(inputs.n);
-  Reader<T, Op> reader(inputs, chunk);
+  Reader<T, Op, kPacked> reader(inputs, chunk);
   const WarpTable<T> table = own_table<T>(buckets);
   const T *before_block = before_blocks + std::size_t{blockIdx.x} * buckets,
           *before_chunk = tables + chunk.number * buckets;
-  for (unsigned b = lane; b < buckets; b += kWarpSize)
+  for (unsigned b = threadIdx.x % kWarpSize; b < buckets; b += kWarpSize)
     table.slots[b] = Op::combine(before_block[b], before_chunk[b]);
-  if (lane == 0) table.slots[buckets] = Op::template identity<T>();
   __syncwarp();
-  for (std::size_t row = chunk.first; row < chunk.last; row += kRows<T>) {
+  Presence<T> at{chunk.first, chunk.last, inputs.n};
+  for (; at.row < at.last; at.row += kRows<T>) {
     const Rows<T> rows = reader.next();
     T result[kRows<T>];
     table.template add_rows<Op>(rows.label, rows.value, result);
-    T* out = results + row * kWarpSize + lane;
+    const bool all = at.all();
 #pragma unroll
     for (unsigned k = 0; k < kRows<T>; ++k) {
       if (inclusive) result[k] = Op::combine(result[k], rows.value[k]);
-      if (rows.label[k] < buckets) out[k * kWarpSize] = result[k];
+      if (all || at.has(k)) results[at.place(k)] = result[k];
     }
   }
 }
@@ -207,27 +249,26 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
 /// have fewer inputs than its table has buckets, or than a warp reads at once.
 struct LaunchPlan {
   unsigned warps, blocks;
-  std::size_t shared_bytes;
+  std::size_t table_bytes, packed_bytes;
 
   explicit LaunchPlan(const Problem& p) {
-    const std::size_t table_bytes = (p.buckets + 1) * p.element_bytes();
+    table_bytes = p.buckets * p.element_bytes();
     warps = static_cast<unsigned>(std::min<std::size_t>(
-        p.device.max_shared_bytes_per_block / table_bytes, Policy::kMostWarps));
-    shared_bytes = warps * table_bytes;
-    const std::size_t least =
-        std::max<std::size_t>(kWarpSize * Policy::kBytesAhead / p.element_bytes(), p.buckets);
+        p.device.max_shared_bytes_per_block / std::max<std::size_t>(1, table_bytes),
+        Policy::kMostWarps));
+    const std::size_t rows_at_once = Policy::kBytesAhead / p.element_bytes(),
+                      least = std::max(kWarpSize * rows_at_once, p.buckets);
     blocks = static_cast<unsigned>(
         std::clamp<std::size_t>(p.n / (least * std::max(1u, warps)), 1, p.device.sm_count));
+    const std::size_t most_packed = p.n / (kWarpSize * rows_at_once) + 1 + chunks();
+    packed_bytes =
+        p.buckets <= Policy::kMostPackedBuckets ? most_packed * kWarpSize * rows_at_once : 0;
   }
   std::size_t chunks() const { return std::size_t{warps} * blocks; }
+  std::size_t tables_bytes() const { return chunks() * table_bytes; }
+  std::size_t block_totals_bytes() const { return blocks * table_bytes; }
+  bool packs() const { return packed_bytes > 0; }
 };
-
-std::size_t tables_bytes(const Problem& p) {
-  return LaunchPlan(p).chunks() * p.buckets * p.element_bytes();
-}
-std::size_t block_totals_bytes(const Problem& p) {
-  return LaunchPlan(p).blocks * p.buckets * p.element_bytes();
-}
 
 struct TwopassMultiscan {
   template <class T, class Op>
@@ -235,18 +276,21 @@ struct TwopassMultiscan {
     if (call.n() == 0) return;
     const LaunchPlan plan(call.problem);
     const auto buckets = static_cast<unsigned>(call.buckets());
-    const LaunchShape shape{plan.blocks, kWarpSize * plan.warps, plan.shared_bytes, call.stream};
-    T* tables = call.scratch();
-    T* block_totals = tables + plan.chunks() * buckets;
-    const Inputs<T> inputs{call.values(), call.labels(), call.n(), buckets};
-    launch(combine_chunks_kernel<T, Op>, shape, inputs, tables, block_totals);
+    const LaunchShape shape{plan.blocks, kWarpSize * plan.warps, plan.warps * plan.table_bytes,
+                            call.stream};
+    const Inputs<T> inputs{call.values(), call.labels(), call.n(),
+                           call.template scratch<PackedLabels<T>>()};
+    T* tables = call.scratch(plan.packed_bytes);
+    T* block_totals = call.scratch(plan.packed_bytes + plan.tables_bytes());
+    launch(plan.packs() ? combine_chunks_kernel<T, Op, true> : combine_chunks_kernel<T, Op, false>,
+           shape, inputs, buckets, tables, block_totals);
     constexpr unsigned block = kWarpSize * kWarpSize;
     launch(scan_blocks_kernel<T, Op>,
            {static_cast<unsigned>(ceil_div(buckets, kWarpSize)), block, block * sizeof(T),
             call.stream},
            block_totals, plan.blocks, buckets);
-    launch(scan_chunks_kernel<T, Op>, shape, inputs, call.inclusive(), tables, block_totals,
-           call.results());
+    launch(plan.packs() ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>, shape,
+           inputs, buckets, call.inclusive(), tables, block_totals, call.results());
   }
 };
 
@@ -260,7 +304,7 @@ Variant variant() {
       .params = {scan_axis()},
       .restriction = [](const Problem& p) -> std::string {
         if (LaunchPlan(p).warps > 0) return {};
-        return std::to_string((p.buckets + 1) * p.element_bytes()) +
+        return std::to_string(LaunchPlan(p).table_bytes) +
                " bytes of shared memory are needed for " + std::to_string(p.buckets) +
                " buckets, a block has " + std::to_string(p.device.max_shared_bytes_per_block);
       },
@@ -273,14 +317,18 @@ Variant variant() {
       },
       .traffic =
           [](const Problem& p) {
-            return Traffic{
-                .read_bytes = 2 * p.input_bytes() + tables_bytes(p) + 3 * block_totals_bytes(p),
-                .written_bytes =
-                    p.arrays().output_bytes() + tables_bytes(p) + 2 * block_totals_bytes(p)};
+            const LaunchPlan plan(p);
+            const std::size_t labels = plan.packs() ? plan.packed_bytes : p.arrays().labels.bytes();
+            return Traffic{.read_bytes = p.input_bytes() + p.arrays().values.bytes() + labels +
+                                         plan.tables_bytes() + 3 * plan.block_totals_bytes(),
+                           .written_bytes = p.arrays().output_bytes() + plan.packed_bytes +
+                                            plan.tables_bytes() + 2 * plan.block_totals_bytes()};
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = tables_bytes(p) + block_totals_bytes(p)};
+            const LaunchPlan plan(p);
+            return Workspace{.device_bytes = plan.packed_bytes + plan.tables_bytes() +
+                                             plan.block_totals_bytes()};
           },
       .enqueue = instantiate_ordered<TwopassMultiscan>(),
   };
