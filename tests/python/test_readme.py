@@ -411,7 +411,8 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
     ordered = "eilers/sort-global | onepass/multireduce-ordered | partition/multireduce-ordered"
     assert f"| m | {ordered} |" in rows
     libraries = "cub/sort-index-scan-by-key | cub/sort-scan-by-key-scatter"
-    assert f"| m | {libraries} | onepass/multiscan | twopass/multiscan | partition/multiscan |" in rows
+    ours = "onepass/multiscan | twopass/multiscan | partition/multiscan"
+    assert f"| m | {libraries} | {ours} |" in rows
     histograms = block.partition("**Histogram on its slowest labels**")[2]
     of_bytes, of_words = histograms.partition("\nu8:\n")[2].split("\nu32:\n")
     assert "\n| 256 |" in of_bytes and "| 2^12 |" not in of_bytes
