@@ -2,17 +2,17 @@
 //
 // Source: this project.
 // Idea: every warp takes a stretch of the input, 32 neighbours at a time. Lanes with one label find
-//   each other by a vote and combine their values in the order of the lanes; the highest adds the
-//   outcome to the warp's own bucket in shared memory. So no warp waits for another, no barrier and
-//   no atomic is needed, and a bucket's inputs keep their order. Last, every bucket's sets are
-//   combined in the order of the warps.
+//   each other through the warp's own bucket in shared memory and combine their values in the order
+//   of the lanes; the highest adds the outcome to the bucket. So no warp waits for another, and a
+//   bucket's inputs keep their order. Last, every bucket's sets are combined in the order of the
+//   warps.
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
 //   for each bucket.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
-//   H200 the chain of votes, shuffles and updates of a warp binds, and with it how many warps an SM
-//   has room for: docs/kernels/onepass-multireduce-ordered.md
+//   H200 the chain of a warp's steps binds, and with it how many warps an SM has room for:
+//   docs/kernels/onepass-multireduce-ordered.md
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

@@ -6,17 +6,17 @@
 //   what a partition has in all tiles is cut into chunks of one tile's size, whatever the labels.
 //   Neighbouring chunks of a partition form a stretch, so long that tables stay few and smaller
 //   than their inputs. A block folds a stretch, chunk after chunk, into bucket sets in shared
-//   memory, each warp its part of a chunk: lanes with one label find each other by a vote and
-//   combine their values in the order of the lanes. It writes the totals as a table. Last, every
-//   bucket's tables are combined in their order.
+//   memory, each warp its part of a chunk: lanes with one label find each other through the set
+//   and combine their values in the order of the lanes. It writes the totals as a table. Last,
+//   every bucket's tables are combined in their order.
 // Fixes: the limit of onepass/multireduce-ordered to buckets that fit into a block's shared memory;
 //   partition/multireduce's commuting operators only; the sort of eilers/sort-global.
 // Launch: a fill; blocks of 512 threads, 16 inputs per thread, for every tile and every chunk,
 //   others between; 1 to 16 threads per bucket: docs/kernels/partition-multireduce-ordered.md
 // Traffic: n labels and n values read; n values and 16-bit labels written and read: 20 bytes per
 //   input of 4 bytes. The offsets of every tile, 2 bytes per partition, written and read twice. A
-//   table for every stretch written and read; m results written. On an H200 the chain of votes and
-//   updates may bind.
+//   table for every stretch written and read; m results written. On an H200 the chain of a
+//   warp's steps may bind.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32. Order-preserving.
 // Deviations: none, there is no publication.
@@ -227,7 +227,7 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
       .restriction = [](const Problem& p) { return partitions_restriction(p, Pieces::kBytes); },
-      // The votes; for each chunk of a stretch the items and sets of all warps; then the tables.
+      // The chains; for each chunk of a stretch the items and sets of all warps; then the tables.
       .depth = [](const Problem& p) -> std::uint64_t {
         const Stretches stretches = stretches_of(p);
         const std::size_t longest = ceil_div(most_chunks(partitioning(p)), stretches.most);

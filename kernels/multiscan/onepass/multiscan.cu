@@ -3,11 +3,12 @@
 // Source: this project, on decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix
 //   Scan with Decoupled Look-back", 2016).
 // Idea: every warp scans its stretch of a tile in the input's order, 32 inputs at a time, on a
-//   bucket set in shared memory: lanes with one label find each other by a vote and are scanned
-//   along their chain. Where there is no room for a set per warp, neighbouring warps share one and
-//   take turns. The sets are scanned, bucket by bucket, and the tile publishes its total of every
-//   label. One thread for each label then walks back over the tiles before, until one has published
-//   the prefix up to it. The results stay in registers between the steps.
+//   bucket set in shared memory: lanes with one label find each other through the set and are
+//   scanned along their chain. Where there is no room for a set per warp, neighbouring warps share
+//   one and take turns, and lanes vote. The sets are scanned, bucket by bucket, and the tile
+//   publishes its total of every label. One thread for each label then walks back over the tiles
+//   before, until one has published the prefix up to it. The results stay in registers between the
+//   steps.
 // Fixes: the third step of the partitioning (12 bytes per input are moved, not 24), its totals in
 //   memory for each thread, and the sort of cub/sort-scan-by-key-scatter.
 // Launch: a block of 512 threads (1024 where warps take turns) for each tile, in the order of a
@@ -16,7 +17,7 @@
 //   of 8 bytes) written twice and read at least once: as much as the inputs where m is half a tile.
 //   What binds: docs/kernels/onepass-multiscan.md
 // Preconditions: m + 1 elements fit into a block's shared memory (partition/multiscan takes more
-//   buckets, and is faster from 2^13). The workspace is zero before the first launch and belongs to
+//   buckets, and is faster from 2^14). The workspace is zero before the first launch and belongs to
 //   the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,
 //   so they differ from run to run.

@@ -8,7 +8,7 @@
 //   inputs at a time, so a label costs one read and one write of the table for all of them. Lanes
 //   with one label find each other through the table too, where any do.
 // Fixes: onepass/multiscan's look-back, whose states weigh as much as the inputs where buckets are
-//   many; its vote among all lanes for every 32 inputs; and that float sums differ from run to run.
+//   many, and that its float sums differ from run to run.
 // Launch: one block per SM or fewer, as many warps as have room for a table, at most 32; a block of
 //   1024 threads for 32 buckets; the first shape again.
 // Traffic: n values read twice, n results written; n labels read twice, or up to 256 buckets once,
