@@ -77,6 +77,7 @@ class MadeUp final : public RunSurroundings, public Executor {
     return script(k, std::move(good));
   }
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           bool /*between_devices*/,
                                            const BeginSize& begin_size) override {
     ceilings_asked.push_back(sizes_bytes);
     for (std::size_t k = 0; k < sizes_bytes.size(); ++k) begin_size(k);

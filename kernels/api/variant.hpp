@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -109,6 +110,7 @@ struct DeviceTraits {
   unsigned max_blocks_per_sm = 32;
   std::size_t max_shared_bytes_per_block = 48 * 1024;
   unsigned max_blocks_per_cluster = 1;
+  unsigned devices = 1;  ///< alike, that reach each other's memory: this one and others
 };
 
 /// One problem as a variant sees it before any memory exists.
@@ -131,9 +133,10 @@ struct Problem {
 struct Traffic {
   std::size_t read_bytes = 0;
   std::size_t written_bytes = 0;
+  std::size_t link_bytes = 0;  ///< of these, between devices
 };
 
-/// Scratch memory, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero
+/// Scratch memory of each device, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero
 /// before the first call on a problem and never again: a variant that needs them zero leaves them
 /// zero. The rest holds garbage.
 struct Workspace {
@@ -166,6 +169,7 @@ struct LaunchLog {
 struct Stream {
   void* handle = nullptr;
   LaunchLog* log = nullptr;
+  int device = 0;  ///< that it is of, as the backend numbers them
 };
 
 /// What the device lacks for a launch, in numbers where there are some: an `enqueue` throws it, and
@@ -182,6 +186,17 @@ struct Defect {
   bool certain = true;
 };
 
+/// What one of several devices has of a call: its share of the inputs, and a workspace and a stream of
+/// its own. Every device can read and write the memory of the others.
+struct DeviceShare {
+  const void* values = nullptr;
+  const void* labels = nullptr;
+  std::size_t n = 0;        ///< inputs
+  void* results = nullptr;  ///< null where this device is not to have them
+  std::byte* workspace = nullptr;
+  Stream stream;
+};
+
 /// One execution of a variant on memory that the harness owns: the arrays of `Problem::arrays`, null
 /// where the operation has none. Inputs are never written. Outputs hold garbage and are device
 /// memory, or host memory if the variant finishes on the host.
@@ -195,6 +210,9 @@ struct Call {
   std::byte* host_workspace = nullptr;
   Stream stream;
   const Problem& problem;
+  /// One for each device, if the variant has `devices_axis()` (devices.hpp): it uses these in the place
+  /// of the arrays, the workspace and the stream above.
+  std::span<const DeviceShare> shares;
 };
 
 /// Puts the whole operation on the stream. It never allocates, synchronises or times.
@@ -236,6 +254,8 @@ struct Variant {
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
   /// The width of the counts that the library called is given; null where none is called.
   unsigned (*count_bits)(const Problem&) = nullptr;
+  /// The name and version of the library that a call has loaded; null where none is loaded at run time.
+  std::string (*loaded_library)() = nullptr;
   /// By type and operator; null where the combination is not provided.
   EnqueueTable enqueue{};
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
+#include <tuple>
 
 #include "kernels/platform/cuda_check.hpp"
 
@@ -151,6 +153,18 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
     check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
     log->shared_bytes += compiled.sharedSizeBytes;
     log->registers = compiled.numRegs;
+  }
+}
+
+/// Launches `kernel` on the device of each share, with the tuple of arguments that `arguments_of` gives
+/// for its rank. The grids run beside each other and may wait for each other.
+template <class... Parameters, class Arguments>
+void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape,
+                       std::span<const DeviceShare> shares, const Arguments& arguments_of) {
+  for (unsigned rank = 0; rank < shares.size(); ++rank) {
+    shape.stream = shares[rank].stream;
+    const CurrentDevice current(shape.stream.device);
+    std::apply([&](auto... arguments) { launch(kernel, shape, arguments...); }, arguments_of(rank));
   }
 }
 

@@ -25,6 +25,21 @@ inline void check(cudaError_t status, const char* what) {
   throw CudaError(status, what);
 }
 
+/// The device is current as long as this object lives; then the one before is again.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    if (ordinal != before_) check(cudaSetDevice(ordinal), "cudaSetDevice");
+  }
+  ~CurrentDevice() { cudaSetDevice(before_); }  // a library may have made another one current
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 inline cudaStream_t native(const Stream& stream) {
   return static_cast<cudaStream_t>(stream.handle);
 }

@@ -52,7 +52,7 @@ struct Context {
   std::size_t bytes = 0;
   void* fake_stack = nullptr;
 };
-Context host;  ///< what called run_grid
+Context host;  ///< what called run_grids
 
 Context* left = nullptr;  ///< by the last switch
 
@@ -184,6 +184,8 @@ struct Block : BlockView {
   unsigned phase = 0;
   std::array<unsigned, 2> votes_of_phase{};
   unsigned cluster_barriers = 0;  ///< how many it has reached
+  const Program* program = nullptr;
+  std::uint32_t number = 0;  ///< among the blocks of all grids
   trace::Block trace;
 
   std::size_t index_of(const Thread& thread) const {
@@ -307,10 +309,11 @@ struct Permutation {
   unsigned operator()(unsigned i) const { return ((i ^ flip) * step + start) % kWarpSize; }
 };
 
+/// The grids of a launch: one, or one for each of several devices.
 class Grid {
  public:
-  Grid(const LaunchShape& shape, const Program& program)
-      : shape_(shape), program_(program), block_threads_(count_of(shape.block)) {
+  Grid(const LaunchShape& shape, std::span<const Program> programs)
+      : shape_(shape), programs_(programs), block_threads_(count_of(shape.block)) {
     if (settings().seed != seed_in_use || settings().reseeds != reseeds_seen) {
       seed_in_use = settings().seed;
       reseeds_seen = settings().reseeds;
@@ -322,11 +325,12 @@ class Grid {
     warp_order_ = orders[draw(4)];
     lane_order_ = orders[draw(4)];
     poison_ = draw(2) == 0 ? 0xcb : 0x7b;  // -2.6e7 or 1.3e36 as float; below or above as integer
+    const std::size_t blocks = programs.size() * count_of(shape.grid);
     if (shape.cluster > 1)
-      clusters_.assign(count_of(shape.grid) / shape.cluster,
+      clusters_.assign(blocks / shape.cluster,
                        {.blocks = std::vector<Block*>(shape.cluster),
                         .barriers_reached = std::vector<unsigned>(shape.cluster)});
-    waiting_blocks_.resize(count_of(shape.grid));
+    waiting_blocks_.resize(blocks);
     std::iota(waiting_blocks_.begin(), waiting_blocks_.end(), 0u);
     std::shuffle(waiting_blocks_.begin(), waiting_blocks_.end(), random_bits);
     detail::yield_points_to_skip = draw_yield_points_to_skip();
@@ -362,7 +366,8 @@ class Grid {
 
   void run_current() {
     try {
-      program_.call(program_.arguments);
+      const Program& program = *running_->block->program;
+      program.call(program.arguments);
     } catch (const Cancelled&) {
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
@@ -489,15 +494,17 @@ class Grid {
     if (idle_blocks_.empty()) idle_blocks_.push_back(new_block());
     Block& block = *resident_.emplace_back(std::move(idle_blocks_.back()));
     idle_blocks_.pop_back();
-    block.index = index_in(shape_.grid, waiting_blocks_.back());
+    block.number = waiting_blocks_.back();
     waiting_blocks_.pop_back();
+    block.index = index_in(shape_.grid, block.number % count_of(shape_.grid));
+    block.program = &programs_[block.number / count_of(shape_.grid)];
     std::fill_n(block.memory.get(), shape_.shared_bytes, std::byte{poison_});
     block.live = static_cast<unsigned>(block_threads_);
     live_ += block_threads_;
     for (Thread& thread : block.all_threads) thread.where = Where{};
     for (Warp& warp : block.warps) warp.present = all_lanes(warp);
     block.cluster_barriers = 0;
-    trace::begin_block(block.trace, linear_index_of(block), block_threads_, block.shared,
+    trace::begin_block(block.trace, block.number, block_threads_, block.shared,
                        shape_.shared_bytes);
     if (Cluster* cluster = cluster_of(block)) cluster->blocks[rank_of(block)] = &block;
     make_ready(block);
@@ -508,11 +515,7 @@ class Grid {
   /// Null where every block is alone.
   Cluster* cluster_of(const Block& block) {
     if (clusters_.empty()) return nullptr;
-    return &clusters_[linear_index_of(block) / shape_.cluster];
-  }
-  std::uint32_t linear_index_of(const Block& block) const {
-    const dim3 &i = block.index, &blocks = shape_.grid;
-    return (i.z * blocks.y + i.y) * blocks.x + i.x;
+    return &clusters_[block.number / shape_.cluster];
   }
 
   std::unique_ptr<Block> new_block() const {
@@ -734,7 +737,7 @@ class Grid {
   }
 
   const LaunchShape shape_;
-  const Program& program_;
+  const std::span<const Program> programs_;
   const std::size_t block_threads_;
 
   Next next_{};
@@ -764,14 +767,14 @@ void run_current_thread() { grid->run_current(); }
 
 // ---- the interface ----------------------------------------------------------------------------
 
-void run_grid(const LaunchShape& shape, const Program& program) {
+void run_grids(const LaunchShape& shape, std::span<const Program> programs) {
   if (grid != nullptr)
     throw EmuError(
         "launch refused: a kernel launches a kernel, which is not emulated; launch from the host");
   check_limits(shape);
-  Grid this_grid(shape, program);
+  Grid this_grid(shape, programs);
   grid = &this_grid;
-  trace::begin_launch(program.kernel);
+  trace::begin_launch(programs.front().kernel);
   std::exception_ptr failure;
   try {
     this_grid.run();

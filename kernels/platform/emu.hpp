@@ -25,7 +25,10 @@
 #include <cstdint>
 #include <cstring>
 #include <source_location>
+#include <span>
+#include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/emu_device.hpp"
@@ -37,6 +40,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 #define threadIdx (::reduce_bench::BACKEND::thread_index())
 #define blockIdx (::reduce_bench::BACKEND::block_index())
@@ -128,6 +132,7 @@ inline void __threadfence(Where where = Where::current()) {
   trace::fence(trace::Scope::kDevice, where);
   yield_point(where);
 }
+inline void __threadfence_system(Where where = Where::current()) { __threadfence(where); }
 inline void __threadfence_block(Where where = Where::current()) {
   trace::fence(trace::Scope::kBlock, where);
   yield_point(where);
@@ -335,18 +340,45 @@ struct Program {
   const void* arguments;
 };
 
-/// Runs the whole grid before it returns; throws EmuError where the kernel is at fault.
-void run_grid(const LaunchShape& shape, const Program& program);
+/// Runs grids of one shape beside each other, one of each program, before it returns; throws EmuError
+/// where the kernel is at fault.
+void run_grids(const LaunchShape& shape, std::span<const Program> programs);
 
 template <class... Parameters, class... Arguments>
 UNTRACED void launch(void (*kernel)(Parameters...), const LaunchShape& shape,
                      Arguments... arguments) {
   const auto thread = [=]() UNTRACED { kernel(static_cast<Parameters>(arguments)...); };
   using Thread = decltype(thread);
-  run_grid(shape,
-           {reinterpret_cast<const void*>(kernel),
-            [](const void* kept) UNTRACED { (*static_cast<const Thread*>(kept))(); }, &thread});
+  const Program program{reinterpret_cast<const void*>(kernel),
+                        [](const void* kept) UNTRACED { (*static_cast<const Thread*>(kept))(); },
+                        &thread};
+  run_grids(shape, {&program, 1});
   if (LaunchLog* log = shape.stream.log; log != nullptr)
+    log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
+}
+
+/// As kernels/platform/cuda.hpp says. The devices are of one memory.
+template <class... Parameters, class Arguments>
+UNTRACED void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape,
+                                std::span<const DeviceShare> shares,
+                                const Arguments& arguments_of) {
+  struct Thread {
+    void (*kernel)(Parameters...);
+    std::tuple<Parameters...> arguments;
+  };
+  std::vector<Thread> threads;
+  std::vector<Program> programs;
+  for (unsigned rank = 0; rank < shares.size(); ++rank)
+    threads.push_back({kernel, arguments_of(rank)});
+  for (const Thread& thread : threads)
+    programs.push_back({reinterpret_cast<const void*>(kernel),
+                        [](const void* kept) UNTRACED {
+                          const auto* const of = static_cast<const Thread*>(kept);
+                          std::apply(of->kernel, of->arguments);
+                        },
+                        &thread});
+  run_grids(shape, programs);
+  if (LaunchLog* log = shares.front().stream.log; log != nullptr)
     log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
 }
 

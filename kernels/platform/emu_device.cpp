@@ -37,7 +37,8 @@ DeviceTraits device_traits() {
           .max_threads_per_sm = 1024,
           .max_blocks_per_sm = 16,
           .max_shared_bytes_per_block = 227 * 1024,
-          .max_blocks_per_cluster = 2};
+          .max_blocks_per_cluster = 2,
+          .devices = 3};
 }
 
 }  // namespace reduce_bench::emu

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/api/devices.hpp"
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/platform.hpp"
 #include "kernels/shared/ops.hpp"
@@ -25,6 +26,11 @@ struct TypedCall : Call {
   const T* values() const { return static_cast<const T*>(Call::values); }
   const LabelType* labels() const { return static_cast<const LabelType*>(Call::labels); }
   Result* results() const { return static_cast<Result*>(Call::results); }
+  static const T* values(const DeviceShare& share) { return static_cast<const T*>(share.values); }
+  static const LabelType* labels(const DeviceShare& share) {
+    return static_cast<const LabelType*>(share.labels);
+  }
+  static Result* results(const DeviceShare& share) { return static_cast<Result*>(share.results); }
   Label* result_labels() const { return static_cast<Label*>(Call::result_labels); }
   /// reduce-by-key: how many results there are.
   Count* result_count() const { return static_cast<Count*>(Call::result_count); }

@@ -143,8 +143,8 @@ TEST(Worker, OneThatDiesAtEveryStartIsGivenUp) {
 TEST(Worker, CeilingsAreMeasuredThere) {
   Worker worker(Backend::kCpu, 0, FAULTS_BINARY);
   std::vector<std::size_t> begun;
-  const auto ceilings =
-      worker.measure_ceilings({1 << 16, 1 << 17}, [&](std::size_t k) { begun.push_back(k); });
+  const auto ceilings = worker.measure_ceilings({1 << 16, 1 << 17}, false,
+                                                [&](std::size_t k) { begun.push_back(k); });
   ASSERT_TRUE(ceilings);
   EXPECT_EQ(begun, (std::vector<std::size_t>{0, 1}));
   EXPECT_GT(ceilings->read_ns(1 << 16).value(), 0);

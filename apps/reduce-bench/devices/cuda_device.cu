@@ -14,6 +14,8 @@
 #include "devices/device.hpp"
 #include "devices/gpu_counts.hpp"
 #include "devices/gpu_profiler.hpp"
+#include "devices/nvml.hpp"
+#include "kernels/api/devices.hpp"
 #include "kernels/platform/cuda.hpp"
 #include "kernels/platform/warp.hpp"
 
@@ -24,16 +26,61 @@ namespace {
 
 using cuda::check;
 using cuda::CudaError;
+using cuda::CurrentDevice;
 
-/// Spins until the host sets *flag, so that what follows on the stream is queued before it starts
-/// and launch overhead stays outside the timed span. Gives up after ten seconds: a library that
-/// waits for the stream while it is blocked must not hang the run.
-__global__ void block_stream_kernel(volatile const unsigned* flag, unsigned awaited) {
+/// Spins until *flag is set. Gives up after ten seconds: a library that waits for the stream while it
+/// is blocked must not hang the run.
+__device__ void await(volatile const unsigned* flag, unsigned awaited) {
   unsigned long long start = 0, now = 0;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
   while (*flag != awaited) {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (now - start > 10'000'000'000ull) return;
+  }
+}
+
+/// Spins until the host sets *flag, so that what follows on the stream is queued before it starts
+/// and launch overhead stays outside the timed span.
+__global__ void block_stream_kernel(volatile const unsigned* flag, unsigned awaited) {
+  await(flag, awaited);
+}
+
+/// The words by which several devices begin together and end, in the memory of each.
+struct Signals {
+  unsigned begin;
+  unsigned ended[kMostDevices];  ///< by rank; the first device's count
+};
+/// Those of all devices, by rank.
+struct AllSignals {
+  Signals* of[kMostDevices];
+};
+
+/// On the first device: once the host sets *flag, a thread for each device lets it begin. This one
+/// begins when it reads its own word, which takes it as long as the others theirs, but for the way.
+__global__ void begin_together_kernel(volatile const unsigned* flag, unsigned awaited,
+                                      AllSignals signals) {
+  if (threadIdx.x == 0) await(flag, awaited);
+  __syncthreads();
+  *const_cast<volatile unsigned*>(&signals.of[threadIdx.x]->begin) = awaited;
+  if (threadIdx.x == 0) await(&signals.of[0]->begin, awaited);
+}
+/// On another device, after its work: tells the first one.
+__global__ void tell_end_kernel(volatile unsigned* ended, unsigned number) {
+  __threadfence_system();
+  *ended = number;
+}
+/// On the first device, a thread for each other one.
+__global__ void await_ends_kernel(const Signals* signals, unsigned number) {
+  await(&signals->ended[1 + threadIdx.x], number);
+}
+
+/// A word goes to and fro between two devices. Either writes to the other's memory and reads its own.
+__global__ void pass_word_kernel(volatile const unsigned* own, volatile unsigned* other,
+                                 unsigned rounds, bool begins) {
+  for (unsigned round = 1; round <= rounds; ++round) {
+    if (begins) *other = round;
+    await(own, round);
+    if (!begins) *other = round;
   }
 }
 
@@ -138,9 +185,56 @@ bool knows_clusters(const cudaDeviceProp& properties) {
   return properties.major >= 9 && compiled.ptxVersion >= 90;
 }
 
+/// What makes two devices alike, as far as times go.
+bool are_alike(int a, int b) {
+  for (const cudaDeviceAttr attribute :
+       {cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
+        cudaDevAttrMultiProcessorCount, cudaDevAttrL2CacheSize, cudaDevAttrGlobalMemoryBusWidth}) {
+    int of_a = 0, of_b = 0;
+    check(cudaDeviceGetAttribute(&of_a, attribute, a), "cudaDeviceGetAttribute");
+    check(cudaDeviceGetAttribute(&of_b, attribute, b), "cudaDeviceGetAttribute");
+    if (of_a != of_b) return false;
+  }
+  return true;
+}
+bool reaches(int from, int to) {
+  int reached = 0;
+  check(cudaDeviceCanAccessPeer(&reached, from, to), "cudaDeviceCanAccessPeer");
+  return reached != 0;
+}
+
+/// The devices that work can be spread over from one on.
+struct Gathered {
+  std::vector<int> ordinals;
+  std::string why_not_more;  ///< why the first that is left out is
+};
+Gathered gather_around(int first) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  Gathered gathered{.ordinals = {first}, .why_not_more = std::to_string(count) + " visible"};
+  bool all = true;
+  const auto leave_out = [&](int other, const std::string& why) {
+    if (all) gathered.why_not_more = "CUDA device " + std::to_string(other) + " " + why;
+    all = false;
+  };
+  for (int other = 0; other < count && gathered.ordinals.size() < kMostDevices; ++other) {
+    if (other == first) continue;
+    if (!are_alike(first, other)) {
+      leave_out(other, "is unlike device " + std::to_string(first));
+      continue;
+    }
+    const auto apart =
+        std::find_if(gathered.ordinals.begin(), gathered.ordinals.end(),
+                     [&](int known) { return !reaches(known, other) || !reaches(other, known); });
+    if (apart == gathered.ordinals.end()) gathered.ordinals.push_back(other);
+    else leave_out(other, "does not reach the memory of device " + std::to_string(*apart));
+  }
+  return gathered;
+}
+
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal), gathered_(gather_around(ordinal)) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
@@ -148,15 +242,19 @@ class CudaDevice final : public Device {
                .max_threads_per_sm = static_cast<unsigned>(properties.maxThreadsPerMultiProcessor),
                .max_blocks_per_sm = static_cast<unsigned>(properties.maxBlocksPerMultiProcessor),
                .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin,
-               .max_blocks_per_cluster = knows_clusters(properties) ? kPortableClusterBlocks : 1};
+               .max_blocks_per_cluster = knows_clusters(properties) ? kPortableClusterBlocks : 1,
+               .devices = static_cast<unsigned>(gathered_.ordinals.size())};
     max_sm_clock_mhz_ = attribute_mhz(cudaDevAttrClockRate, ordinal);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
+    check(cudaEventCreateWithFlags(&order_, cudaEventDisableTiming), "cudaEventCreate");
     flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(properties.l2CacheSize),
                                          std::size_t{1} << 20);
     flush_ = allocate(flush_bytes_);
     scalars_ = allocate(256);
+    signals_ = allocate(sizeof(Signals));
+    fill(signals_.data(), 0, sizeof(Signals));
     mapped_ = allocate_host(sizeof(Mapped));
     *mapped() = Mapped{};
     // What another program set aside of the L2 for persisting accesses would be missing from it.
@@ -169,6 +267,7 @@ class CudaDevice final : public Device {
     if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
     cudaEventDestroy(start_);
     cudaEventDestroy(stop_);
+    cudaEventDestroy(order_);
     cudaStreamDestroy(stream_);
   }
   CudaDevice(const CudaDevice&) = delete;
@@ -176,13 +275,34 @@ class CudaDevice final : public Device {
 
   Backend backend() const override { return Backend::kCuda; }
   const DeviceTraits& traits() const override { return traits_; }
+  std::vector<Device*> gather(unsigned count) override {
+    if (count > gathered_.ordinals.size())
+      throw DeviceLacks("asks for " + std::to_string(count) + " devices, " +
+                        std::to_string(gathered_.ordinals.size()) + " can be used together (" +
+                        gathered_.why_not_more + ")");
+    const CurrentDevice current(ordinal_);  // making a device makes it the current one
+    std::vector<Device*> devices{this};
+    while (others_.size() + 1 < count) {
+      others_.push_back(std::make_unique<CudaDevice>(gathered_.ordinals[others_.size() + 1]));
+      others_.back()->reach(*this);
+      reach(*others_.back());
+      for (std::size_t i = 0; i + 1 < others_.size(); ++i) {
+        others_.back()->reach(*others_[i]);
+        others_[i]->reach(*others_.back());
+      }
+    }
+    for (unsigned i = 0; i + 1 < count; ++i) devices.push_back(others_[i].get());
+    return devices;
+  }
   std::size_t free_bytes() const override {
+    const CurrentDevice current(ordinal_);
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     return free;
   }
 
   Memory allocate(std::size_t size_bytes) override {
+    const CurrentDevice current(ordinal_);
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, std::max<std::size_t>(size_bytes, 1));
     if (status == cudaErrorMemoryAllocation) {
@@ -217,10 +337,12 @@ class CudaDevice final : public Device {
     synchronize();
   }
   void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
+    const CurrentDevice current(ordinal_);
     lost_on_error([&] { check(cudaMemsetAsync(to, byte, size_bytes, stream_), "fill"); });
     synchronize();
   }
   std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) override {
+    const CurrentDevice current(ordinal_);
     auto* total = reinterpret_cast<unsigned long long*>(scalars_.data());
     fill(total, 0, sizeof(*total));
     const unsigned blocks = static_cast<unsigned>(std::clamp<std::size_t>(n / 4096, 1, 4096));
@@ -239,7 +361,7 @@ class CudaDevice final : public Device {
     return result;
   }
 
-  Stream stream() override { return {.handle = stream_, .log = nullptr}; }
+  Stream stream() override { return {.handle = stream_, .log = nullptr, .device = ordinal_}; }
   void synchronize() override {
     lost_on_error([&] { check(cudaStreamSynchronize(stream_), "waiting for the stream"); });
   }
@@ -366,6 +488,45 @@ class CudaDevice final : public Device {
     };
   }
 
+  double word_ns(Device& other) override {
+    auto& second = dynamic_cast<CudaDevice&>(other);
+    constexpr unsigned kRounds = 1000;
+    double least_ns = 0;
+    for (unsigned repetition = 0; repetition < 5; ++repetition) {
+      for (CudaDevice* device : {this, &second})
+        device->fill(device->signals_.data(), 0, sizeof(Signals));
+      {
+        const CurrentDevice current(second.ordinal_);
+        pass_word_kernel<<<1, 1, 0, second.stream_>>>(&second.signals()->begin, &signals()->begin,
+                                                      kRounds, false);
+        check(cudaGetLastError(), "word kernel");
+      }
+      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      pass_word_kernel<<<1, 1, 0, stream_>>>(&signals()->begin, &second.signals()->begin, kRounds,
+                                             true);
+      check(cudaGetLastError(), "word kernel");
+      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      synchronize();
+      second.synchronize();
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+      const double ns = static_cast<double>(ms) * 1e6 / (2.0 * kRounds);
+      if (repetition == 0 || ns < least_ns) least_ns = ns;
+    }
+    for (CudaDevice* device : {this, &second})
+      device->fill(device->signals_.data(), 0, sizeof(Signals));
+    return least_ns;
+  }
+  std::optional<unsigned> link_count() override {
+    char bus_id[32] = {};
+    check(cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), ordinal_), "cudaDeviceGetPCIBusId");
+    try {
+      return NvmlDevice(bus_id).active_links();
+    } catch (const std::runtime_error&) {
+      return std::nullopt;
+    }
+  }
+
  private:
   struct Mapped {
     unsigned flag = 0;
@@ -373,7 +534,51 @@ class CudaDevice final : public Device {
   };
   Mapped* mapped() const { return reinterpret_cast<Mapped*>(mapped_.data()); }
 
+  Signals* signals() const { return reinterpret_cast<Signals*>(signals_.data()); }
+
+  /// Lets kernels of this device use the memory of the other.
+  void reach(const CudaDevice& other) {
+    const CurrentDevice current(ordinal_);
+    const cudaError_t status = cudaDeviceEnablePeerAccess(other.ordinal_, 0);
+    if (status == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
+    else check(status, "cudaDeviceEnablePeerAccess");
+  }
+
+  /// The other devices that the work is spread over.
+  static std::vector<CudaDevice*> others_of(const Work& work) {
+    std::vector<CudaDevice*> others;
+    for (std::size_t i = 1; i < work.devices.size(); ++i)
+      others.push_back(dynamic_cast<CudaDevice*>(work.devices[i]));
+    return others;
+  }
+
+  /// Queues what holds this device and the others until the host sets the flag, and then lets all begin
+  /// (docs/adr/0017-several-devices.md).
+  void begin_together(const std::vector<CudaDevice*>& others, unsigned awaited) {
+    AllSignals signals{.of = {this->signals()}};
+    for (std::size_t i = 0; i < others.size(); ++i) signals.of[1 + i] = others[i]->signals();
+    begin_together_kernel<<<1, static_cast<unsigned>(1 + others.size()), 0, stream_>>>(
+        &mapped()->flag, awaited, signals);
+    check(cudaGetLastError(), "kernel to begin together");
+    for (CudaDevice* const other : others) {
+      const CurrentDevice current(other->ordinal_);
+      block_stream_kernel<<<1, 1, 0, other->stream_>>>(&other->signals()->begin, awaited);
+      check(cudaGetLastError(), "blocking kernel");
+    }
+  }
+  /// Queues what makes this device wait for the ends of the others' work.
+  void end_together(const std::vector<CudaDevice*>& others, unsigned number) {
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const CurrentDevice current(others[i]->ordinal_);
+      tell_end_kernel<<<1, 1, 0, others[i]->stream_>>>(&signals()->ended[1 + i], number);
+      check(cudaGetLastError(), "kernel that tells of an end");
+    }
+    await_ends_kernel<<<1, static_cast<unsigned>(others.size()), 0, stream_>>>(signals(), number);
+    check(cudaGetLastError(), "kernel that waits for ends");
+  }
+
   void flush_l2() {
+    const CurrentDevice current(ordinal_);
     check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
   }
 
@@ -413,8 +618,17 @@ class CudaDevice final : public Device {
   double queued_ns(Mode mode, const Work& work, unsigned batch) {
     if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
     if (mode == Mode::kCold) flush_l2();
+    // A graph begins on this device and ends there; it has the way to the others in it.
+    const auto others = mode == Mode::kGraph ? std::vector<CudaDevice*>{} : others_of(work);
+    if (mode == Mode::kCold)
+      for (CudaDevice* const other : others) other->flush_l2();
     unsigned awaited = 0;
-    if (!work.synchronous) {
+    if (!others.empty()) {
+      awaited = ++blocks_;
+      // Once in vain, so that the code of what ends the time is in caches that were flushed.
+      if (work.ends_on_all) end_together(others, awaited - 1);
+      begin_together(others, awaited);
+    } else if (!work.synchronous) {
       awaited = ++blocks_;
       block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, awaited);
       check(cudaGetLastError(), "blocking kernel");
@@ -427,26 +641,36 @@ class CudaDevice final : public Device {
     } else {
       for (unsigned i = 0; i < batch; ++i) work.enqueue();
     }
+    if (!others.empty() && work.ends_on_all) end_together(others, awaited);
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     queue_sm_clock();
     if (!work.synchronous)
       std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
     check(cudaStreamSynchronize(stream_), "waiting for a sample");
+    for (CudaDevice* const other : others) other->synchronize();
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
     // An event pair around nothing can read zero; a time of zero is no time.
     return std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
   }
 
-  /// By the host's clock, until the work of a call is done that found the device idle.
+  /// By the host's clock, until the work of a call is done that found the devices idle.
   double wall_ns(const Work& work) {
     using Clock = std::chrono::steady_clock;
+    const std::vector<CudaDevice*> others = others_of(work);
     flush_l2();
+    for (CudaDevice* const other : others) {
+      other->flush_l2();
+      other->synchronize();
+    }
     check(cudaStreamSynchronize(stream_), "waiting before a call");
     const auto begun = Clock::now();
     work.enqueue();
     check(cudaStreamSynchronize(stream_), "waiting for a call");
+    if (work.ends_on_all)
+      for (CudaDevice* const other : others) other->synchronize();
     const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
+    for (CudaDevice* const other : others) other->synchronize();
     queue_sm_clock();
     check(cudaStreamSynchronize(stream_), "waiting for the SM clock");
     return ns;
@@ -461,7 +685,15 @@ class CudaDevice final : public Device {
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "graph capture");
     cudaGraph_t graph = nullptr;
     try {
+      const std::vector<CudaDevice*> others = others_of(work);
+      if (!others.empty()) check(cudaEventRecord(order_, stream_), "cudaEventRecord");
+      for (CudaDevice* const other : others)
+        check(cudaStreamWaitEvent(other->stream_, order_), "cudaStreamWaitEvent");
       for (unsigned i = 0; i < batch; ++i) work.enqueue();
+      for (CudaDevice* const other : others) {
+        check(cudaEventRecord(other->order_, other->stream_), "cudaEventRecord");
+        check(cudaStreamWaitEvent(stream_, other->order_), "cudaStreamWaitEvent");
+      }
     } catch (...) {
       cudaStreamEndCapture(stream_, &graph);
       if (graph != nullptr) cudaGraphDestroy(graph);
@@ -494,16 +726,19 @@ class CudaDevice final : public Device {
   }
 
   int ordinal_;
+  Gathered gathered_;
   DeviceTraits traits_;
   std::optional<double> max_sm_clock_mhz_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cudaEvent_t order_ = nullptr;  ///< of the streams of several devices in a graph
   cudaGraphExec_t graph_ = nullptr;
   std::size_t flush_bytes_ = 0;
-  Memory flush_, scalars_, mapped_;
+  Memory flush_, scalars_, signals_, mapped_;
   unsigned blocks_ = 0;
   std::optional<GpuProfiler> profiler_;   ///< once something was counted
   std::optional<Counter> flush_written_;  ///< once a cold call was counted
+  std::vector<std::unique_ptr<CudaDevice>> others_;
 };
 
 }  // namespace

@@ -42,11 +42,16 @@ struct DeviceLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Device;
+
 /// The operation to time.
 struct Work {
   std::function<void()> enqueue;
   bool synchronous = false;  ///< cannot be queued behind a blocked stream (see Variant)
   unsigned kernels = 1;      ///< launches per call, so that a batch fits the launch queue
+  std::vector<Device*>
+      devices;               ///< that the work is spread over; empty: it is the one's that times it
+  bool ends_on_all = false;  ///< it ends when all of these have its results, not the first alone
   /// Called before and after every sample, outside the time that it takes: of a plug-in, which gets
   /// other inputs in every sample. A batch then is no longer than it must be.
   std::function<void()> before_sample, after_sample;
@@ -74,6 +79,9 @@ class Device {
   /// any later call and leave nothing behind that can be used.
   virtual bool survives_errors() const { return false; }
   virtual const DeviceTraits& traits() const = 0;
+  /// So many devices, this one first, for a point that is spread over them; they live as long as this
+  /// one. Throws DeviceLacks where there are fewer that are alike and reach each other's memory.
+  virtual std::vector<Device*> gather(unsigned count);
   virtual std::size_t free_bytes() const = 0;
 
   /// Device memory, aligned to 256 bytes. Throws OutOfMemory.
@@ -123,6 +131,11 @@ class Device {
                                      std::size_t size_bytes) = 0;
   /// A kernel, or on the host a function, that does nothing.
   virtual std::function<void()> empty_launch() = 0;
+
+  /// How long a word takes from this device to another of `gather`, one way.
+  virtual double word_ns(Device&) { throw std::logic_error("a device without others"); }
+  /// The links of this device to others that are up; nothing where nobody tells.
+  virtual std::optional<unsigned> link_count() { return std::nullopt; }
 };
 
 std::unique_ptr<Device> make_cpu_device();

@@ -1,8 +1,8 @@
 #include "devices/energy.hpp"
 
-#include <dlfcn.h>
-
 #include <stdexcept>
+
+#include "devices/nvml.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -11,40 +11,6 @@ constexpr double kWindowMs = 1000;  ///< at least
 constexpr double kBatchMs = 5;      ///< how late a step is noticed
 /// A counter that does not move for so long is none.
 constexpr double kPatienceMs = 3000;
-
-/// NVML's functions, as its manual declares them; a build needs no header of it.
-struct Nvml {
-  int (*init)() = nullptr;
-  const char* (*text_of)(int) = nullptr;
-  int (*device_of)(const char* pci_bus_id, void** device) = nullptr;
-  int (*energy_of)(void* device, unsigned long long* millijoules) = nullptr;
-};
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr)
-    throw std::runtime_error(std::string("the NVML library has no ") + name +
-                             ": install a newer driver");
-}
-
-Nvml load_nvml() {
-  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    throw std::runtime_error(
-        "NVML is not there (libnvidia-ml.so.1): install the driver's libraries");
-  Nvml nvml;
-  find(library, "nvmlInit_v2", nvml.init);
-  find(library, "nvmlErrorString", nvml.text_of);
-  find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_of);
-  find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy_of);
-  return nvml;
-}
-
-void check(const Nvml& nvml, int result, const char* what) {
-  if (result != 0)
-    throw std::runtime_error(std::string("NVML cannot ") + what + ": " + nvml.text_of(result));
-}
 
 }  // namespace
 
@@ -88,17 +54,9 @@ Energy measure_energy(const EnergyProbe& probe) {
 }
 
 std::function<std::uint64_t()> nvml_energy_counter(const std::string& pci_bus_id) {
-  const Nvml nvml = load_nvml();
-  check(nvml, nvml.init(), "be initialised");
-  void* device = nullptr;
-  check(nvml, nvml.device_of(pci_bus_id.c_str(), &device), "find the GPU");
-  const auto read = [nvml, device] {
-    unsigned long long millijoules = 0;
-    check(nvml, nvml.energy_of(device, &millijoules), "read the energy of this GPU");
-    return std::uint64_t{millijoules};
-  };
-  read();  // a GPU without the counter says so now
-  return read;
+  const NvmlDevice device(pci_bus_id);
+  device.millijoules();  // a GPU without the counter says so now
+  return [device] { return device.millijoules(); };
 }
 
 }  // namespace reduce_bench

@@ -42,6 +42,17 @@ class HostDevice : public Device {
   bool shares_host_memory() const override { return true; }
   bool survives_errors() const override { return true; }
   const DeviceTraits& traits() const override { return traits_; }
+  std::vector<Device*> gather(unsigned count) override {
+    if (count > traits_.devices)
+      throw DeviceLacks("asks for " + std::to_string(count) + " devices, " +
+                        std::to_string(traits_.devices) + " can be used on " +
+                        std::string(name_of(backend_)));
+    std::vector<Device*> devices{this};
+    while (others_.size() + 1 < count)
+      others_.push_back(std::make_unique<HostDevice>(backend_, traits_));
+    for (unsigned i = 1; i < count; ++i) devices.push_back(others_[i - 1].get());
+    return devices;
+  }
   std::size_t free_bytes() const override { return available_memory_bytes(); }
   Memory allocate(std::size_t size_bytes) override { return allocate_aligned(size_bytes); }
   Memory allocate_host(std::size_t size_bytes) override { return allocate_aligned(size_bytes); }
@@ -72,6 +83,7 @@ class HostDevice : public Device {
  private:
   Backend backend_;
   DeviceTraits traits_;
+  std::vector<std::unique_ptr<HostDevice>> others_;
 };
 
 // The read streams that set the ceiling. This file has the compiler options of the CPU algorithms,

@@ -48,6 +48,13 @@ void Machine::check_ordinal(int ordinal, const std::vector<Backend>& backends) c
     throw UsageError(fmt::format("--device {}: {}; leave --device out", ordinal, why_not));
 }
 
+std::vector<Device*> Device::gather(unsigned count) {
+  if (count > 1)
+    throw DeviceLacks(
+        fmt::format("asks for {} devices, 1 can be used on {}", count, name_of(backend())));
+  return {this};
+}
+
 std::unique_ptr<Device> make_device(Backend backend, int ordinal) {
   switch (backend) {
     case Backend::kCuda: return make_cuda_device(ordinal);

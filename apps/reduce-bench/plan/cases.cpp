@@ -41,11 +41,13 @@ std::set<std::size_t> sizes_to_check(const Subject& subject) {
 }
 
 /// Every setting that differs from the defaults: all combinations of the axes whose values are
-/// names (forms, trees), then every value of the numeric axes, one axis at a time. A number that the
+/// names (forms, trees) and of the number of devices, then every value of the numeric axes, one axis
+/// at a time. A number that the
 /// variant chooses itself by default, `auto`, is none the less a number.
 std::vector<Params> other_settings(const Variant& variant) {
   const auto is_numeric = [](const ParamSpec& spec) {
-    return std::any_of(spec.allowed.begin(), spec.allowed.end(), is_number);
+    return spec.name != "devices" &&
+           std::any_of(spec.allowed.begin(), spec.allowed.end(), is_number);
   };
   std::vector<Params> settings{default_params(variant)};
   for (const ParamSpec& spec : variant.params) {

@@ -11,6 +11,40 @@ namespace {
 
 constexpr std::size_t kLeastStreamBytes = 16;  // one load of the widest kind
 constexpr unsigned kLaunches = 9;              // enough for the clock's resolution
+constexpr std::size_t kMostBetweenBytes = std::size_t{1} << 28;
+
+MeasurementSettings careful() {
+  MeasurementSettings settings;
+  settings.max_time_ms = 100;
+  return settings;
+}
+
+/// The fastest of the streams that read `data`; nothing where the device has none.
+std::optional<Ceilings::Read> fastest_read(Device& device, const std::byte* data,
+                                           std::size_t size) {
+  MeasurementSettings quick;
+  quick.max_time_ms = 10;
+  quick.relative_ci = 0.01;
+  Ceilings::Read best{.size_bytes = size};
+  const auto shapes = device.read_shapes(data, size);
+  const StreamShape* fastest = nullptr;
+  for (const StreamShape& shape : shapes) {
+    const Work work{.enqueue = shape.enqueue};
+    work.enqueue();
+    device.synchronize();
+    const double ns = median(measure(device, Mode::kCold, work, quick).samples_ns);
+    if (fastest == nullptr || ns < best.median_ns) {
+      fastest = &shape;
+      best.median_ns = ns;
+    }
+  }
+  if (fastest == nullptr) return std::nullopt;
+  // Measured again, because the least of several noisy medians is too low.
+  best.shape = fastest->name;
+  best.median_ns =
+      median(measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful()).samples_ns);
+  return best;
+}
 
 }  // namespace
 
@@ -38,7 +72,7 @@ std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes) {
 }
 
 Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_bytes,
-                          const BeginSize& begin_size) {
+                          const BeginSize& begin_size, bool between_devices) {
   Ceilings ceilings;
   std::vector<std::size_t> fitting;
   for (const std::size_t size : sizes_bytes)  // the copy needs as much again
@@ -58,33 +92,10 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
     device.upload(data.data() + done, random.bytes.get(),
                   std::min(random.size_bytes, largest - done));
 
-  MeasurementSettings quick;
-  quick.max_time_ms = 10;
-  quick.relative_ci = 0.01;
-  MeasurementSettings careful;
-  careful.max_time_ms = 100;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     begin_size(k);
-    const std::size_t size = sizes[k];
-    Ceilings::Read best{.size_bytes = size};
-    const auto shapes = device.read_shapes(data.data(), size);
-    const StreamShape* fastest = nullptr;
-    for (const StreamShape& shape : shapes) {
-      const Work work{.enqueue = shape.enqueue};
-      work.enqueue();
-      device.synchronize();
-      const double ns = median(measure(device, Mode::kCold, work, quick).samples_ns);
-      if (fastest == nullptr || ns < best.median_ns) {
-        fastest = &shape;
-        best.median_ns = ns;
-      }
-    }
-    if (fastest == nullptr) continue;
-    // Measured again, because the least of several noisy medians is too low.
-    best.shape = fastest->name;
-    best.median_ns =
-        median(measure(device, Mode::kCold, Work{.enqueue = fastest->enqueue}, careful).samples_ns);
-    ceilings.reads.push_back(best);
+    if (const auto read = fastest_read(device, data.data(), sizes[k]))
+      ceilings.reads.push_back(*read);
   }
 
   const Memory copy = device.allocate(largest);
@@ -92,7 +103,7 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
   copy_work.enqueue();
   device.synchronize();
   ceilings.copy_bytes = 2 * largest;
-  ceilings.copy_median_ns = median(measure(device, Mode::kCold, copy_work, careful).samples_ns);
+  ceilings.copy_median_ns = median(measure(device, Mode::kCold, copy_work, careful()).samples_ns);
   const auto launch = device.empty_launch();
   const auto launches_ns = [&](unsigned count) {
     const Work empty{.enqueue =
@@ -102,11 +113,19 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
                      .kernels = count};
     empty.enqueue();
     device.synchronize();
-    return median(measure(device, Mode::kCold, empty, careful).samples_ns);
+    return median(measure(device, Mode::kCold, empty, careful()).samples_ns);
   };
   ceilings.empty_launch_ns = launches_ns(1);
   ceilings.further_launch_ns =
       std::max(launches_ns(kLaunches) - ceilings.empty_launch_ns, 0.0) / (kLaunches - 1);
+  if (between_devices && device.traits().devices > 1) {
+    Device& other = *device.gather(2).back();
+    const std::size_t size = std::min(largest, kMostBetweenBytes);
+    const Memory there = other.allocate(size);
+    other.fill(there.data(), 0x5a, size);
+    if (const auto read = fastest_read(device, there.data(), size))
+      ceilings.between = {.read = *read, .word_ns = device.word_ns(other)};
+  }
   return ceilings;
 }
 

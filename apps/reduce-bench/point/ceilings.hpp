@@ -25,13 +25,20 @@ struct Ceilings {
   double copy_median_ns = 0;
   double empty_launch_ns = 0;
   double further_launch_ns = 0;  ///< what each launch behind another adds
+  /// Between two devices, where a plan spreads points over several.
+  struct Between {
+    Read read;           ///< of the other's memory
+    double word_ns = 0;  ///< how long a word takes to the other, one way
+  };
+  std::optional<Between> between;
 
   /// Time of the read stream over so many bytes; linear between the sizes measured, and none
   /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;
 };
 FIELDS(Ceilings::Read, size_bytes, median_ns, shape);
-FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns, further_launch_ns);
+FIELDS(Ceilings::Between, read, word_ns);
+FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns, further_launch_ns, between);
 
 /// The sizes at which to measure read streams for these sizes of inputs: ascending, each at least an
 /// eighth larger than the one before, and always the largest. A plan of thousands of sizes thus
@@ -42,9 +49,10 @@ std::vector<std::size_t> ceiling_sizes(std::vector<std::size_t> sizes_bytes);
 using BeginSize = std::function<void(std::size_t)>;
 
 /// Measures read streams at the `ceiling_sizes` of the plan, a copy of the largest, and the empty
-/// launch.
+/// launch; between two devices, where that is asked for and there are two, a read of up to 256 MB and
+/// a word's way.
 Ceilings measure_ceilings(
     Device& device, const std::vector<std::size_t>& sizes_bytes,
-    const BeginSize& begin_size = [](std::size_t) {});
+    const BeginSize& begin_size = [](std::size_t) {}, bool between_devices = false);
 
 }  // namespace reduce_bench

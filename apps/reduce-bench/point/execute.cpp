@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <vector>
 
 #include "common/inputs.hpp"
 #include "common/labels.hpp"
 #include "common/pages.hpp"
+#include "kernels/api/devices.hpp"
 #include "kernels/api/pages.hpp"
 #include "kernels/platform/emu_device.hpp"
 #include "point/changing_inputs.hpp"
@@ -29,23 +31,56 @@ Memory allocate_on(PageSize pages, std::size_t size_bytes) {
 
 /// One input array, where the variants read it. Only the harness writes to it.
 struct InputArray {
+  /// What one device has of it: all, or an equal share.
+  struct Part {
+    Memory on_device;  ///< empty where the backend reads the host's array as it is
+    std::byte* data = nullptr;
+    std::size_t count = 0;
+    std::uint64_t sum = 0;  ///< checksum
+  };
   HostArray host;
-  Memory on_device;  ///< empty where the backend reads the host's array as it is
-  std::byte* data = nullptr;
-  std::uint64_t sum = 0;  ///< checksum
+  std::vector<Part> parts;  ///< of the devices in their order; none where there is no such array
+  std::uint64_t sum = 0;    ///< checksum of the whole
 
-  void upload(Device& device, std::optional<PageSize> pages, HostArray array, Extent extent) {
+  void upload(const std::vector<Device*>& devices, std::optional<PageSize> pages, HostArray array,
+              Extent extent) {
     host = std::move(array);
-    sum = checksum(host.data(), extent.count, size_bytes(extent.type));
-    data = host.bytes.get() + host.data_offset_bytes;
-    if (device.shares_host_memory() && !pages) return;
-    on_device = pages ? allocate_on(*pages, host.size_bytes) : device.allocate(host.size_bytes);
-    device.upload(on_device.data(), host.bytes.get(), host.size_bytes);
-    data = on_device.data() + host.data_offset_bytes;
+    const std::size_t element_bytes = size_bytes(extent.type);
+    std::byte* const data = host.bytes.get() + host.data_offset_bytes;
+    sum = checksum(data, extent.count, element_bytes);
+    const bool whole = devices.size() == 1;
+    const std::size_t around_bytes = host.size_bytes - extent.bytes();
+    std::byte* from = host.bytes.get();  // a share begins with as much before it as the whole has
+    for (unsigned rank = 0; rank < devices.size(); ++rank) {
+      Part& part = parts.emplace_back();
+      part.count = share_of(extent.count, static_cast<unsigned>(devices.size()), rank);
+      const std::size_t part_bytes = part.count * element_bytes;
+      part.data = from + host.data_offset_bytes;
+      part.sum = whole ? sum : checksum(part.data, part.count, element_bytes);
+      if (!whole || pages || !devices[rank]->shares_host_memory()) {
+        const std::size_t bytes = part_bytes + around_bytes;
+        part.on_device = pages ? allocate_on(*pages, bytes) : devices[rank]->allocate(bytes);
+        devices[rank]->upload(part.on_device.data(), from, bytes);
+        part.data = part.on_device.data() + host.data_offset_bytes;
+      }
+      from += part_bytes;
+    }
+  }
+  /// Where the device of that rank has its part; null where there is no such array.
+  std::byte* data(unsigned rank = 0) const { return parts.empty() ? nullptr : parts[rank].data; }
+  std::size_t device_bytes(unsigned rank) const {
+    return rank < parts.size() ? parts[rank].on_device.size_bytes() : 0;
+  }
+  bool is_unharmed(const std::vector<Device*>& devices, Extent extent) const {
+    for (std::size_t rank = 0; rank < parts.size(); ++rank)
+      if (devices[rank]->checksum(parts[rank].data, parts[rank].count, size_bytes(extent.type)) !=
+          parts[rank].sum)
+        return false;
+    return true;
   }
   /// Once the reference is computed the host needs no copy of what the device has.
   void release_copy() {
-    if (on_device.data() != nullptr) host.bytes.reset();
+    if (!parts.empty() && parts.front().on_device.data() != nullptr) host.bytes.reset();
   }
   std::size_t host_bytes() const { return host.bytes ? host.size_bytes : 0; }
 };
@@ -57,6 +92,7 @@ struct Session::Input {
   std::size_t lead = 0, overread = 0;
   bool inclusive = false, any_wins = false, correctly_rounded = false;
   std::optional<PageSize> pages;
+  std::vector<Device*> devices;  ///< that have it
   Arrays arrays;
   InputArray values, labels;
   Expected expected;
@@ -67,61 +103,67 @@ struct Session::Input {
   };
   std::optional<Twin> twin;
 
-  std::size_t device_bytes() const {
-    return values.on_device.size_bytes() + labels.on_device.size_bytes() +
-           (twin ? twin->values.on_device.size_bytes() : 0);
+  std::size_t device_bytes(unsigned rank) const {
+    return values.device_bytes(rank) + labels.device_bytes(rank) +
+           (twin ? twin->values.device_bytes(rank) : 0);
   }
   std::size_t host_bytes() const {
     return values.host_bytes() + labels.host_bytes() + expected.held_bytes() +
            (twin ? twin->values.host_bytes() + twin->expected.held_bytes() : 0);
   }
   std::uint64_t sum() const { return values.sum + labels.sum; }
-  bool is_unharmed(Device& device) const {
-    return device.checksum(values.data, arrays.values.count, size_bytes(arrays.values.type)) ==
-               values.sum &&
-           device.checksum(labels.data, arrays.labels.count, size_bytes(arrays.labels.type)) ==
-               labels.sum;
+  bool is_unharmed() const {
+    return values.is_unharmed(devices, arrays.values) && labels.is_unharmed(devices, arrays.labels);
   }
 };
 
-/// The output arrays of one point, and how they compare to what is expected.
+/// The output arrays of one point, on every device that has results, and how they compare to what is
+/// expected.
 struct Session::Output {
   struct Array {
     const char* name;
     Extent extent;
     ExpectedArray Expected::* expected;
+    unsigned rank;  ///< of the device that has it
+    Device& device;
     GuardedMemory memory;
   };
-  Device& device;
   Memory& downloaded;
   std::vector<Array> arrays;  ///< the count first: a wrong one explains the rest
   unsigned char poison;
 
-  Output(Session& session, const Arrays& of, const Expected& expected, unsigned char poison_byte,
-         const Allocate& allocate)
-      : device(*session.device_), downloaded(session.downloaded_), poison(poison_byte) {
-    const auto add = [&](const char* name, Extent extent, ExpectedArray Expected::* wanted) {
-      arrays.push_back({name, extent, wanted, GuardedMemory(device, allocate, extent.bytes())});
-    };
-    if (of.result_count.count > 0) add("count", of.result_count, &Expected::result_count);
-    if (of.result_labels.count > 0) add("labels", of.result_labels, &Expected::result_labels);
-    add("results", of.results, &Expected::results);
+  /// `allocate` is told the rank of the device.
+  Output(Session& session, const std::vector<Device*>& devices, const Arrays& of,
+         const Expected& expected, unsigned char poison_byte,
+         const std::function<Memory(unsigned, std::size_t)>& allocate)
+      : downloaded(session.downloaded_), poison(poison_byte) {
+    for (unsigned rank = 0; rank < devices.size(); ++rank) {
+      const Allocate here = [&](std::size_t bytes) { return allocate(rank, bytes); };
+      const auto add = [&](const char* name, Extent extent, ExpectedArray Expected::* wanted) {
+        arrays.push_back({name, extent, wanted, rank, *devices[rank],
+                          GuardedMemory(*devices[rank], here, extent.bytes())});
+      };
+      if (of.result_count.count > 0) add("count", of.result_count, &Expected::result_count);
+      if (of.result_labels.count > 0) add("labels", of.result_labels, &Expected::result_labels);
+      add("results", of.results, &Expected::results);
+    }
     std::size_t largest_bytes = 0;
     for (const Array& array : arrays)
       largest_bytes = std::max(largest_bytes, (expected.*array.expected).extent.bytes());
     if (downloaded.size_bytes() >= largest_bytes) return;
     downloaded = {};  // frees the old one first
-    downloaded = device.allocate_host(largest_bytes);
+    downloaded = devices.front()->allocate_host(largest_bytes);
   }
 
-  void* data(std::string_view name) const {
+  /// Null where the device has none.
+  void* data(std::string_view name, unsigned rank = 0) const {
     for (const Array& array : arrays)
-      if (array.name == name) return array.memory.data();
+      if (array.name == name && array.rank == rank) return array.memory.data();
     return nullptr;
   }
   void fill_with_poison() {
     for (const Array& array : arrays)
-      device.fill(array.memory.data(), poison, array.extent.bytes());
+      array.device.fill(array.memory.data(), poison, array.extent.bytes());
   }
   /// Fills in what the check says of the outputs; returns a checksum of all results.
   std::uint64_t compare_to(const Expected& expected, Verification& check,
@@ -133,13 +175,14 @@ struct Session::Output {
       const ExpectedArray& wanted = expected.*array.expected;
       const Extent extent = wanted.extent;
       const std::byte* const actual = downloaded.data();
-      device.download(downloaded.data(), array.memory.data(), extent.bytes());
+      array.device.download(downloaded.data(), array.memory.data(), extent.bytes());
       sum += checksum(actual, extent.count, size_bytes(extent.type));
       elements += extent.count;
       if (failed) continue;
       const ArrayComparison found = compare(wanted, actual, depth);
       failed = found.mismatches > 0;
       check.array = array.name;
+      check.device = array.rank;
       check.index = found.index;
       check.mismatches = found.mismatches;
       check.expected = found.expected;
@@ -230,17 +273,31 @@ Traffic least_traffic(const Problem& problem, const Expected& expected) {
 /// The arrays of a call by name, for messages about races.
 std::vector<emu::NamedArray> named_arrays(const Call& call, const Arrays& arrays,
                                           std::size_t workspace_bytes) {
-  const auto named = [](std::string_view name, const void* data, Extent extent, bool any_wins) {
-    return emu::NamedArray{name, static_cast<const std::byte*>(data), extent.bytes(),
-                           size_bytes(extent.type), any_wins};
-  };
   const bool any = any_wins(call.problem.params);
-  return {named("values", call.values, arrays.values, false),
-          named("labels", call.labels, arrays.labels, false),
-          named("results", call.results, arrays.results, any),
-          named("result labels", call.result_labels, arrays.result_labels, false),
-          named("result count", call.result_count, arrays.result_count, false),
-          {"workspace", call.workspace, workspace_bytes, 1, false}};
+  std::vector<emu::NamedArray> named;
+  const auto add = [&](std::string_view name, const void* data, Extent extent,
+                       bool any_wins = false) {
+    named.push_back({name, static_cast<const std::byte*>(data), extent.bytes(),
+                     size_bytes(extent.type), any_wins});
+  };
+  const auto add_workspace = [&](const std::byte* workspace) {
+    named.push_back({"workspace", workspace, workspace_bytes, 1, false});
+  };
+  if (call.shares.empty()) {
+    add("values", call.values, arrays.values);
+    add("labels", call.labels, arrays.labels);
+    add("results", call.results, arrays.results, any);
+    add("result labels", call.result_labels, arrays.result_labels);
+    add("result count", call.result_count, arrays.result_count);
+    add_workspace(call.workspace);
+  }
+  for (const DeviceShare& share : call.shares) {
+    add("values", share.values, {arrays.values.type, share.values == nullptr ? 0 : share.n});
+    add("labels", share.labels, {arrays.labels.type, share.labels == nullptr ? 0 : share.n});
+    if (share.results != nullptr) add("results", share.results, arrays.results);
+    add_workspace(share.workspace);
+  }
+  return named;
 }
 
 }  // namespace
@@ -248,7 +305,8 @@ std::vector<emu::NamedArray> named_arrays(const Call& call, const Arrays& arrays
 Session::Session(std::unique_ptr<Device> device) : device_(std::move(device)) {}
 Session::~Session() = default;
 
-const Session::Input& Session::prepare_input(const Point& point, std::size_t lead,
+const Session::Input& Session::prepare_input(const Point& point,
+                                             const std::vector<Device*>& devices, std::size_t lead,
                                              std::size_t overread) {
   const Arrays arrays = point.arrays();
   const InputKey values_key = point.input_key();
@@ -256,7 +314,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
       has_labels(point.operation()) ? std::optional(point.label_key()) : std::nullopt;
   if (input_ && input_->operation == point.operation() && input_->values_key == values_key &&
       input_->labels_key == labels_key && input_->lead == lead && input_->overread == overread &&
-      input_->inclusive == is_inclusive(point.params) &&
+      input_->devices == devices && input_->inclusive == is_inclusive(point.params) &&
       input_->any_wins == any_wins(point.params) &&
       input_->correctly_rounded == point.entry->variant.correctly_rounded &&
       input_->pages == pages_of(point.params))
@@ -272,12 +330,13 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
   input->any_wins = any_wins(point.params);
   input->correctly_rounded = point.entry->variant.correctly_rounded;
   input->pages = pages_of(point.params);
+  input->devices = devices;
   input->arrays = arrays;
   if (has_values(point.operation()))
-    input->values.upload(*device_, input->pages, generate(values_key, lead, overread),
+    input->values.upload(devices, input->pages, generate(values_key, lead, overread),
                          arrays.values);
   if (labels_key)
-    input->labels.upload(*device_, input->pages, generate(*labels_key, lead, overread),
+    input->labels.upload(devices, input->pages, generate(*labels_key, lead, overread),
                          arrays.labels);
   input->expected =
       expected_of(operation_input(point, input->values.host.data(), input->labels.host.data()));
@@ -290,7 +349,7 @@ const Session::Input& Session::prepare_input(const Point& point, std::size_t lea
 void Session::make_twin(const Point& point, std::size_t lead, std::size_t overread) {
   Input& input = *input_;
   Input::Twin twin;
-  twin.values.upload(*device_, input.pages, generate_twin(input.values_key, lead, overread),
+  twin.values.upload(input.devices, input.pages, generate_twin(input.values_key, lead, overread),
                      input.arrays.values);
   const bool labels_gone = input.labels_key && input.labels.host.bytes == nullptr;
   const HostArray labels = labels_gone ? generate(*input.labels_key) : HostArray{};
@@ -346,13 +405,17 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       variant.workspace != nullptr ? variant.workspace(problem) : Workspace{};
   const std::size_t overread = variant.overread != nullptr ? variant.overread(problem) : 0;
   const Arrays arrays = problem.arrays();
+  const std::vector<Device*> devices = device_->gather(devices_of(problem));
 
   // The input kept from the last point is freed first, so its memory counts as available.
   const std::size_t around_bytes =
       (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
-  const std::size_t needed =
-      arrays.input_bytes() + arrays.output_bytes() + workspace.device_bytes + around_bytes;
-  const std::size_t available = device_->free_bytes() + (input_ ? input_->device_bytes() : 0);
+  const std::size_t needed = largest_share(problem).input_bytes() + arrays.output_bytes() +
+                             workspace.device_bytes + around_bytes;
+  std::size_t available = std::numeric_limits<std::size_t>::max();
+  for (unsigned rank = 0; rank < devices.size(); ++rank)
+    available = std::min(available,
+                         devices[rank]->free_bytes() + (input_ ? input_->device_bytes(rank) : 0));
   if (needed > available) {
     record.reason = fmt::format("needs {} of memory, {} are available on {}", megabytes(needed),
                                 megabytes(available), name_of(point.backend));
@@ -379,7 +442,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     return;
   }
 
-  const Input& input = prepare_input(point, options.lead, overread);
+  const Input& input = prepare_input(point, devices, options.lead, overread);
   record.input_checksum = input.sum();
   record.traffic = variant.traffic != nullptr ? variant.traffic(problem)
                                               : least_traffic(problem, input.expected);
@@ -405,28 +468,48 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     make_twin(point, options.lead, overread);
   }
 
-  const Allocate on_device = [&](std::size_t bytes) {
-    return pages ? allocate_on(*pages, bytes) : device_->allocate(bytes);
+  const auto on_device = [&](unsigned rank, std::size_t bytes) {
+    return pages ? allocate_on(*pages, bytes) : devices[rank]->allocate(bytes);
   };
   const Allocate on_host = [&](std::size_t bytes) { return device_->allocate_host(bytes); };
-  Output output(*this, arrays, input.expected,
-                poison_for(problem.operation, input.expected.results),
-                variant.finish == Finish::kHost ? on_host : on_device);
-  const GuardedMemory scratch(*device_, on_device, workspace.device_bytes);
+  Output output(*this, results_on_all(problem.params) ? devices : std::vector{devices.front()},
+                arrays, input.expected, poison_for(problem.operation, input.expected.results),
+                [&](unsigned rank, std::size_t bytes) {
+                  return variant.finish == Finish::kHost ? on_host(bytes) : on_device(rank, bytes);
+                });
+  std::vector<GuardedMemory> scratch;  // of each device
+  for (unsigned rank = 0; rank < devices.size(); ++rank) {
+    Device& device = *devices[rank];
+    scratch.emplace_back(
+        device, [&](std::size_t bytes) { return on_device(rank, bytes); }, workspace.device_bytes);
+    device.fill(scratch.back().data(), 0xa5, workspace.device_bytes);
+    device.fill(scratch.back().data(), 0, workspace.zeroed_bytes);
+  }
   const GuardedMemory host_scratch(*device_, on_host, workspace.host_bytes);
-  device_->fill(scratch.data(), 0xa5, workspace.device_bytes);
-  device_->fill(scratch.data(), 0, workspace.zeroed_bytes);
 
   LaunchLog log;
-  Call call{.values = input.values.data,
-            .labels = input.labels.data,
+  std::vector<DeviceShare> shares;
+  const auto share_values = [&](const InputArray& values) {
+    for (unsigned rank = 0; rank < shares.size(); ++rank) shares[rank].values = values.data(rank);
+  };
+  if (problem.params.has("devices"))
+    for (unsigned rank = 0; rank < devices.size(); ++rank)
+      shares.push_back({.values = input.values.data(rank),
+                        .labels = input.labels.data(rank),
+                        .n = share_of(problem.n, static_cast<unsigned>(devices.size()), rank),
+                        .results = output.data("results", rank),
+                        .workspace = scratch[rank].data(),
+                        .stream = devices[rank]->stream()});
+  Call call{.values = input.values.data(),
+            .labels = input.labels.data(),
             .results = output.data("results"),
             .result_labels = output.data("labels"),
             .result_count = output.data("count"),
-            .workspace = scratch.data(),
+            .workspace = scratch.front().data(),
             .host_workspace = host_scratch.data(),
             .stream = device_->stream(),
-            .problem = problem};
+            .problem = problem,
+            .shares = shares};
   const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
   const auto call_afresh = [&] {
     output.fill_with_poison();
@@ -436,15 +519,17 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       emu::counted().clear();
     }
     enqueue(call);
-    device_->synchronize();
+    for (Device* const device : devices) device->synchronize();
   };
 
   Verification& check = record.verification.emplace();
   check.condition = input.expected.condition;
-  call.stream.log = &log;
+  Stream& logged = shares.empty() ? call.stream : shares.front().stream;
+  logged.log = &log;
   call_afresh();
-  call.stream.log = nullptr;
+  logged.log = nullptr;
   record.counted = std::move(emu::counted());
+  if (variant.loaded_library != nullptr) record.library = variant.loaded_library();
   if (log.block > 0) record.launch = log;  // a plug-in tells its number of launches alone
   const std::uint64_t first_sum = output.compare_to(input.expected, check, depth);
   check.passed_before = check.mismatches == 0;
@@ -465,9 +550,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   // Calls on the twin; if its sums are wrong the check tells of them, else it stays.
   bool twin_failed = false;
   const auto passes_on_twin = [&] {
-    call.values = input.twin->values.data;
+    call.values = input.twin->values.data();
+    share_values(input.twin->values);
     call_afresh();
-    call.values = input.values.data;
+    call.values = input.values.data();
+    share_values(input.values);
     Verification of_twin = check;
     output.compare_to(input.twin->expected, of_twin, depth);
     twin_failed = of_twin.mismatches > 0;
@@ -483,10 +570,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     const std::size_t choices =
         check.array == "results" ? input.expected.results.choice_count(check.index) : 0;
     const std::string what = fmt::format(
-        "{}{}got {}, expected {}{} within {:.3g}",
+        "{}{}{}got {}, expected {}{} within {:.3g}",
         twin_failed ? "of values whose sums no order rounds, " : "",
-        repeats ? "" : "right in a first call, but the second ", check.actual.to_text(),
-        check.expected.to_text(),
+        repeats ? "" : "right in a first call, but the second ",
+        check.device > 0 ? fmt::format("on device {} of the point, ", check.device) : "",
+        check.actual.to_text(), check.expected.to_text(),
         choices > 1 ? fmt::format(" or the value of another of {} inputs", choices) : "",
         check.bound_abs);
     if (problem.operation == Operation::kReduce) return what;
@@ -515,12 +603,13 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       record.known_wrong = false;
       record.reason = std::move(what);
     };
-    if (!input.is_unharmed(*device_)) {
+    if (!input.is_unharmed()) {
       input_.reset();  // the next point must not inherit the damage
       damaged("the input was modified");
     }
     std::vector<std::pair<const GuardedMemory*, std::string>> guarded{
-        {&scratch, "scratch memory"}, {&host_scratch, "host scratch memory"}};
+        {&host_scratch, "host scratch memory"}};
+    for (const GuardedMemory& memory : scratch) guarded.emplace_back(&memory, "scratch memory");
     for (const Output::Array& array : output.arrays) guarded.emplace_back(&array.memory, "output");
     for (const auto& [memory, name] : guarded) {
       if (!memory->damaged()) continue;
@@ -529,34 +618,44 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     }
   };
   if (pages) {
-    std::vector<const Memory*> memories{&input.values.on_device, &input.labels.on_device,
-                                        &scratch.whole()};
+    std::vector<const Memory*> memories{&scratch.front().whole()};
+    for (const InputArray* array : {&input.values, &input.labels})
+      for (const InputArray::Part& part : array->parts) memories.push_back(&part.on_device);
     for (const Output::Array& array : output.arrays) memories.push_back(&array.memory.whole());
     record.pages = granted_pages(memories);
   }
   Work work{.enqueue = [&] { enqueue(call); },
             .synchronous = variant.synchronous,
-            .kernels = std::max(1u, log.kernels)};
+            .kernels = std::max(1u, log.kernels),
+            .devices = devices,
+            .ends_on_all = results_on_all(problem.params)};
+  if (!shares.empty())
+    record.spread = Spread{.devices = static_cast<unsigned>(devices.size()),
+                           .links = devices.size() > 1 ? device_->link_count() : std::nullopt,
+                           .link_bytes = record.traffic.link_bytes};
   const auto count = [&] {
     record.counters =
         device_->count(point.measurement.modes.front(), work, [&] { output.fill_with_poison(); });
   };
-  if (options.counted && !record.unexpected_wrong()) {
+  // What counts or weighs looks at one GPU.
+  const bool on_one = devices.size() == 1;
+  if (options.counted && on_one && !record.unexpected_wrong()) {
     record.code = device_->code(work);
     count();
   }
-  if (options.weighed && !record.unexpected_wrong()) record.energy = device_->energy(work);
+  if (options.weighed && on_one && !record.unexpected_wrong())
+    record.energy = device_->energy(work);
   if (!options.timed || record.unexpected_wrong()) return check_memory();
 
   // A plug-in is timed on inputs that change, and its outputs are checked on those.
   const auto time_on_changing_inputs = [&](Mode mode, Verification& timed) {
     const InputArray& timed_values = has_twin ? input.twin->values : input.values;
     const Expected& before = has_twin ? input.twin->expected : input.expected;
-    call.values = timed_values.data;
+    call.values = timed_values.data();
     std::vector<ChangingInputs::Output> outputs;
     for (const Output::Array& array : output.arrays)
       outputs.push_back({array.name, array.memory.data(), array.extent, array.expected});
-    ChangingInputs changing(*device_, point, timed_values.data, input.labels.data, before,
+    ChangingInputs changing(*device_, point, timed_values.data(), input.labels.data(), before,
                             std::move(outputs));
     work.before_sample = [&] {
       changing.before_sample();
@@ -567,11 +666,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
                           measure(*device_, mode, work, point.measurement, options.budget_share));
     work.before_sample = work.after_sample = nullptr;
     changing.restore();
-    call.values = input.values.data;
+    call.values = input.values.data();
     // What the host has no copy of is made anew.
     HostArray made_values, made_labels;
     const auto host_copy = [](const InputArray& array, HostArray& made, auto&& make) {
-      if (array.data == nullptr || array.host.bytes) return array.data;
+      if (array.data() == nullptr || array.host.bytes) return array.data();
       made = make();
       return made.bytes.get();
     };

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "common/fields.hpp"
 #include "devices/device.hpp"
@@ -42,7 +43,8 @@ class Session {
  private:
   struct Input;
   struct Output;
-  const Input& prepare_input(const Point& point, std::size_t lead, std::size_t overread);
+  const Input& prepare_input(const Point& point, const std::vector<Device*>& devices,
+                             std::size_t lead, std::size_t overread);
   /// Gives the input its twin (`generate_twin`).
   void make_twin(const Point& point, std::size_t lead, std::size_t overread);
   void run(Record& record, const Variant& variant, const Problem& problem,

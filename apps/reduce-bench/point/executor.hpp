@@ -21,7 +21,9 @@ class Executor {
                                         int patience) = 0;
 
   /// Nothing where an interrupt came first. Throws DeviceLost where they cannot be measured.
+  /// `between_devices` asks for those of two devices, too.
   virtual std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                                   bool between_devices,
                                                    const BeginSize& begin_size) = 0;
 
   /// Lets what follows run in a fresh process, with a context of its own.

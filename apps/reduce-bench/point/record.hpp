@@ -30,6 +30,7 @@ constexpr std::string_view name_of(Status s) { return kStatusNames[index_of(s)];
 /// of one element: the first that is wrong, or where all are right the one nearest to its bound.
 struct Verification {
   std::string array = "results";  ///< which output: results, labels or count
+  unsigned device = 0;            ///< whose output it is, of the point's devices
   std::size_t index = 0;          ///< of the element in it
   std::size_t elements = 1;       ///< compared
   std::size_t mismatches = 0;
@@ -51,6 +52,13 @@ struct GrantedPages {
   std::optional<std::size_t> huge_bytes;  ///< of these; nothing where the kernel does not tell
 };
 
+/// The devices that a point was spread over, and what went between them.
+struct Spread {
+  unsigned devices = 1;
+  std::optional<unsigned> links;  ///< that the first has to others; nothing where nobody tells
+  std::size_t link_bytes = 0;     ///< that the algorithm must move over links
+};
+
 /// Everything that is known about a point after it ran, or why it did not.
 struct Record {
   Point point;
@@ -64,10 +72,12 @@ struct Record {
   std::optional<unsigned> count_bits;  ///< of the counts that the library called was given
   std::optional<Verification> verification;
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
-  std::optional<GrantedPages> pages;   ///< once written to; nothing where the variant has no choice
-  std::vector<Counter> counters;       ///< of calls that are not timed; empty: none made
-  std::optional<MachineCode> code;     ///< of the kernels; nothing: not asked for
-  std::optional<Energy> energy;        ///< of many calls that are not timed; nothing: not asked for
+  std::string library;  ///< that the variant loads at run time, with its version; empty: none
+  std::optional<Spread> spread;       ///< of variants that can be spread over devices
+  std::optional<GrantedPages> pages;  ///< once written to; nothing where the variant has no choice
+  std::vector<Counter> counters;      ///< of calls that are not timed; empty: none made
+  std::optional<MachineCode> code;    ///< of the kernels; nothing: not asked for
+  std::optional<Energy> energy;       ///< of many calls that are not timed; nothing: not asked for
   std::vector<emu::CountedPlace> counted;  ///< of the first call, where the emulator was to count
 
   /// A wrong result that nothing excuses.
@@ -84,12 +94,13 @@ struct Record {
 // where it has them.
 FIELDS(Scalar, type, bits);
 FIELDS(Comparison, passed, error_abs, error_relative, error_ulp);
-FIELDS(Verification, array, index, elements, mismatches, expected, actual, comparison, bound_abs,
-       condition, passed_before, passed_after, deterministic, twin_passed_before,
+FIELDS(Verification, array, device, index, elements, mismatches, expected, actual, comparison,
+       bound_abs, condition, passed_before, passed_after, deterministic, twin_passed_before,
        twin_passed_after);
 FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
-FIELDS(Traffic, read_bytes, written_bytes);
+FIELDS(Traffic, read_bytes, written_bytes, link_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
+FIELDS(Spread, devices, links, link_bytes);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, name, count, unavailable);
 FIELDS(MachineCode, hash, kernels, unavailable);
@@ -98,6 +109,6 @@ namespace emu {
 FIELDS(CountedPlace, kernel, where, counts);
 }
 FIELDS(Record, point, status, known_wrong, reason, device_lacks, input_checksum, launch, traffic,
-       count_bits, verification, timing, pages, counters, code, energy, counted);
+       count_bits, verification, timing, library, spread, pages, counters, code, energy, counted);
 
 }  // namespace reduce_bench

@@ -12,6 +12,7 @@
 
 #include "common/fields.hpp"
 #include "common/text.hpp"
+#include "kernels/api/devices.hpp"
 #include "plan/identity.hpp"
 #include "plan/variants.hpp"
 #include "point/measure.hpp"
@@ -48,6 +49,7 @@ Json to_json(const Verification& verification) {
   Json json = members_json(verification);
   json.update(members_json(verification.comparison));
   json.erase("passed");  // passed_before and passed_after say it
+  json.erase("device");  // the reason names it
   return json;
 }
 
@@ -104,24 +106,45 @@ Json to_json(const std::vector<Counter>& counters) {
   return json;
 }
 
+Json to_json(const Ceilings::Read& read) {
+  return {{"bytes", read.size_bytes},
+          {"median_ns", read.median_ns},
+          {"gb_per_s", static_cast<double>(read.size_bytes) / read.median_ns},
+          {"shape", read.shape}};
+}
+
+/// Rates as nccl-tests define them: of the results' bytes, by the time of the whole.
+Json to_json(const Spread& spread, const Point& point, double median_ns) {
+  Json json = members_json(spread);
+  const auto devices = static_cast<double>(spread.devices);
+  const double algorithm_gb_per_s = static_cast<double>(point.arrays().output_bytes()) / median_ns;
+  const bool known = median_ns > 0 && spread.devices > 1;
+  json["algorithm_gb_per_s"] = known ? Json(algorithm_gb_per_s) : Json();
+  json["bus_gb_per_s"] =
+      known ? Json(algorithm_gb_per_s *
+                   (results_on_all(point.params) ? 2 * (devices - 1) / devices : 1))
+            : Json();
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Ceilings& ceilings) {
   Json reads = Json::array();
-  for (const Ceilings::Read& read : ceilings.reads)
-    reads.push_back({{"bytes", read.size_bytes},
-                     {"median_ns", read.median_ns},
-                     {"gb_per_s", static_cast<double>(read.size_bytes) / read.median_ns},
-                     {"shape", read.shape}});
+  for (const Ceilings::Read& read : ceilings.reads) reads.push_back(to_json(read));
   Json copy = nullptr;
   if (ceilings.copy_bytes > 0)
     copy = {{"bytes", ceilings.copy_bytes},
             {"median_ns", ceilings.copy_median_ns},
             {"gb_per_s", static_cast<double>(ceilings.copy_bytes) / ceilings.copy_median_ns}};
-  return {{"read", reads},
-          {"copy", copy},
-          {"empty_launch_ns", ceilings.empty_launch_ns},
-          {"further_launch_ns", ceilings.further_launch_ns}};
+  Json json{{"read", reads},
+            {"copy", copy},
+            {"empty_launch_ns", ceilings.empty_launch_ns},
+            {"further_launch_ns", ceilings.further_launch_ns}};
+  if (ceilings.between)
+    json["between_devices"] = {{"read", to_json(ceilings.between->read)},
+                               {"word_ns", ceilings.between->word_ns}};
+  return json;
 }
 
 Ceilings ceilings_from_json(const Json& json) {
@@ -131,10 +154,12 @@ Ceilings ceilings_from_json(const Json& json) {
     return node.integer(0, std::numeric_limits<std::size_t>::max());
   };
   Ceilings ceilings;
-  for (const Node& read : root.at("read").elements(0))
-    ceilings.reads.push_back({.size_bytes = bytes(read.at("bytes")),
-                              .median_ns = read.at("median_ns").positive_ns(),
-                              .shape = read.at("shape").string()});
+  const auto read_of = [&](const Node& read) {
+    return Ceilings::Read{.size_bytes = bytes(read.at("bytes")),
+                          .median_ns = read.at("median_ns").positive_ns(),
+                          .shape = read.at("shape").string()};
+  };
+  for (const Node& read : root.at("read").elements(0)) ceilings.reads.push_back(read_of(read));
   if (const Node copy = root.at("copy"); !copy.is_null()) {
     ceilings.copy_bytes = bytes(copy.at("bytes"));
     ceilings.copy_median_ns = copy.at("median_ns").positive_ns();
@@ -142,6 +167,11 @@ Ceilings ceilings_from_json(const Json& json) {
   ceilings.empty_launch_ns = root.at("empty_launch_ns").number(0, kMostNs, false);
   if (root.has("further_launch_ns"))
     ceilings.further_launch_ns = root.at("further_launch_ns").number(0, kMostNs, false);
+  if (root.has("between_devices")) {
+    const Node between = root.at("between_devices");
+    ceilings.between = {.read = read_of(between.at("read")),
+                        .word_ns = between.at("word_ns").positive_ns()};
+  }
   return ceilings;
 }
 
@@ -156,11 +186,15 @@ Rates rates_of(const Record& record, const Ceilings& ceilings,
       static_cast<double>(record.traffic.read_bytes + record.traffic.written_bytes) / median_ns;
   Rates rates{.gb_per_s = gb_per_s, .items_per_s = static_cast<double>(point.n) / median_ns * 1e9};
   if (point.n > 0) rates.ns_per_item = median_ns / static_cast<double>(point.n);
-  // Against the input's bytes, not the variant's traffic: moving more must not look better.
-  if (const auto ceiling_ns = ceilings.read_ns(point.arrays().input_bytes());
+  // Against the input's bytes, not the variant's traffic: moving more must not look better. Of several
+  // devices each reads its share.
+  const unsigned devices = record.spread ? record.spread->devices : 1;
+  const Arrays share =
+      arrays_of(point.operation(), share_of(point.n, devices, 0), point.buckets, point.type);
+  if (const auto ceiling_ns = ceilings.read_ns(share.input_bytes());
       ceiling_ns && primary == Mode::kCold)
     rates.ceiling_share = *ceiling_ns / median_ns;
-  if (peak_gb_per_s) rates.peak_share = gb_per_s / *peak_gb_per_s;
+  if (peak_gb_per_s) rates.peak_share = gb_per_s / (devices * *peak_gb_per_s);
   return rates;
 }
 
@@ -186,6 +220,8 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
   for (const Mode mode : point.measurement.modes)
     if (const auto timed = record.timing.find(mode); timed != record.timing.end())
       timing[std::string(name_of(mode))] = to_json(timed->second, keep_samples);
+  const auto primary = record.timing.find(point.measurement.modes.front());
+  const double primary_ns = primary == record.timing.end() ? 0 : median(primary->second.samples_ns);
   Json json{{"index", point.index}};
   json.update(to_json(identity_of(point)));
   json.update(
@@ -207,6 +243,8 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
        {"reason", member_json(record.reason)},
        {"verification", record.verification ? to_json(*record.verification) : Json()},
        {"timing", std::move(timing)},
+       {"library", member_json(record.library)},
+       {"spread", record.spread ? to_json(*record.spread, point, primary_ns) : Json()},
        {"pages", record.pages ? members_json(*record.pages) : Json()},
        {"counters", to_json(record.counters)},
        {"code", record.code ? to_json(*record.code) : Json()},

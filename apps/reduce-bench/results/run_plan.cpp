@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "kernels/api/devices.hpp"
 #include "point/measure.hpp"
 #include "results/results.hpp"
 
@@ -49,8 +50,15 @@ class Run {
 
   void measure_all_ceilings() {
     std::map<Backend, std::set<std::size_t>> sizes;
-    for (const Point& point : plan_)
-      if (!is_done(point) && point.n > 0) sizes[point.backend].insert(point.arrays().input_bytes());
+    std::set<Backend> between_devices;
+    for (const Point& point : plan_) {
+      if (is_done(point) || point.n == 0) continue;
+      // How many devices `all` are is known to the worker alone: as one they have the largest share.
+      const Problem problem = point.problem({});
+      sizes[point.backend].insert(largest_share(problem).input_bytes());
+      if (point.params.has("devices") && !point.params.is("devices", "1"))
+        between_devices.insert(point.backend);
+    }
     for (const auto& [backend, bytes] : sizes) {
       if (results_.ceilings.contains(backend) || lost_.contains(backend) ||
           surroundings_.interrupts() > 0)
@@ -59,7 +67,8 @@ class Run {
       surroundings_.begin_ceilings(backend, chosen.size());
       try {
         const auto measured = executor(backend).measure_ceilings(
-            chosen, [&](std::size_t k) { surroundings_.begin_ceiling(k); });
+            chosen, between_devices.contains(backend),
+            [&](std::size_t k) { surroundings_.begin_ceiling(k); });
         if (!measured) return;
         results_.ceilings[backend] = *measured;
       } catch (const DeviceLost& error) {

@@ -81,9 +81,10 @@ int serve_as_worker(Backend backend, int ordinal, int parent, const PluginFile& 
     if (request->contains("ceilings")) {
       try {
         // A driver that is gone is noticed at the answer.
-        answer["ceilings"] =
-            to_wire(measure_ceilings(session->device(), request->at("ceilings"),
-                                     [&](std::size_t k) { (void)driver.send({{"begins", k}}); }));
+        answer["ceilings"] = to_wire(measure_ceilings(
+            session->device(), request->at("ceilings"),
+            [&](std::size_t k) { (void)driver.send({{"begins", k}}); },
+            request->at("between_devices")));
       } catch (const std::exception& error) {
         answer["failed"] = error.what();
       }

@@ -320,6 +320,7 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
 }
 
 std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                                 bool between_devices,
                                                  const BeginSize& begin_size) {
   double limit_s = 60;
   for (const std::size_t size : sizes_bytes) limit_s += 30 + 30e-9 * static_cast<double>(size);
@@ -327,7 +328,8 @@ std::optional<Ceilings> Worker::measure_ceilings(const std::vector<std::size_t>&
   for (int attempt = 0; attempt < 2; ++attempt) {
     need_process();
     Json answer;
-    const bool sent = process_->channel.send({{"ceilings", sizes_bytes}});
+    const bool sent =
+        process_->channel.send({{"ceilings", sizes_bytes}, {"between_devices", between_devices}});
     Wait wait = sent ? wait_for_answer(answer, limit_s, 1) : Wait::kDied;
     while (wait == Wait::kAnswered && answer.contains("begins")) {
       begin_size(answer["begins"].get<std::size_t>());

@@ -45,6 +45,7 @@ class Worker final : public Executor {
 
   /// Nothing where an interrupt came first. Throws DeviceLost where two processes died of it.
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           bool between_devices,
                                            const BeginSize& begin_size) override;
 
   void renew() override;

@@ -22,8 +22,9 @@ class Workers final : public Executor {
   std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
                                 int patience = 2) override;
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
+                                           bool between_devices,
                                            const BeginSize& begin_size) override {
-    return of(nullptr).measure_ceilings(sizes_bytes, begin_size);
+    return of(nullptr).measure_ceilings(sizes_bytes, between_devices, begin_size);
   }
   void renew() override {
     for (auto& [plugin, worker] : workers_) worker.renew();
