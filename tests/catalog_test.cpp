@@ -259,7 +259,8 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
                                              "cub/sort-index-scan-by-key",
                                              "cub/scan",
                                              "cub/scan-by-key",
-                                             "thrust/scan-by-key"};
+                                             "thrust/scan-by-key",
+                                             "nccl/reduce"};
   for (const CatalogEntry& entry : catalog()) {
     if (!entry.declared[index_of(Backend::kCuda)]) continue;
     EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))

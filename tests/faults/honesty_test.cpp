@@ -48,6 +48,32 @@ TEST_P(Honesty, AKnownDelayIsMeasuredWithinTwoPercent) {
 INSTANTIATE_TEST_SUITE_P(Backends, Honesty, testing::Values(Backend::kCpu, Backend::kCuda),
                          [](const auto& backend) { return std::string(name_of(backend.param)); });
 
+/// On two devices the clock is the first one's, which learns of the second one's end over a link.
+TEST(SeveralDevices, AKnownDelayOfTheLastIsMeasured) {
+  const CudaStatus cuda = cuda_status();
+  if (cuda.devices.size() < 2) GTEST_SKIP() << "needs two CUDA devices";
+  Worker worker(Backend::kCuda, 0, FAULTS_BINARY);
+  Point point{.entry = &find_variant("fault/late-device"), .backend = Backend::kCuda, .n = 100};
+  point.measurement.modes = {Mode::kCold, Mode::kHot, Mode::kGraph};
+  const auto measured_ns = [&](const char* result, const char* delay_us, Mode mode) {
+    point.params = default_params(point.entry->variant);
+    point.params.set("devices", "2");
+    point.params.set("result", result);
+    point.params.set("delay_us", delay_us);
+    const Record record = worker.execute(point).value();
+    EXPECT_EQ(record.status, Status::kOk) << record.reason;
+    return record.timing.contains(mode) ? median(record.timing.at(mode).samples_ns) : 0;
+  };
+  for (const char* const result : {"one", "all"})
+    for (const Mode mode : point.measurement.modes) {
+      const double none_ns = measured_ns(result, "0", mode);
+      EXPECT_NEAR(measured_ns(result, "1000", mode) - none_ns, 1e6, 2e4)
+          << result << ' ' << name_of(mode);
+      // What beginning together and telling of ends adds, and the words' ways.
+      EXPECT_LE(none_ns, 1e5) << result << ' ' << name_of(mode);
+    }
+}
+
 /// The fastest of the device's read streams over the first bytes of `data`.
 double read_ns(Device& device, Mode mode, const Memory& data, std::size_t size_bytes) {
   MeasurementSettings settings;

@@ -29,14 +29,14 @@
 
 #include "kernels/reduce/onepass/block_fold.hpp"
 #include "kernels/reduce/onepass/chunks.hpp"
-#include "kernels/reduce/onepass/slots.hpp"
 #include "kernels/reduce/onepass/window.hpp"
+#include "kernels/shared/flagged.hpp"
 #include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce_exact {
 
+using flagged::Slot;
 using onepass_reduce::Chunks;
-using onepass_reduce::Slot;
 
 template <class T>
 struct Policy {
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(kBlock)
       total = onepass_reduce::fold_shared<Sum, 1>(memory.amounts[warp], kWarps, lane);
     if (blockIdx.x != 0) {
       if (warp < kParts<T> && lane == 0)
-        onepass_reduce::publish(&slots[warp * gridDim.x + blockIdx.x], total, tag);
+        flagged::publish(&slots[warp * gridDim.x + blockIdx.x], total, tag);
       return;
     }
     __syncthreads();  // the first warps have read the memory
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(kBlock)
       amounts[p] = warp == p && lane == 0 ? total : 0;
       for (unsigned i = 1 + threadIdx.x; i < gridDim.x; i += kBlock) {
         unsigned tag_of_block = 0;
-        amounts[p] += onepass_reduce::take(&slots[p * gridDim.x + i], tag_of_block);
+        amounts[p] += flagged::take(&slots[p * gridDim.x + i], tag_of_block);
         tag |= tag_of_block;
       }
     }

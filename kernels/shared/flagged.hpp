@@ -1,11 +1,12 @@
-// How a block hands its partial result to another: a value and its flag in one access.
+// How a block hands a value to another, of its device or of another one: the value and its flag in one
+// access.
 #pragma once
 
 #include <cstring>
 
 #include "kernels/platform/platform.hpp"
 
-namespace reduce_bench::BACKEND::onepass_reduce {
+namespace reduce_bench::BACKEND::flagged {
 
 /// Half value, half flag: eight bytes that one store makes visible together. A tag other than zero
 /// says that the value is there, and may say more of it.
@@ -33,6 +34,17 @@ __device__ void publish(Slot<T>* slot, T value, unsigned tag = 1) {
   store_volatile(slot, full);
 }
 
+/// What a slot holds.
+template <class T>
+__device__ T value_of(const Slot<T>& seen) {
+  unsigned bits[kWords<T>];
+#pragma unroll
+  for (unsigned w = 0; w < kWords<T>; ++w) bits[w] = seen.word[w].bits;
+  T value;
+  memcpy(&value, bits, sizeof(T));
+  return value;
+}
+
 /// Waits for a published value and its tag, and empties the slot for the next launch.
 template <class T>
 __device__ T take(Slot<T>* slot, unsigned& tag) {
@@ -45,13 +57,8 @@ __device__ T take(Slot<T>* slot, unsigned& tag) {
     if (!ready) wait_hint();
   }
   store_volatile(slot, Slot<T>{});
-  unsigned bits[kWords<T>];
-#pragma unroll
-  for (unsigned w = 0; w < kWords<T>; ++w) bits[w] = seen.word[w].bits;
   tag = seen.word[0].tag;
-  T value;
-  memcpy(&value, bits, sizeof(T));
-  return value;
+  return value_of(seen);
 }
 template <class T>
 __device__ T take(Slot<T>* slot) {
@@ -59,4 +66,18 @@ __device__ T take(Slot<T>* slot) {
   return take(slot, tag);
 }
 
-}  // namespace reduce_bench::BACKEND::onepass_reduce
+/// Waits for the value with the tag, and leaves it.
+template <class T>
+__device__ T await(Slot<T>* slot, unsigned tag) {
+  Slot<T> seen;
+  for (bool ready = false; !ready;) {
+    seen = load_volatile(slot);
+    ready = true;
+#pragma unroll
+    for (unsigned w = 0; w < kWords<T>; ++w) ready = ready && seen.word[w].tag == tag;
+    if (!ready) wait_hint();
+  }
+  return value_of(seen);
+}
+
+}  // namespace reduce_bench::BACKEND::flagged

@@ -1,0 +1,135 @@
+#include "kernels/platform/nccl.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/platform/cuda_check.hpp"
+
+namespace reduce_bench::cuda {
+namespace {
+
+/// NCCL's functions, as its manual declares them.
+struct Nccl {
+  int (*version)(int* version) = nullptr;
+  const char* (*text_of)(int result) = nullptr;
+  int (*make_all)(void** communicators, int devices, const int* ordinals) = nullptr;
+  int (*begin_group)() = nullptr;
+  int (*end_group)() = nullptr;
+  int (*reduce)(const void* from, void* to, std::size_t count, int type, int op, int root,
+                void* communicator, cudaStream_t stream) = nullptr;
+  int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int op,
+                    void* communicator, cudaStream_t stream) = nullptr;
+
+  void check(int result, const char* what) const {
+    if (result != 0) throw std::runtime_error(std::string(what) + ": NCCL: " + text_of(result));
+  }
+};
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr)
+    throw DeviceLacks(std::string("needs ") + name +
+                      ", which this NCCL lacks: install a newer one");
+}
+
+Nccl load() {
+  // NVLink multicast, which some hosts do not have and some forbid, is left out everywhere.
+  ::setenv("NCCL_NVLS_ENABLE", "0", 1);
+  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    throw DeviceLacks(std::string("needs NCCL, which is not there (") + dlerror() +
+                      "): install it, or name its folder in LD_LIBRARY_PATH");
+  Nccl nccl;
+  find(library, "ncclGetVersion", nccl.version);
+  find(library, "ncclGetErrorString", nccl.text_of);
+  find(library, "ncclCommInitAll", nccl.make_all);
+  find(library, "ncclGroupStart", nccl.begin_group);
+  find(library, "ncclGroupEnd", nccl.end_group);
+  find(library, "ncclReduce", nccl.reduce);
+  find(library, "ncclAllReduce", nccl.all_reduce);
+  return nccl;
+}
+
+const Nccl& nccl() {
+  static const Nccl loaded = load();
+  return loaded;
+}
+
+/// One for each of the devices, in their order.
+const std::vector<void*>& communicators_of(const std::vector<int>& ordinals) {
+  static std::map<std::vector<int>, std::vector<void*>> kept;
+  std::vector<void*>& communicators = kept[ordinals];
+  if (communicators.empty()) {
+    std::vector<void*> made(ordinals.size());
+    const CurrentDevice current(ordinals.front());  // NCCL leaves another current
+    nccl().check(nccl().make_all(made.data(), static_cast<int>(made.size()), ordinals.data()),
+                 "making communicators");
+    communicators = made;
+  }
+  return communicators;
+}
+
+/// As NCCL numbers them.
+int number_of(Type type) {
+  switch (type) {
+    case Type::kU8: return 1;
+    case Type::kI32: return 2;
+    case Type::kU32: return 3;
+    case Type::kI64: return 4;
+    case Type::kF32: return 7;
+    case Type::kF64: break;
+  }
+  return 8;
+}
+int number_of(Op op) {
+  switch (op) {
+    case Op::kProd: return 1;
+    case Op::kMax: return 2;
+    case Op::kMin: return 3;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+void nccl_combine(std::span<const DeviceShare> shares, std::span<const void* const> parts,
+                  std::size_t count, Type type, Op op) {
+  std::vector<int> ordinals;
+  bool all = true;
+  for (const DeviceShare& share : shares) {
+    ordinals.push_back(share.stream.device);
+    all = all && share.results != nullptr;
+  }
+  const std::vector<void*>& communicators = communicators_of(ordinals);
+  const Nccl& library = nccl();
+  const CurrentDevice current(ordinals.front());
+  library.check(library.begin_group(), "ncclGroupStart");
+  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+    const DeviceShare& share = shares[rank];
+    const int result =
+        all ? library.all_reduce(parts[rank], share.results, count, number_of(type), number_of(op),
+                                 communicators[rank], native(share.stream))
+            : library.reduce(parts[rank], share.results, count, number_of(type), number_of(op), 0,
+                             communicators[rank], native(share.stream));
+    if (result != 0) {
+      library.end_group();
+      library.check(result, all ? "ncclAllReduce" : "ncclReduce");
+    }
+  }
+  library.check(library.end_group(), "ncclGroupEnd");
+  if (LaunchLog* log = shares.front().stream.log; log != nullptr) ++log->kernels;
+}
+
+std::string nccl_version() {
+  int version = 0;
+  nccl().check(nccl().version(&version), "ncclGetVersion");
+  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
+}
+
+}  // namespace reduce_bench::cuda
