@@ -260,7 +260,9 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
                                              "cub/scan",
                                              "cub/scan-by-key",
                                              "thrust/scan-by-key",
-                                             "nccl/reduce"};
+                                             "nccl/reduce",
+                                             "nccl/multireduce",
+                                             "nccl/histogram"};
   for (const CatalogEntry& entry : catalog()) {
     if (!entry.declared[index_of(Backend::kCuda)]) continue;
     EXPECT_EQ(entry.declared[index_of(Backend::kEmu)], !cuda_only.contains(entry.variant.id))

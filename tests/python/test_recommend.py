@@ -51,6 +51,13 @@ def test_fastest_of_a_size_where_all_were_measured(loaded: Loaded) -> None:
     assert not at.is_tie
 
 
+def test_points_on_several_devices_are_not_recommended(loaded: Loaded) -> None:
+    several = point("peers/reduce", 1 << 20, 5.0, params={"devices": "2"})
+    one = point("peers/reduce", 1 << 20, 11.0, params={"devices": "1"})
+    at = made(loaded([point("onepass/reduce", 1 << 20, 10.0), several, one]))[1 << 20]
+    assert [each.point.time_ns() for each in at.ranked] == [10.0, 11.0]
+
+
 def test_variant_that_wins_around_a_size_is_absent_there(loaded: Loaded) -> None:
     run = loaded(
         [

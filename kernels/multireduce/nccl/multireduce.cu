@@ -1,0 +1,62 @@
+// nccl/multireduce: onepass/multireduce on every device, then NCCL
+//
+// Source: no publication; what a CUDA programmer would do with this project's kernel and NVIDIA's
+//   NCCL.
+// Idea: every device reduces its share into a table of its own, as in peers/multireduce; ncclReduce
+//   or ncclAllReduce combines the tables.
+// Fixes: nothing: it is the way that peers/multireduce is measured against.
+// Launch: on every device that of peers/multireduce for its share, then a kernel of NCCL.
+// Traffic: n labels and n values read, m results written on each device that has them; between
+//   devices at least the other devices' tables, for all that have them 2 (k - 1) / k of a table.
+// Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
+// Deviations: one process calls for all devices, in a group. NVLink multicast is off. No algorithm
+//   or protocol of NCCL is asked for: it chooses by size. With CUDA graphs, that is the timing mode
+//   `graph`, which replays a captured batch.
+
+#include "kernels/shared/instantiate.hpp"
+
+#ifdef __CUDACC__
+#include "kernels/multireduce/peers/local.hpp"
+#include "kernels/shared/nccl_tables.hpp"
+#endif
+
+namespace reduce_bench::BACKEND::nccl_multireduce {
+
+#ifdef __CUDACC__
+struct NcclMultireduce {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    enqueue_nccl_tables<peers_multireduce::LocalMultireduce, Op, T, Op>(call);
+  }
+  static Workspace workspace(const Problem& p) {
+    return with_value_type(p.type, [&]<class T>() { return nccl_tables_workspace<T>(p); });
+  }
+};
+#else
+struct NcclMultireduce;
+#endif
+
+Variant variant() {
+  Variant variant{
+      .id = "nccl/multireduce",
+      .title = "onepass/multireduce on every device, then NCCL",
+      .source = "reduce-bench; NCCL",
+      .operation = Operation::kMultireduce,
+      .fidelity = Fidelity::kBaseline,
+      .params = {devices_axis(), result_axis()},
+      .traffic = [](const Problem& p) -> Traffic {
+        const std::size_t others = devices_of(p) - 1, table_bytes = p.buckets * p.element_bytes();
+        const bool all = results_on_all(p.params);
+        return {p.input_bytes(), (all ? others + 1 : 1) * table_bytes,
+                (all ? 2 : 1) * others * table_bytes};
+      },
+      .workspace = workspace_of<NcclMultireduce>(),
+      .enqueue = instantiate<NcclMultireduce, BasicOps>(),
+  };
+#ifdef __CUDACC__
+  variant.loaded_library = nccl_version;
+#endif
+  return variant;
+}
+
+}  // namespace reduce_bench::BACKEND::nccl_multireduce

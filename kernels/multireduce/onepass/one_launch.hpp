@@ -1,0 +1,151 @@
+// onepass/multireduce's kernel and launch.
+#pragma once
+
+#include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/cached_atomics.hpp"
+
+namespace reduce_bench::BACKEND::onepass_multireduce {
+
+/// Chosen on an H200 (docs/kernels/onepass-multireduce.md), beside TablePolicy.
+struct Policy {
+  /// 16-byte loads of labels in flight per thread, beside two of values: bandwidth against
+  /// registers. Four loads of 8-byte values do not fit into these.
+  static constexpr unsigned label_loads(std::size_t value_bytes) {
+    return 8 / static_cast<unsigned>(value_bytes);
+  }
+
+  // Where updates are compare-and-swap loops of float sums:
+  /// Warps queue for a lane's copy, too. So there are up to 2^kLog2MostCopies copies of a bucket,
+  /// while these take no more than kMostBytesOfCopies, which are cleared and added up again.
+  static constexpr unsigned kLog2MostCopies = 8;
+  static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
+};
+
+inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
+/// Inputs that a warp loads at once.
+constexpr std::size_t tile_inputs(std::size_t value_bytes) {
+  return std::size_t{kWarpSize} * kPerLoad * Policy::label_loads(value_bytes);
+}
+
+template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
+__global__ void __launch_bounds__(1024)
+    kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
+           bool aligned, unsigned buckets, unsigned log2_copies, Clearing* clearing, T* results) {
+  constexpr unsigned kLoads = Policy::label_loads(sizeof(T));
+  constexpr std::size_t kTile = tile_inputs(sizeof(T));
+  using Values = Vector16<T>;
+  using Plain = PrivateTable<T, Op, kCopyPerLane>;
+  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
+  constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
+  const unsigned lane = threadIdx.x % kWarpSize;
+  const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
+  // Where lanes meet in a loop, fewer updates are worth more than the order of reading: with sorted
+  // labels a thread's next tile has the same label.
+  const bool in_stretch = kHot || (kLoops<T, Op> && !kCopyPerLane && log2_copies < kLog2WarpSize);
+  auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);
+  // The next tile is loaded while one is combined. Initialised, as g++ does not see that the loop
+  // is entered only after a load.
+  Vector16<Label> next_labels[kLoads] = {};
+  Values next_values[kLoads][kValueLoads] = {};
+  const auto load_next = [&] {
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) {
+      const std::size_t at = tile * kTile + (k * kWarpSize + lane) * kPerLoad;
+      next_labels[k] = *reinterpret_cast<const Vector16<Label>*>(labels + at);
+#pragma unroll
+      for (unsigned part = 0; part < kValueLoads; ++part)
+        next_values[k][part] = reinterpret_cast<const Values*>(values + at)[part];
+    }
+  };
+  if (tile < end) load_next();
+  Table table{Plain{dynamic_shared<T>(), buckets, log2_copies}};
+  clearing->begin(results, buckets, Op::template identity<T>());
+  if constexpr (kHot) {
+    const std::size_t first = n * blockIdx.x / gridDim.x;
+    table.clear(n * (blockIdx.x + 1) / gridDim.x - first,
+                [&](std::size_t i) { return labels[first + i]; });
+  } else {
+    table.clear();
+  }
+
+  Run<Table> run(table);
+  while (tile < end) {
+    // Compare-and-swap loops leave a warp diverged.
+    __syncwarp();
+    Vector16<Label> l[kLoads];
+    Values v[kLoads][kValueLoads];
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) {
+      l[k] = next_labels[k];
+#pragma unroll
+      for (unsigned part = 0; part < kValueLoads; ++part) v[k][part] = next_values[k][part];
+    }
+    tile += step;
+    if (tile < end) load_next();
+#pragma unroll
+    for (unsigned k = 0; k < kLoads; ++k) {
+#pragma unroll
+      for (unsigned e = 0; e < kPerLoad; ++e)
+        run.add(l[k].at[e], v[k][e / Values::kCount].at[e % Values::kCount]);
+    }
+  }
+  for (std::size_t i = tiles * kTile + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    run.add(labels[i], values[i]);
+  run.end();
+  clearing->wait();
+  table.template add_to<kPairs>(results);
+}
+
+/// The plan, and whether blocks look for hot labels: not where every lane has a copy anyway, and
+/// not where the accumulators have no room.
+template <class T, class Op>
+TablePlan plan_of(const Problem& p, bool& hot) {
+  hot = false;
+  TablePlan plan = table_plan(p, sizeof(T), tile_inputs(sizeof(T)));
+  if constexpr (kQueues<T, Op>) {
+    if (p.params.is("copies", "auto"))
+      while (plan.log2_copies >= kLog2WarpSize && plan.log2_copies < Policy::kLog2MostCopies &&
+             2 * plan.shared_bytes <= std::min(Policy::kMostBytesOfCopies, most_table_bytes(p))) {
+        ++plan.log2_copies;
+        plan.shared_bytes *= 2;
+      }
+    if (plan.log2_copies >= kLog2WarpSize) return plan;
+    const std::size_t hot_bytes = HotTable<T, Op>::bytes();
+    const TablePlan beside = table_plan(p, sizeof(T), tile_inputs(sizeof(T)), hot_bytes);
+    hot = beside.shared_bytes + hot_bytes <= most_table_bytes(p);
+    if (hot) plan = beside;
+    if (hot) plan.shared_bytes += hot_bytes;
+  }
+  return plan;
+}
+
+/// Whether tables would take longer to clear and to merge than the inputs to combine. Who asks for a
+/// number of copies gets tables.
+inline bool is_direct(const Problem& p) {
+  return p.params.is("copies", "auto") && CachedAtomicsPolicy::serves(p.n, p.buckets);
+}
+
+struct OnepassMultireduce {
+  template <class T, class Op>
+  static void enqueue(const TypedCall<T>& call) {
+    constexpr T kNeutral = Op::template identity<T>();
+    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
+    if (is_direct(call.problem)) return enqueue_cached_atomics<T, Op>(call);
+    bool hot = false;
+    const TablePlan plan = plan_of<T, Op>(call.problem, hot);
+    auto* chosen = kernel<T, Op, false, false, false>;
+    if (plan.pairs) chosen = kernel<T, Op, false, false, true>;
+    if (plan.log2_copies == kLog2WarpSize) chosen = kernel<T, Op, false, true, false>;
+    if constexpr (kQueues<T, Op>)
+      if (hot)
+        chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
+    const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
+    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
+    launch(chosen, plan.on(call.stream), call.values(), call.labels(), call.n(), aligned,
+           static_cast<unsigned>(call.buckets()), plan.log2_copies,
+           call.template scratch<Clearing>(), call.results());
+  }
+};
+
+}  // namespace reduce_bench::BACKEND::onepass_multireduce

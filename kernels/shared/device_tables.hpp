@@ -1,0 +1,276 @@
+// Tables of several devices: each has reduced its share of the inputs into one of its own, and they are
+// combined element by element, in the order of the devices, so that float results have the same bits on
+// all of them. What the variants of multireduce and histogram for several devices share.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/shared/atomics.hpp"
+#include "kernels/shared/flagged.hpp"
+#include "kernels/shared/private_table.hpp"
+#include "kernels/shared/vector16.hpp"
+
+namespace reduce_bench::BACKEND {
+
+struct DeviceTablesPolicy {
+  /// Bytes of a table up to which every device sends all of it, as words with flags. Beyond, each
+  /// combines a slice of all (docs/kernels/peers.md).
+  static constexpr std::size_t kMostWordsBytes = 1024 * 1024;
+  static constexpr unsigned kBlock = 256;
+  /// Blocks per SM of slices.
+  static constexpr unsigned kSlicesBlocksPerSm = 4;
+};
+
+/// How the devices' tables are combined: as flagged words, each of which every receiver gets, or by
+/// slices, of which every device combines one and hands it out.
+inline ParamSpec exchange_axis() {
+  return {"exchange", "auto", {"auto", "words", "slices"}, "of the devices' tables; auto: by size"};
+}
+
+/// What other devices tell this one, in its own memory: by rank, with the number of the call.
+struct TableSignals {
+  flagged::Word begun[kMostDevices];  ///< the calls before have ended there
+  flagged::Word ready[kMostDevices];  ///< its table is complete
+  flagged::Word done[kMostDevices];   ///< its slice is combined and handed out
+  unsigned calls;                     ///< of this device that have ended
+  unsigned left;                      ///< blocks that have
+};
+
+/// A device's workspace: signals, slots for the others' words (two calls' by turns), the counters of
+/// the launch that fills the table, which begin as zero, and the table.
+template <class T>
+struct TableLayout {
+  std::size_t slots_bytes, table_begin, end;
+
+  static constexpr std::size_t kSignals = ceil_div(sizeof(TableSignals), 256) * 256;
+  static constexpr std::size_t kLocal = 256;
+
+  TableLayout(std::size_t buckets, unsigned devices, bool words)
+      : slots_bytes(words ? 2 * devices * buckets * sizeof(flagged::Slot<T>) : 0),
+        table_begin(kSignals + kLocal + ceil_div(slots_bytes, 256) * 256),
+        end(table_begin + buckets * sizeof(T)) {}
+
+  std::byte* local(std::byte* workspace) const { return workspace + kSignals; }
+  flagged::Slot<T>* slots(std::byte* workspace) const {
+    return reinterpret_cast<flagged::Slot<T>*>(workspace + kSignals + kLocal);
+  }
+  T* table(std::byte* workspace) const { return reinterpret_cast<T*>(workspace + table_begin); }
+};
+inline bool sends_words(const Problem& p, std::size_t element_bytes) {
+  if (!p.params.is("exchange", "auto")) return p.params.is("exchange", "words");
+  return p.buckets * element_bytes <= DeviceTablesPolicy::kMostWordsBytes;
+}
+
+/// All devices' tables as each of them sees these.
+template <class T>
+struct DeviceTables {
+  TableSignals* signals[kMostDevices];
+  flagged::Slot<T>* slots[kMostDevices];
+  const T* table[kMostDevices];
+  T* results[kMostDevices];  ///< null where a device is not to have them
+  unsigned devices, rank, buckets;
+
+  __device__ bool is_other(unsigned other) const { return other < devices && other != rank; }
+  /// Where the device of rank `to` has the slots for that of rank `from`.
+  __device__ flagged::Slot<T>* slots_for(unsigned to, unsigned from, unsigned call) const {
+    return slots[to] + (std::size_t{call % 2} * devices + from) * buckets;
+  }
+};
+
+namespace detail {
+/// The last block of this device to end notes that the call has; true in its first thread, which
+/// then tells the others of all that the device's blocks have written.
+__device__ inline bool ends_call(TableSignals* own, unsigned call) {
+  __syncthreads();
+  if (threadIdx.x != 0) return false;
+  __threadfence_system();  // after the barrier, so that it covers the stores of the whole block
+  if (atomicAdd(&own->left, 1u) != gridDim.x - 1) return false;
+  __threadfence_system();
+  atomicExch(&own->left, 0u);
+  own->calls = call;
+  return true;
+}
+__device__ inline void await_call(const flagged::Word* word, unsigned call) {
+  while (load_volatile(word).bits != call) wait_hint();
+}
+}  // namespace detail
+
+/// Every device sends its whole table to those that are to have the results. Nobody waits for more than
+/// the words that it combines: two calls' words have slots of their own, and a device sends those of a
+/// call when the receiver has ended the last but one.
+template <class T, class Op>
+__global__ void __launch_bounds__(DeviceTablesPolicy::kBlock)
+    exchange_words_kernel(const __grid_constant__ DeviceTables<T> all) {
+  TableSignals* const own = all.signals[all.rank];
+  const unsigned call = own->calls + 1;
+  const T* const table = all.table[all.rank];
+  T* const results = all.results[all.rank];
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
+  // Read while the number of the call is on its way; few threads have another element.
+  const T first_value = first < all.buckets ? table[first] : T{};
+  const auto value_at = [&](unsigned i) { return i == first ? first_value : table[i]; };
+  if (results != nullptr && blockIdx.x == 0 && all.is_other(threadIdx.x))
+    store_volatile(&all.signals[threadIdx.x]->begun[all.rank], flagged::Word{call, 0});
+  for (unsigned to = 0; to < all.devices; ++to) {
+    if (to == all.rank || all.results[to] == nullptr) continue;
+    while (load_volatile(&own->begun[to]).bits + 1 < call) wait_hint();
+    for (unsigned i = first; i < all.buckets; i += stride)
+      flagged::publish(all.slots_for(to, all.rank, call) + i, value_at(i), call);
+  }
+  if (results != nullptr)
+    for (unsigned i = first; i < all.buckets; i += stride) {
+      T total{};
+      for (unsigned from = 0; from < all.devices; ++from) {
+        const T value = from == all.rank
+                            ? value_at(i)
+                            : flagged::await(all.slots_for(all.rank, from, call) + i, call);
+        total = from == 0 ? value : Op::combine(total, value);
+      }
+      results[i] = total;
+    }
+  detail::ends_call(own, call);
+}
+
+/// Every device reads a slice of all tables, combines it, and writes it to those that are to have the
+/// results. No device begins before all tables are complete, nor ends before all slices are.
+template <class T, class Op>
+__global__ void __launch_bounds__(DeviceTablesPolicy::kBlock)
+    exchange_slices_kernel(const __grid_constant__ DeviceTables<T> all) {
+  using Vec = Vector16<T>;
+  TableSignals* const own = all.signals[all.rank];
+  const unsigned call = own->calls + 1;
+  if (all.is_other(threadIdx.x)) {
+    if (blockIdx.x == 0) {
+      __threadfence_system();
+      store_volatile(&all.signals[threadIdx.x]->ready[all.rank], flagged::Word{call, 0});
+    }
+    detail::await_call(&own->ready[threadIdx.x], call);
+    __threadfence_system();
+  }
+  __syncthreads();
+  const auto combine = [&](auto&& read) {
+    auto total = read(all.table[0]);
+    for (unsigned from = 1; from < all.devices; ++from) {
+      const auto value = read(all.table[from]);
+#pragma unroll
+      for (unsigned e = 0; e < Vec::kCount; ++e)
+        total.at[e] = Op::combine(total.at[e], value.at[e]);
+    }
+    return total;
+  };
+  // 16 bytes at once, but for the table's last elements, which the last device has.
+  const unsigned vectors = all.buckets / Vec::kCount;
+  const auto begin_of = [&](unsigned rank) {
+    return static_cast<unsigned>(std::size_t{vectors} * rank / all.devices);
+  };
+  const unsigned stride = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned i = begin_of(all.rank) + thread; i < begin_of(all.rank + 1); i += stride) {
+    const Vec total = combine(
+        [&](const T* table) { return load_volatile(reinterpret_cast<const Vec*>(table) + i); });
+    for (unsigned to = 0; to < all.devices; ++to)
+      if (all.results[to] != nullptr) reinterpret_cast<Vec*>(all.results[to])[i] = total;
+  }
+  const unsigned i = vectors * Vec::kCount + thread;
+  if (all.rank == all.devices - 1 && i < all.buckets) {
+    const Vec total = combine([&](const T* table) {
+      Vec one{};
+      one.at[0] = *const_cast<const volatile T*>(table + i);
+      return one;
+    });
+    for (unsigned to = 0; to < all.devices; ++to)
+      if (all.results[to] != nullptr) all.results[to][i] = total.at[0];
+  }
+  if (!detail::ends_call(own, call)) return;
+  for (unsigned other = 0; other < all.devices; ++other)
+    if (other != all.rank)
+      store_volatile(&all.signals[other]->done[all.rank], flagged::Word{call, 0});
+  for (unsigned other = 0; other < all.devices; ++other)
+    if (other != all.rank) detail::await_call(&own->done[other], call);
+}
+
+/// Calls `f(rank, share)` with the device of each share as the current one.
+template <class F>
+void on_each_device(std::span<const DeviceShare> shares, F&& f) {
+  for (unsigned rank = 0; rank < shares.size(); ++rank) {
+#ifdef __CUDACC__
+    const CurrentDevice current(shares[rank].stream.device);
+#endif
+    f(rank, shares[rank]);
+  }
+}
+
+/// Each device's share as a call of its own, by `Launch` into `results_of(rank)`.
+template <class Launch, class V, class Op, class ResultsOf>
+void reduce_shares(const TypedCall<V>& call,
+                   const TableLayout<typename TypedCall<V>::Result>& layout,
+                   ResultsOf&& results_of) {
+  on_each_device(call.shares, [&](unsigned rank, const DeviceShare& share) {
+    Problem problem = call.problem;
+    problem.n = share.n;
+    const Call local{.values = share.values,
+                     .labels = share.labels,
+                     .results = results_of(rank),
+                     .workspace = layout.local(share.workspace),
+                     .stream = share.stream,
+                     .problem = problem};
+    Launch::template enqueue<V, Op>(TypedCall<V>{local});
+  });
+}
+
+/// Reduces the shares by `Launch` and combines the devices' tables by `Combine`.
+template <class Launch, class Combine, class V, class Op>
+void enqueue_spread_tables(const TypedCall<V>& call) {
+  using T = typename TypedCall<V>::Result;
+  const auto devices = static_cast<unsigned>(call.shares.size());
+  const bool words = sends_words(call.problem, sizeof(T));
+  const TableLayout<T> layout(call.buckets(), devices, words);
+  if (devices == 1)
+    return reduce_shares<Launch, V, Op>(call, layout,
+                                        [&](unsigned rank) { return call.shares[rank].results; });
+  reduce_shares<Launch, V, Op>(
+      call, layout, [&](unsigned rank) { return layout.table(call.shares[rank].workspace); });
+  DeviceTables<T> all{
+      .devices = devices, .rank = 0, .buckets = static_cast<unsigned>(call.buckets())};
+  for (unsigned rank = 0; rank < devices; ++rank) {
+    const DeviceShare& share = call.shares[rank];
+    all.signals[rank] = reinterpret_cast<TableSignals*>(share.workspace);
+    all.slots[rank] = layout.slots(share.workspace);
+    all.table[rank] = layout.table(share.workspace);
+    all.results[rank] = call.results(share);
+  }
+  constexpr unsigned kBlock = DeviceTablesPolicy::kBlock;
+  const std::size_t items = words ? call.buckets() : call.buckets() / Vector16<T>::kCount / devices;
+  // All blocks of words are on the device at once: they wait for blocks of other devices.
+  const unsigned most = call.device().sm_count * DeviceTablesPolicy::kSlicesBlocksPerSm;
+  const auto blocks =
+      static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(items, kBlock), 1, most));
+  launch_on_devices(words ? exchange_words_kernel<T, Combine> : exchange_slices_kernel<T, Combine>,
+                    {blocks, kBlock, 0, {}}, call.shares, [&](unsigned rank) {
+                      all.rank = rank;
+                      return std::tuple(all);
+                    });
+}
+
+/// What the tables of a problem take, and move between devices.
+template <class T>
+Workspace tables_workspace(const Problem& p) {
+  const TableLayout<T> layout(p.buckets, devices_of(p), sends_words(p, sizeof(T)));
+  return {.device_bytes = layout.end, .zeroed_bytes = layout.table_begin};
+}
+inline Traffic tables_traffic(const Problem& p, std::size_t element_bytes) {
+  const std::size_t others = devices_of(p) - 1;
+  const std::size_t having = results_on_all(p.params) ? others + 1 : 1;
+  const std::size_t table_bytes = p.buckets * element_bytes;
+  Traffic traffic{p.input_bytes(), having * table_bytes};
+  if (sends_words(p, element_bytes)) {
+    traffic.link_bytes = others * having * 2 * table_bytes;
+  } else {
+    // Every device reads its slice of the others' tables, and hands it out.
+    traffic.link_bytes = others * table_bytes + (having * others) * table_bytes / (others + 1);
+  }
+  return traffic;
+}
+
+}  // namespace reduce_bench::BACKEND
