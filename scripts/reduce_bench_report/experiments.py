@@ -199,6 +199,33 @@ KEYED = (
     _keyed("keyed-multiscan", "Multiscan", _i32("multiscan", "sum")),
     _keyed("keyed-histogram", "Histogram", {"operation": ["histogram"]}, panels=("type",)),
 )
+DEVICES = (
+    Experiment(
+        "devices-reduce",
+        "One array over two GPUs, against one",
+        "Peer memory, and NCCL after CUB; speed-up over onepass/reduce on one GPU",
+        "configs/devices.json",
+        kind="figure",
+        x="n",
+        y=("us", "speed_up"),
+        where={"operation": ["reduce"]},
+        panels=("mode",),
+        base={"variant": "onepass/reduce"},
+        log="x",
+    ),
+    Experiment(
+        "devices-tables",
+        "One table on two GPUs, combined on both",
+        "After 2^16 inputs into buckets; peer memory against NCCL",
+        "configs/devices.json",
+        kind="figure",
+        x="buckets",
+        y=("us",),
+        where={"variant": ["peers/multireduce", "nccl/multireduce"]},
+        panels=("mode",),
+        log="xy",
+    ),
+)
 SWEEPS = (
     _sweep("reduce-gbs", "Bandwidth against input size", "gb_per_s", "x"),
     _sweep("reduce-share", "Share of the read ceiling against input size", "ceiling_share", "x"),
@@ -208,6 +235,7 @@ SWEEPS = (
 ALL: Sequence[Experiment] = (
     *SWEEPS,
     *KEYED,
+    *DEVICES,
     _overview(
         "multireduce-time",
         "Time of multireduce against buckets",

@@ -84,6 +84,11 @@ class PointIdentity:
         return self.variant.split("/", 1)[0]
 
     @property
+    def is_of_one_device(self) -> bool:
+        """Whether its inputs lie on one device."""
+        return self.axis("devices") in (None, "1")
+
+    @property
     def length(self) -> int | None:
         """Of the runs of equal labels, in elements."""
         length = dict(self.labels.params).get("length") if self.labels else None

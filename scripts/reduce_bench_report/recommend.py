@@ -100,7 +100,7 @@ def excess(share: float | None) -> float | None:
 
 
 def recommendations(measured: Iterable[Measured]) -> dict[Problem, list[Recommendation]]:
-    """Those of every problem, by ascending size.
+    """Those of every problem on one device, by ascending size.
 
     A contender of a size is a variant that was measured there, or one that was not tried there
     although it was the fastest at the nearest size at which it was tried, along n or along the
@@ -109,7 +109,8 @@ def recommendations(measured: Iterable[Measured]) -> dict[Problem, list[Recommen
     """
     by_problem: dict[Problem, list[Measured]] = defaultdict(list)
     for each in measured:
-        by_problem[Problem.of(each.point)].append(each)
+        if each.point.is_of_one_device:
+            by_problem[Problem.of(each.point)].append(each)
     refusals = _refusals(by_problem)
     return {
         problem: _of_problem(group, refusals[_limited_alike(problem)])
