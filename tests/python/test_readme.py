@@ -292,6 +292,16 @@ def test_best_is_of_the_newest_run_of_each_point(tmp_path: Path, order: Sequence
     assert "2026-01-03" in block
 
 
+def test_best_are_two_where_the_noise_is_larger(tmp_path: Path) -> None:
+    size = 1 << 20
+    points = [point("cub/reduce", size, 1000.0), point("onepass/reduce", size, 1000.1)]
+    ((_, _, best, *_),) = rows_of(readme.best_block(runs_of(tmp_path, points)))
+    assert best == "cub/reduce or onepass/reduce"
+    points[1] = point("onepass/reduce", size, 1500.0)
+    ((_, _, best, *_),) = rows_of(readme.best_block(runs_of(tmp_path, points)))
+    assert best == "cub/reduce"
+
+
 def test_best_is_right_and_may_be_a_library(tmp_path: Path) -> None:
     size = 1 << 20
     points = [
