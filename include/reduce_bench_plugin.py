@@ -459,7 +459,13 @@ class _Variant:
                         f"the package '{package}' is not installed for {sys.executable}"
                     )
             why = self.own_refuse(self.problem(problem[0])) if self.own_refuse else None
-            return self.say(why) if why else None
+            if why:
+                return self.say(why)
+            # Its faults are told here, because a depth is a number and nothing else.
+            depth = self.own_depth(self.problem(problem[0])) if self.own_depth else 1
+            if not isinstance(depth, int) or depth < 1:
+                raise ValueError(f"the depth is {depth!r}, and should be a positive int")
+            return None
         except BaseException as error:
             return self.say(_fault(error, self.path))
 

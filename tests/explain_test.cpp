@@ -104,6 +104,16 @@ TEST(Model, LeavesOutWhatIsNotKnown) {
   EXPECT_TRUE(needs(emulated, kLimits).empty());
 }
 
+TEST(Model, NoUnitIsBusyForLongerThanTheBusiestSm) {
+  Evidence e = evidence("a");  // whose busiest SM is active for 100 us
+  e.counts["l1_busy_ns"] = e.counts["arithmetic_busy_ns"] = 105'000;
+  EXPECT_DOUBLE_EQ(share_of(e, Resource::kL1), 1.05);
+  EXPECT_DOUBLE_EQ(share_of(e, Resource::kArithmetic), 1.05);
+  e.counts["l1_busy_ns"] = e.counts["arithmetic_busy_ns"] = 115'000;
+  EXPECT_EQ(share_of(e, Resource::kL1), -1);
+  EXPECT_EQ(share_of(e, Resource::kArithmetic), -1);
+}
+
 TEST(Model, WaitingIsLatencyOnlyWhileNothingIsSaturated) {
   Evidence e = evidence("a");
   EXPECT_EQ(binding_of(e), Resource::kLatency);

@@ -307,12 +307,21 @@ struct Pieces {
 
 // ---- host --------------------------------------------------------------------------------------
 
+inline std::size_t order_shared_bytes(const Problem& p, const Partitioning& parts) {
+  return p.element_bytes() == 8 ? order_shared_bytes<std::int64_t>(parts)
+                                : order_shared_bytes<std::int32_t>(parts);
+}
+
+/// As many partitions as the policy allows, and as a block has counters for.
 inline Partitioning partitioning(const Problem& p) {
   using Policy = StableTilesPolicy;
   const unsigned bits = log2_ceil(std::max<std::size_t>(p.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2MostPartitions ? bits - Policy::kLog2MostPartitions : 0u;
-  return divide(p, std::max(Policy::kLeastBits, wanted), kTile);
+  Partitioning parts = divide(p, std::max(Policy::kLeastBits, wanted), kTile);
+  while (parts.count > 1 && order_shared_bytes(p, parts) > p.device.max_shared_bytes_per_block)
+    parts = divide(p, parts.shift + 1, kTile);
+  return parts;
 }
 
 /// Why a problem is beyond the kernels: the one that orders tiles, and one with room for at least
@@ -321,10 +330,9 @@ inline std::string partitions_restriction(const Problem& p, std::size_t other_by
   if (p.n > ~Count{0} - kTile)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  const std::size_t to_order = p.element_bytes() == 8 ? order_shared_bytes<std::int64_t>(parts)
-                                                      : order_shared_bytes<std::int32_t>(parts);
-  const std::size_t needed = std::max(
-      to_order, sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + other_bytes);
+  const std::size_t needed =
+      std::max(order_shared_bytes(p, parts),
+               sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + other_bytes);
   if (parts.shift <= 16 && needed <= p.device.max_shared_bytes_per_block) return {};
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +

@@ -232,7 +232,7 @@ def origin(runs: Sequence[Results]) -> str:
             *dict.fromkeys(run.device for run in runs),
             days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
             f"revision{'s' if len(revisions) > 1 else ''} {', '.join(revisions)}",
-            *(["interrupted"] if any(run.shortfall for run in runs) else []),
+            *(["one run not complete"] if any(run.shortfall for run in runs) else []),
         ]
     )
 

@@ -236,6 +236,18 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "skipped",
         "not 1000",
     ),
+    "depth": (
+        'title="a sum"',
+        'title="a sum", depth=lambda problem: 1 // 0',
+        "skipped",
+        "ZeroDivisionError",
+    ),
+    "depth of no inputs": (
+        'title="a sum"',
+        'title="a sum", depth=lambda problem: 0',
+        "skipped",
+        "the depth is 0, and should be a positive int",
+    ),
     "package": (
         '["numpy"]',
         '["no_such_package"]',

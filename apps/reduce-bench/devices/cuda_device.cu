@@ -1,4 +1,4 @@
-// The `cuda` backend: memory, checked calls, and the samples of the three timing modes.
+// The `cuda` backend: memory, checked calls, and the samples of all timing modes.
 
 #include <algorithm>
 #include <atomic>

@@ -306,20 +306,27 @@ class GpuProfiler::CodeWatch {
   CodeWatch() {
     require_cupti();
     CALL_CUPTI_WITH(cuptiSubscribe, &subscriber_, &CodeWatch::hear, this);
-    CALL_CUPTI_WITH(cuptiEnableCallback, 1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
-                    CUPTI_CBID_RESOURCE_MODULE_LOADED);
+    try {
+      CALL_CUPTI_WITH(cuptiEnableCallback, 1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
+                      CUPTI_CBID_RESOURCE_MODULE_LOADED);
+    } catch (...) {
+      unsubscribe();
+      throw;
+    }
   }
   CodeWatch(const CodeWatch&) = delete;
   CodeWatch& operator=(const CodeWatch&) = delete;
-  ~CodeWatch() {
-    if (auto* const end = cupti().find<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe"))
-      end(subscriber_);
-  }
+  ~CodeWatch() { unsubscribe(); }
 
   MachineCode code(const std::function<void()>& work) {
     launched_.clear();
     hear_launches(true);
-    work();
+    try {
+      work();
+    } catch (...) {
+      hear_launches(false);
+      throw;
+    }
     hear_launches(false);
     return machine_code(launched_, known_);
   }
@@ -333,6 +340,10 @@ class GpuProfiler::CodeWatch {
       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
 
+  void unsubscribe() {
+    if (auto* const end = cupti().find<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe"))
+      end(subscriber_);
+  }
   void hear_launches(bool on) {
     for (const auto launch : kLaunches)
       CALL_CUPTI_WITH(cuptiEnableCallback, on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API,

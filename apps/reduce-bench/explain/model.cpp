@@ -32,6 +32,9 @@ constexpr std::array kStalls{Stall{"barrier", "other warps at a barrier", true},
                              Stall{"wait", "arithmetic results", true}};
 static_assert(kStalls.size() == kStallReasons.size());
 
+/// Passes of the same work take times that differ by less.
+constexpr double kMostOfActive = 1.1;
+
 std::optional<double> waited_cycles(const Evidence& evidence, const Stall& stall) {
   return evidence.sum({std::string(kStalledPrefix) + std::string(stall.reason)});
 }
@@ -54,11 +57,17 @@ std::vector<Need> needs(const Evidence& evidence, const Limits& limits) {
   add(Resource::kMemory,
       over(evidence.sum({"dram_read_bytes", "dram_written_bytes"}), limits.memory_gb_per_s));
   add(Resource::kL2, evidence.sum({kL2BusyNs}));
-  add(Resource::kL1, evidence.sum({kL1BusyNs}));
+  // What a unit of an SM is busy is a share that one pass counts, of a time that another took. Where
+  // the host waits in between, the two may differ: no unit is busy for longer than the busiest SM.
+  const auto active_ns = over(evidence.sum({"busiest_sm_cycles"}), cycles_per_ns);
+  const auto within_an_sm = [&](std::optional<double> busy_ns) {
+    const bool too_long = busy_ns && active_ns && *busy_ns > kMostOfActive * *active_ns;
+    return too_long ? std::nullopt : busy_ns;
+  };
+  add(Resource::kL1, within_an_sm(evidence.sum({kL1BusyNs})));
   add(Resource::kIssue, over(evidence.sum({"instructions_issued"}),
                              limits.sm_count * kSchedulersPerSm * cycles_per_ns));
-  add(Resource::kArithmetic, evidence.sum({kArithmeticBusyNs}));
-  const auto active_ns = over(evidence.sum({"busiest_sm_cycles"}), cycles_per_ns);
+  add(Resource::kArithmetic, within_an_sm(evidence.sum({kArithmeticBusyNs})));
   if (const auto warp_cycles = evidence.sum({"warp_cycles"});
       active_ns && warp_cycles && *warp_cycles > 0) {
     double queued = 0;

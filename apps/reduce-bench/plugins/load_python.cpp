@@ -48,7 +48,10 @@ std::string output_of(const char* command) {
 }
 
 Json ask_python() {
-  const Json answer = Json::parse(output_of(kAskPython), nullptr, false);
+  // Its last line: what runs at the start of this Python may print, too.
+  std::string text = output_of(kAskPython);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const Json answer = Json::parse(text.substr(text.rfind('\n') + 1), nullptr, false);
   if (!answer.is_object() || !answer.contains("libraries")) {
     const char* const named = std::getenv("REDUCE_BENCH_PYTHON");
     throw std::runtime_error(fmt::format("it is Python, and '{}' does not run; {}",

@@ -453,11 +453,14 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   // rounds.
   const bool has_twin = input.expected.bounds_hide_faults(depth, problem.n);
   if (has_twin && !input.twin) {
-    const std::size_t values_bytes = arrays.values.bytes() + around_bytes;
-    const std::size_t twin_needed = values_bytes + arrays.output_bytes() + workspace.device_bytes;
-    const std::size_t twin_host_needed = host_needed + values_bytes + input.expected.held_bytes();
+    const std::size_t share_bytes = largest_share(problem).arrays().values.bytes() + around_bytes;
+    const std::size_t twin_needed = share_bytes + arrays.output_bytes() + workspace.device_bytes;
+    const std::size_t twin_host_needed =
+        host_needed + arrays.values.bytes() + around_bytes + input.expected.held_bytes();
+    std::size_t least_free = std::numeric_limits<std::size_t>::max();
+    for (const Device* device : devices) least_free = std::min(least_free, device->free_bytes());
     for (const auto& [bytes, free_bytes, where] :
-         {std::tuple(twin_needed, device_->free_bytes(), name_of(point.backend)),
+         {std::tuple(twin_needed, least_free, name_of(point.backend)),
           std::tuple(twin_host_needed, available_memory_bytes(), std::string_view("the host"))})
       if (bytes > free_bytes) {
         record.reason = fmt::format(

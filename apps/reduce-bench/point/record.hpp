@@ -55,7 +55,7 @@ struct GrantedPages {
 /// The devices that a point was spread over, and what went between them.
 struct Spread {
   unsigned devices = 1;
-  std::optional<unsigned> links;  ///< that the first has to others; nothing where nobody tells
+  std::optional<unsigned> links;  ///< of the first that are up; nothing where nobody tells
   std::size_t link_bytes = 0;     ///< that the algorithm must move over links
 };
 

@@ -8,8 +8,8 @@
 //   device.
 // Launch: blocks_per_sm blocks for each SM, as far as there is work, of B threads.
 // Traffic: n labels and, of the m values, min(n, m) read; n results written. Beyond the caches each
-//   random value costs a sector of 32 bytes: with m = 2^24 and n = 2^26 an H200 moves 5.5 times
-//   these bytes.
+//   random value costs a sector of 32 bytes and more: with m = 2^24 and n = 2^26 an H200 reads 41
+//   bytes for each value, and moves 5.5 times these bytes in all.
 // Preconditions: none.
 // Deviations: shares are rounded up to whole steps and bounds-checked; the listing takes n as a
 //   multiple of the blocks. Blocks and threads are not stated.

@@ -3,12 +3,12 @@
 // Source: no publication; what a CUDA programmer would call: cub::DeviceHistogram::HistogramEven of
 //   CCCL.
 // Idea: privatised histograms in shared memory, one per block, added to the global one at the end;
-//   beyond 256 bins, atomics on the global one directly.
+//   beyond 256 bins, each block has its own in global memory.
 // Fixes: nothing: it is the library that the other variants are measured against.
 // Launch: chosen by the library for the device and the type; an initialising kernel and a sweep.
 // Traffic: n labels read, m counts written; the blocks' partial counts are not counted. With m =
-//   2^16 each input is an atomic on global memory, beyond the L2: an H200 moves 15 times these
-//   bytes.
+//   2^16 these do not fit into the L2 together, and each input is an atomic on one of them: an H200
+//   moves 15 times these bytes.
 // Preconditions: none.
 // Deviations: bins of width 1 from 0 to m. The temporary storage is allocated beforehand. For an
 //   empty input the counts are filled with zeros, which the library would not do.

@@ -42,6 +42,7 @@ struct NcclReduce {
       });
       parts.push_back(part);
     }
+    // CUB's two kernels; it launches one where the inputs fit into a block.
     if (LaunchLog* log = call.shares.front().stream.log; log != nullptr) log->kernels += 2;
     nccl_combine(call.shares, parts, 1, kTypeOf<T>, Op::kOp);
   }
@@ -62,8 +63,9 @@ Variant variant() {
       },
       .traffic = [](const Problem& p) -> Traffic {
         const std::size_t others = devices_of(p) - 1;
-        const std::size_t having = results_on_all(p.params) ? others + 1 : 1;
-        return {p.input_bytes(), having * p.element_bytes(), others * having * p.element_bytes()};
+        const bool all = results_on_all(p.params);
+        return {p.input_bytes(), (all ? others + 1 : 1) * p.element_bytes(),
+                (all ? 2 : 1) * others * p.element_bytes()};
       },
       .workspace =
           [](const Problem&) {
