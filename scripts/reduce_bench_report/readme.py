@@ -339,10 +339,10 @@ def best_block(runs: Sequence[Results]) -> str:
         "its time, µs",
     ]  # fmt: skip
     said = (
-        "Each row: the fastest variant whose results were right (two, where the noise leaves open "
-        "which of them), how many variants were measured, and the fastest library among them. Where "
-        "several runs measured the same point, the newest of them counts. n is the number of inputs, "
-        "m that of buckets; labels are uniform "
+        "Each row: the fastest variant whose results were right (two, where the noise leaves "
+        "open which of them), how many variants were measured, and the fastest library among "
+        "them. Where several runs measured the same point, the newest of them counts. n is the "
+        "number of inputs, m that of buckets; labels are uniform "
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
