@@ -82,8 +82,11 @@ TEST(Model, EachKernelBehindAnotherAddsItsLaunch) {
   Evidence e = evidence("a");
   e.kernels = 4;
   for (const Need& need : needs(e, kLimits)) {
-    if (need.resource == Resource::kMemory) EXPECT_DOUBLE_EQ(need.ns, 3000 + 3 * 1000 + 10'000);
-    if (need.resource == Resource::kLaunch) EXPECT_DOUBLE_EQ(need.ns, 3000 + 3 * 1000);
+    if (need.resource == Resource::kMemory) {
+      EXPECT_DOUBLE_EQ(need.ns, 3000 + 3 * 1000 + 10'000);
+    } else if (need.resource == Resource::kLaunch) {
+      EXPECT_DOUBLE_EQ(need.ns, 3000 + 3 * 1000);
+    }
   }
 }
 

@@ -54,7 +54,8 @@ class Run {
     for (const Point& point : plan_) {
       if (is_done(point) || point.n == 0) continue;
       // How many devices `all` are is known to the worker alone: as one they have the largest share.
-      const Problem problem = point.problem({});
+      const DeviceTraits one;
+      const Problem problem = point.problem(one);
       sizes[point.backend].insert(largest_share(problem).input_bytes());
       if (point.params.has("devices") && !point.params.is("devices", "1"))
         between_devices.insert(point.backend);

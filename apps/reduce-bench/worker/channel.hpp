@@ -1,8 +1,11 @@
 // The messages between driver and worker, as bytes on a socket.
 #pragma once
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/document.hpp"
 
@@ -10,6 +13,22 @@ namespace reduce_bench {
 
 /// The descriptor of the end that the worker process inherits.
 inline constexpr int kWorkerDescriptor = 3;
+
+/// A descriptor that is closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
 
 /// One end of a stream socket, which carries whole messages: a length, then CBOR. Unlike JSON text
 /// CBOR keeps infinities, NaNs and strings that are not UTF-8. Owns the descriptor.

@@ -34,22 +34,6 @@ constexpr int kStartAttempts = 3;
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kLastWordsBytes = 2048;
 
-/// A descriptor that is closed when it goes.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
 /// The last line that is not empty, without control characters.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
