@@ -56,6 +56,7 @@ TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
 MOST_TICKS = 9
 MOST_LINES = 7  # of a subplot
+MOST_STACKED = 4  # subplots of a measure each; more of them lie in two columns
 MOST_NAMED = 16  # variants of a plane that can be told apart
 BAR_IN = 0.2
 BARS_ASIDE_IN = 0.55  # the axis below bars
@@ -150,7 +151,8 @@ def _with_values(subplots: Sequence[Subplot]) -> tuple[list[Subplot], list[str]]
 def _drawn(evaluation: Evaluation, subplots: Sequence[Subplot], *, titled: bool) -> Figure:
     experiment = evaluation.experiment
     shown, left_out = _with_values(subplots)
-    columns = min(2, len(shown) // len({each.measure for each in shown}) or 1)
+    of_a_measure = len(shown) // len({each.measure for each in shown})
+    columns = 2 if of_a_measure > 1 or len(shown) > MOST_STACKED else 1
     rows = math.ceil(len(shown) / columns)
     width_in = DOUBLE_IN if columns == 2 else SINGLE_IN
     figure = Figure(layout="constrained")

@@ -586,6 +586,7 @@ def _provenance(committed: Committed, page: Path) -> str:
 
 BLOCKS: Mapping[str, Block] = {
     "figure": Block(README, _figures_of("reduce-share")),
+    "why": Block(README, _figures_of("harris-why")),
     "example": Block(README, _of_gpu(example_block)),
     "best": Block(README, _of_gpu(best_block)),
     "course": Block(COURSE, _of_gpu(course_block)),

@@ -1031,8 +1031,10 @@ def test_what_cannot_be_counted_is_refused(arguments: tuple[str, ...], complaint
     assert len(ended.stderr.splitlines()[-1]) <= 300
 
 
-def test_the_course_shows_what_explain_prints() -> None:
-    page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["README.md", "docs/course.md"])
+def test_pages_show_what_explain_prints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / name).read_text(encoding="utf-8")
     shown = re.search(r"^\$ reduce-bench (explain .*)\n((?s:.*?))^```$", page, re.MULTILINE)
     assert shown is not None
     ended = drive(*shlex.split(shown[1]))
