@@ -466,8 +466,15 @@ class VariantSection:
 
     @property
     def counted(self) -> list[Entry]:
-        """The points that a GPU counted, as the newest run has them."""
-        return [each for each in self.entries if each.current and each.counted]
+        """What a GPU counted of each problem's largest point, as the newest run has it."""
+        largest: dict[tuple[recommend.Problem, str], Entry] = {}
+        for each in self.entries:
+            if not each.current or not each.counted:
+                continue
+            of = largest.setdefault((recommend.Problem.of(each.point), each.settings), each)
+            if (each.point.n, each.point.buckets or 0) > (of.point.n, of.point.buckets or 0):
+                largest[recommend.Problem.of(each.point), each.settings] = each
+        return list(largest.values())
 
     @property
     def deterministic(self) -> list[Entry]:

@@ -104,6 +104,8 @@ FAMILIES = {
     "cpu": (9, 9),
     "eilers": (2, 1),
     "partition": (4, 3),
+    "peers": (7, 3),
+    "nccl": (6, 2),
     "twopass": (6, 8),
     "atomic": (5, 4),
     "sheffler": (5, 5),

@@ -21,9 +21,10 @@ inline void add_device(CLI::App& command, std::optional<int>& device) {
 /// Adds the option `--plugin`, each with one file.
 inline void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
   command
-      .add_option("--plugin", files,
-                  "A shared library or a file of Python whose variants stand beside the catalog's; may be "
-                  "repeated")
+      .add_option(
+          "--plugin", files,
+          "A shared library or a file of Python whose variants stand beside the catalog's; may be "
+          "repeated")
       ->allow_extra_args(false);
 }
 
