@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 # A hue for each family that can meet others in a figure: Okabe and Ito's palette without yellow,
-# which is too faint on white, and four of Tol's that stay apart from it for colour-blind readers.
+# which is too faint on white, and six of Tol's that stay apart from it for colour-blind readers.
 HUES = (
     "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#882255",
-    "#332288", "#999933", "#8C510A",
+    "#332288", "#999933", "#8C510A", "#44AA99", "#AA4499",
 )  # fmt: skip
 SHADES = 4  # of a hue, for the lines of one family
 
@@ -61,6 +61,8 @@ MARKERS = (
     Marker(">", "triangle-right", "▶"),
     Marker("p", "pentagon", "⬟"),
     Marker("*", "star", "★"),
+    Marker("8", "octagon", "⬣"),
+    Marker("d", "diamond-tall", "♦"),
 )
 DASHES = (
     Dashes("-", "solid", ""),
@@ -104,8 +106,8 @@ FAMILIES = {
     "cpu": (9, 9),
     "eilers": (2, 1),
     "partition": (4, 3),
-    "peers": (7, 3),
-    "nccl": (6, 2),
+    "peers": (11, 11),
+    "nccl": (12, 12),
     "twopass": (6, 8),
     "atomic": (5, 4),
     "sheffler": (5, 5),
