@@ -13,31 +13,34 @@
 
 namespace reduce_bench {
 
+/// The time of the fastest stream that reads so many bytes.
+struct ReadCeiling {
+  std::size_t size_bytes = 0;
+  double median_ns = 0;
+  std::string shape;  ///< of the fastest stream
+};
+/// Between two devices.
+struct BetweenDevices {
+  ReadCeiling read;    ///< of the other's memory
+  double word_ns = 0;  ///< how long a word takes to the other, one way
+};
+
 /// The limits of one backend, as measured in this run.
 struct Ceilings {
-  struct Read {
-    std::size_t size_bytes = 0;
-    double median_ns = 0;
-    std::string shape;  ///< of the fastest stream
-  };
+  using Read = ReadCeiling;
   std::vector<Read> reads;     ///< ascending sizes
   std::size_t copy_bytes = 0;  ///< read and written together; 0: not measured
   double copy_median_ns = 0;
   double empty_launch_ns = 0;
-  double further_launch_ns = 0;  ///< what each launch behind another adds
-  /// Between two devices, where a plan spreads points over several.
-  struct Between {
-    Read read;           ///< of the other's memory
-    double word_ns = 0;  ///< how long a word takes to the other, one way
-  };
-  std::optional<Between> between;
+  double further_launch_ns = 0;           ///< what each launch behind another adds
+  std::optional<BetweenDevices> between;  ///< where a plan spreads points over several
 
   /// Time of the read stream over so many bytes; linear between the sizes measured, and none
   /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;
 };
-FIELDS(Ceilings::Read, size_bytes, median_ns, shape);
-FIELDS(Ceilings::Between, read, word_ns);
+FIELDS(ReadCeiling, size_bytes, median_ns, shape);
+FIELDS(BetweenDevices, read, word_ns);
 FIELDS(Ceilings, reads, copy_bytes, copy_median_ns, empty_launch_ns, further_launch_ns, between);
 
 /// The sizes at which to measure read streams for these sizes of inputs: ascending, each at least an
