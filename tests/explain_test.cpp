@@ -317,7 +317,7 @@ TEST(Model, AccountsForNineTenthsOfTheTimesOfCommittedReductions) {
     EXPECT_GE(shares[shares.size() / 2], 0.9) << file;
     EXPECT_LE(shares.back(), 1.1) << file;
   }
-  if (files == 0) GTEST_SKIP() << "no results of configs/counted.json are committed";
+  EXPECT_GT(files, 0u) << "no results of configs/counted.json are committed";
 }
 
 // ---- the choice of what is compared -----------------------------------------------------------

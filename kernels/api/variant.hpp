@@ -133,7 +133,7 @@ struct Problem {
 struct Traffic {
   std::size_t read_bytes = 0;
   std::size_t written_bytes = 0;
-  std::size_t link_bytes = 0;  ///< of these, between devices
+  std::size_t link_bytes = 0;  ///< besides, between devices
 };
 
 /// Scratch memory of each device, aligned to 256 bytes. The first `zeroed_bytes` of the device part are zero
