@@ -50,6 +50,7 @@ COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
 SIMULATOR = Path("docs") / "simulator.md"
 COUNTED = Path("docs") / "counted.md"
+PLUGINS = Path("docs") / "plugins.md"
 FOLDER = Path("docs") / "figures"
 SUM = ("backend=cuda", "type=i32", "op=sum", "distribution=uniform", "mode=cold")
 FIGURES: Mapping[str, Sequence[str]] = {
@@ -59,6 +60,9 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "harris-why": (),
     "roofline": (),
     "energy": (),
+    "frameworks-time": (),
+    "frameworks-multireduce": (),
+    "frameworks-histogram": (),
 }
 CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
@@ -597,5 +601,9 @@ BLOCKS: Mapping[str, Block] = {
     "counted": Block(COUNTED, _of_gpu(counted_block)),
     "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
     "provenance": Block(RESULTS, _provenance),
+    "frameworks": Block(
+        PLUGINS,
+        _figures_of("frameworks-time", "frameworks-multireduce", "frameworks-histogram"),
+    ),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
 }

@@ -21,6 +21,7 @@ from reduce_bench_report.loader import (
 )
 
 ROOT = Path(__file__).parents[2]
+FRAMEWORKS = EXPERIMENTS["frameworks-time"].config
 OF_CPU = EXPERIMENTS["eilers-F2.8"].config
 OWN_CONFIGS = {EXPERIMENTS[name].config for name in readme.FIGURES} - {None}
 PAGES = sorted({block.page for block in readme.BLOCKS.values()})
@@ -117,6 +118,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.COURSE,
         readme.RESULTS,
         readme.COUNTED,
+        readme.PLUGINS,
         readme.SIMULATOR,
     ]
     text = text_of(root)
@@ -174,7 +176,14 @@ def test_check_writes_nothing(
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
     figures = ["docs/figures/reduce-share.svg", "docs/figures/eilers-F2.8.svg"]
-    pages = [readme.README, readme.COURSE, readme.RESULTS, readme.COUNTED, readme.SIMULATOR]
+    pages = [
+        readme.README,
+        readme.COURSE,
+        readme.RESULTS,
+        readme.COUNTED,
+        readme.PLUGINS,
+        readme.SIMULATOR,
+    ]
     assert captured.out.splitlines() == [*figures, *map(str, pages)]
     assert "run make readme" in captured.err
     for page in pages:
@@ -195,10 +204,14 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     text = text_of(root, readme.RESULTS)
     assert "<img " not in text
     assert not old.exists()
-    said = text + text_of(root, readme.COUNTED)
+    said = text + text_of(root, readme.COUNTED) + text_of(root, readme.PLUGINS)
     for config in OWN_CONFIGS:
         assert f"not drawn, because no committed result has points of `{config}`." in said
-    keyed = [p for p in points_of(*map(str, OWN_CONFIGS)) if p["operation"] != "reduce"]
+    keyed = [
+        p
+        for p in points_of(*map(str, OWN_CONFIGS - {FRAMEWORKS}))
+        if p["operation"] != "reduce"
+    ]
     part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
     runs = runs_of(tmp_path, part)
     readme.update(runs, root)
