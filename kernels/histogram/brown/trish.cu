@@ -19,7 +19,7 @@
 //   words, or 9, or 1; the size of the publication's is not known to us. The publication fits 3
 //   blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole aligned
 //   words are counted by the second kernel. eilers 4.3.1 says that partial histograms are combined
-//   by atomics, but Algorithm 4.3 by a second kernel, as here.
+//   by atomics (merge=atomics), but Algorithm 4.3 by a second kernel, as here.
 
 #include "kernels/histogram/byte_counters.hpp"
 
@@ -27,7 +27,7 @@ namespace reduce_bench::BACKEND::brown_trish {
 
 template <unsigned kBatch>
 __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
-                       Count* partials) {
+                       BlockCounts output) {
   static_assert(kWordsPerFlush % kBatch == 0);
   unsigned* counters = dynamic_shared<unsigned>();
   const unsigned t = threadIdx.x;
@@ -59,8 +59,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per
     flush_row(counters + t * kTrishSets, t, kTrishSets, counts);
   }
 
-  Count* partial = partials + std::size_t{blockIdx.x} * kTrishBins;
-  for (unsigned j = 0; j < 4; ++j) partial[j * kTrishRows + t] = counts[j];
+  for (unsigned j = 0; j < 4; ++j) output.put(j * kTrishRows + t, counts[j]);
 }
 
 Shares shares(const Problem& p) {
@@ -72,14 +71,13 @@ struct BrownTrish {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
-    Count* partials = call.template scratch<Count>();
-    with_value<1, 7, 9>(call.params().number("batch"), [&]<unsigned kBatch>() {
-      if (blocks > 0)
+    const auto count = [&](const BlockCounts& counts) {
+      with_value<1, 7, 9>(call.params().number("batch"), [&]<unsigned kBatch>() {
         launch(kernel<kBatch>, {blocks, kTrishSets, kTrishSharedBytes, call.stream}, words.words,
-               words.count, per_block, partials);
-    });
-    enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
-                  call.results());
+               words.count, per_block, counts);
+      });
+    };
+    count_in_blocks(call, blocks, kTrishBins, call.buckets(), call.results(), words.edges, count);
   }
 };
 
@@ -91,7 +89,8 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kCorrected,
       .params = {block_count_param("3"),
-                 {"batch", "7", {"1", "7", "9"}, "words fetched at once by a thread"}},
+                 {"batch", "7", {"1", "7", "9"}, "words fetched at once by a thread"},
+                 merge_axis()},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{shares(p).blocks} * kTrishBins);
@@ -99,7 +98,7 @@ Variant variant() {
       .workspace =
           [](const Problem& p) {
             return Workspace{.device_bytes =
-                                 std::size_t{shares(p).blocks} * kTrishBins * sizeof(Count)};
+                                 partials_bytes(p, std::size_t{shares(p).blocks} * kTrishBins)};
           },
       .enqueue = instantiate_for<BrownTrish, NoOps, std::uint8_t>(),
   };

@@ -18,8 +18,9 @@
 //   registers, and at the end the groups add theirs together in shared memory. The publication fits
 //   3 blocks into the 48 KB of an SM; auto takes as many as are resident. Labels outside of whole
 //   aligned words are counted by the second kernel. Each thread first loads all 63 / F words of a
-//   flush into registers and then counts them; the text says that TRISH fetches several words in a
-//   batch, but not how many. Partial histograms are combined as in brown/trish, by a second kernel.
+//   flush into registers and then counts them, unless fetch=word; the text says that TRISH fetches
+//   several words in a batch, but not how many. Partial histograms are combined as in brown/trish,
+//   by a second kernel or with merge=atomics.
 
 #include "kernels/histogram/byte_counters.hpp"
 
@@ -45,9 +46,9 @@ __device__ inline void count_bundled(unsigned* own, unsigned word) {
     if (increment[k] != 0) atomicAdd(&own[row[k] * kTrishSets], increment[k]);
 }
 
-template <unsigned kFactor>
+template <unsigned kFactor, bool kBatched>
 __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
-                       Count* partials) {
+                       BlockCounts output) {
   constexpr unsigned kBlock = kFactor * kTrishSets;
   constexpr unsigned kWords = kWordsPerFlush / kFactor;
   unsigned* counters = dynamic_shared<unsigned>();
@@ -64,13 +65,21 @@ __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per
   const std::size_t last = first + per_block < count ? first + per_block : count;
   for (std::size_t flush = first; flush < last; flush += kWords * kBlock) {
     __syncthreads();  // rows are cleared before their words count again
-    unsigned fetched[kWords];
+    if constexpr (kBatched) {
+      unsigned fetched[kWords];
 #pragma unroll
-    for (unsigned j = 0; j < kWords; ++j)
-      fetched[j] = flush + j * kBlock + t < last ? words[flush + j * kBlock + t] : 0;
+      for (unsigned j = 0; j < kWords; ++j)
+        fetched[j] = flush + j * kBlock + t < last ? words[flush + j * kBlock + t] : 0;
 #pragma unroll
-    for (unsigned j = 0; j < kWords; ++j)
-      if (flush + j * kBlock + t < last) count_bundled(counters + set, fetched[j]);
+      for (unsigned j = 0; j < kWords; ++j)
+        if (flush + j * kBlock + t < last) count_bundled(counters + set, fetched[j]);
+    } else {
+      // Each word is counted before the next is loaded: the compiler may not move the loads ahead.
+#pragma unroll 1
+      for (unsigned j = 0; j < kWords; ++j)
+        if (flush + j * kBlock + t < last)
+          count_bundled(counters + set, words[flush + j * kBlock + t]);
+    }
     __syncthreads();
     flush_row(counters + row * kTrishSets, part + row, sets, counts);
   }
@@ -78,8 +87,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per
   __syncthreads();  // all counters are zero again
   for (unsigned j = 0; j < 4; ++j) atomicAdd(&counters[j * kTrishRows + row], counts[j]);
   __syncthreads();
-  for (unsigned bin = t; bin < kTrishBins; bin += kBlock)
-    partials[std::size_t{blockIdx.x} * kTrishBins + bin] = counters[bin];
+  for (unsigned bin = t; bin < kTrishBins; bin += kBlock) output.put(bin, counters[bin]);
 }
 
 unsigned block_of(const Problem& p) { return kTrishSets * p.params.number("F"); }
@@ -92,14 +100,15 @@ struct EilersBankTrish {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
-    Count* partials = call.template scratch<Count>();
-    with_value<2, 3, 4, 5, 6, 7, 8>(call.params().number("F"), [&]<unsigned kFactor>() {
-      if (blocks > 0)
-        launch(kernel<kFactor>, {blocks, kFactor * kTrishSets, kTrishSharedBytes, call.stream},
-               words.words, words.count, per_block, partials);
-    });
-    enqueue_merge(call.stream, {partials, blocks, kTrishBins, 1}, words.edges, call.buckets(),
-                  call.results());
+    const bool batched = call.params().is("fetch", "flush");
+    const auto count = [&](const BlockCounts& counts) {
+      with_value<2, 3, 4, 5, 6, 7, 8>(call.params().number("F"), [&]<unsigned kFactor>() {
+        launch(batched ? kernel<kFactor, true> : kernel<kFactor, false>,
+               {blocks, kFactor * kTrishSets, kTrishSharedBytes, call.stream}, words.words,
+               words.count, per_block, counts);
+      });
+    };
+    count_in_blocks(call, blocks, kTrishBins, call.buckets(), call.results(), words.edges, count);
   }
 };
 
@@ -114,7 +123,12 @@ Variant variant() {
                   "8",
                   {"2", "3", "4", "5", "6", "7", "8"},
                   "threads per histogram (published: 2 to 8, fastest 8)"},
-                 block_count_param("3")},
+                 block_count_param("3"),
+                 {"fetch",
+                  "flush",
+                  {"flush", "word"},
+                  "words that a thread loads before it counts them: all of a flush, or one"},
+                 merge_axis()},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{shares(p).blocks} * kTrishBins);
@@ -122,7 +136,7 @@ Variant variant() {
       .workspace =
           [](const Problem& p) {
             return Workspace{.device_bytes =
-                                 std::size_t{shares(p).blocks} * kTrishBins * sizeof(Count)};
+                                 partials_bytes(p, std::size_t{shares(p).blocks} * kTrishBins)};
           },
       .enqueue = instantiate_for<EilersBankTrish, NoOps, std::uint8_t>(),
   };

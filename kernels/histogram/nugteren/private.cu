@@ -17,7 +17,7 @@
 //   block's share is bounds-checked, where the listing needs n to divide evenly. The publication
 //   fits 3 blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole
 //   aligned words are counted by the second kernel. eilers 4.3.1 says that partial histograms are
-//   combined by atomics, but Algorithm 4.2 by a second kernel, as here.
+//   combined by atomics (merge=atomics), but Algorithm 4.2 by a second kernel, as here.
 
 #include "kernels/histogram/partials.hpp"
 
@@ -34,7 +34,7 @@ __device__ unsigned address_of(unsigned thread, unsigned bin) {
 }
 
 __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per_block,
-                       Count* partials) {
+                       BlockCounts counts) {
   unsigned* shared = dynamic_shared<unsigned>();
   auto* histograms = reinterpret_cast<std::uint16_t*>(shared);
   const unsigned t = threadIdx.x;
@@ -52,7 +52,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, std::size_t per
   for (unsigned bin = t; bin < kBins; bin += kWarpSize) {
     Count sum = 0;
     for (unsigned j = 0; j < kWarpSize; ++j) sum += histograms[address_of(j, bin)];
-    partials[std::size_t{blockIdx.x} * kBins + bin] = sum;
+    counts.put(bin, sum);
   }
 }
 
@@ -68,12 +68,11 @@ struct NugterenPrivate {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const auto [per_block, blocks] = shares(call.problem);
-    Count* partials = call.template scratch<Count>();
-    if (blocks > 0)
-      launch(kernel, {blocks, kWarpSize, kSharedBytes, call.stream}, words.words, words.count,
-             per_block, partials);
-    enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.results());
+    count_in_blocks(call, blocks, kBins, call.buckets(), call.results(), words.edges,
+                    [&](const BlockCounts& counts) {
+                      launch(kernel, {blocks, kWarpSize, kSharedBytes, call.stream}, words.words,
+                             words.count, per_block, counts);
+                    });
   }
 };
 
@@ -84,14 +83,15 @@ Variant variant() {
       .source = "Nugteren et al. 2011; eilers Algorithm 4.2",
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kCorrected,
-      .params = {block_count_param("3")},
+      .params = {block_count_param("3"), merge_axis()},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{shares(p).blocks} * kBins);
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = std::size_t{shares(p).blocks} * kBins * sizeof(Count)};
+            return Workspace{.device_bytes =
+                                 partials_bytes(p, std::size_t{shares(p).blocks} * kBins)};
           },
       .enqueue = instantiate_for<NugterenPrivate, NoOps, std::uint8_t>(),
   };

@@ -16,7 +16,8 @@
 //   l takes its words from the l-th of 32 equal segments of the input; shuffle=none reads as
 //   podlozhnyuk/256 does. The number of blocks is not stated; here as many as are resident. Labels
 //   outside of whole aligned words are counted by the second kernel. eilers 4.3.1 says that all of
-//   these histograms combine their partial ones by atomics; here a second kernel adds them up.
+//   these histograms combine their partial ones by atomics (merge=atomics); here a second kernel
+//   adds them up by default.
 
 #include "kernels/histogram/partials.hpp"
 
@@ -24,7 +25,7 @@ namespace reduce_bench::BACKEND::nugteren_shuffled {
 
 constexpr unsigned kBins = 256;
 
-__global__ void kernel(const unsigned* words, std::size_t count, bool shuffle, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, bool shuffle, BlockCounts counts) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * kBins; i += blockDim.x) histograms[i] = 0;
@@ -45,7 +46,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, bool shuffle, C
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
     Count sum = 0;
     for (unsigned w = 0; w < warps; ++w) sum += histograms[w * kBins + bin];
-    partials[std::size_t{blockIdx.x} * kBins + bin] = sum;
+    counts.put(bin, sum);
   }
 }
 
@@ -63,12 +64,13 @@ struct NugterenShuffled {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const unsigned blocks = blocks_of(call.problem);
-    Count* partials = call.template scratch<Count>();
-    if (blocks > 0)
-      launch(kernel, {blocks, block_of(call.problem), shared_bytes_of(call.problem), call.stream},
-             words.words, words.count, call.params().is("shuffle", "segments"), partials);
-    enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.results());
+    count_in_blocks(
+        call, blocks, kBins, call.buckets(), call.results(), words.edges,
+        [&](const BlockCounts& counts) {
+          launch(kernel,
+                 {blocks, block_of(call.problem), shared_bytes_of(call.problem), call.stream},
+                 words.words, words.count, call.params().is("shuffle", "segments"), counts);
+        });
   }
 };
 
@@ -81,14 +83,15 @@ Variant variant() {
       .fidelity = Fidelity::kAdapted,
       .params = {{"shuffle", "segments", {"segments", "none"}, "which words a warp takes together"},
                  {"warps", "6", {"2", "4", "6", "8", "16"}, "warps per block (as Podlozhnyuk: 6)"},
-                 block_count_param("not stated")},
+                 block_count_param("not stated"),
+                 merge_axis()},
       .traffic =
           [](const Problem& p) {
             return traffic_of_partials(p, std::size_t{blocks_of(p)} * kBins);
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = std::size_t{blocks_of(p)} * kBins * sizeof(Count)};
+            return Workspace{.device_bytes = partials_bytes(p, std::size_t{blocks_of(p)} * kBins)};
           },
       .enqueue = instantiate_for<NugterenShuffled, NoOps, std::uint8_t>(),
   };

@@ -18,7 +18,8 @@
 //   method=atomics, which the later samples have. The publication runs 240 blocks, 8 for each of
 //   the 30 multiprocessors of its time; here they are 8 for each SM. Labels outside of whole
 //   aligned words are counted by the second kernel. eilers 4.3.1 says that all of these histograms
-//   combine their partial ones by atomics; here a second kernel adds them up.
+//   combine their partial ones by atomics (merge=atomics); here a second kernel adds them up by
+//   default.
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
@@ -30,7 +31,7 @@ constexpr unsigned kBins = 256;
 enum class Method { kTags, kTagsAsPublished, kAtomics };
 
 template <Method kMethod>
-__global__ void kernel(const unsigned* words, std::size_t count, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, BlockCounts counts) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * kBins; i += blockDim.x) histograms[i] = 0;
@@ -56,7 +57,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, Count* partials
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
     Count sum = 0;
     for (unsigned warp = 0; warp < warps; ++warp) sum += histograms[warp * kBins + bin] & kMask;
-    partials[std::size_t{blockIdx.x} * kBins + bin] = sum;
+    counts.put(bin, sum);
   }
 }
 
@@ -72,15 +73,15 @@ struct Podlozhnyuk256 {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const unsigned blocks = blocks_of(call.problem), warps = call.params().number("warps");
-    Count* partials = call.template scratch<Count>();
     auto chosen = kernel<Method::kTags>;
     if (call.params().is("method", "atomics")) chosen = kernel<Method::kAtomics>;
     else if (call.params().is("form", "as-published")) chosen = kernel<Method::kTagsAsPublished>;
-    if (blocks > 0)
-      launch(chosen, {blocks, warps * kWarpSize, warps * kBins * sizeof(unsigned), call.stream},
-             words.words, words.count, partials);
-    enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.results());
+    count_in_blocks(
+        call, blocks, kBins, call.buckets(), call.results(), words.edges,
+        [&](const BlockCounts& counts) {
+          launch(chosen, {blocks, warps * kWarpSize, warps * kBins * sizeof(unsigned), call.stream},
+                 words.words, words.count, counts);
+        });
   }
 };
 
@@ -100,7 +101,8 @@ Variant variant() {
                  {"blocks_per_sm",
                   "8",
                   {"1", "2", "4", "8"},
-                  "blocks per SM (published: 240 blocks, on 30 SMs)"}},
+                  "blocks per SM (published: 240 blocks, on 30 SMs)"},
+                 merge_axis()},
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (p.params.is("method", "atomics") || p.params.is("form", "corrected") ||
             p.n < 2 * kLabelsPerWord)
@@ -113,7 +115,7 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = std::size_t{blocks_of(p)} * kBins * sizeof(Count)};
+            return Workspace{.device_bytes = partials_bytes(p, std::size_t{blocks_of(p)} * kBins)};
           },
       .enqueue = instantiate_for<Podlozhnyuk256, NoOps, std::uint8_t>(),
   };

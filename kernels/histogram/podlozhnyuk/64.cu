@@ -17,7 +17,8 @@
 //   conflict on cards with 32; that form is banks=16, and groups=3 is its block of 192 threads. The
 //   samples take the upper six bits of a byte for the bin, here the label is the bin. Labels
 //   outside of whole aligned words are counted by the second kernel. eilers 4.3.1 says that all of
-//   these histograms combine their partial ones by atomics; here a second kernel adds them up.
+//   these histograms combine their partial ones by atomics (merge=atomics); here a second kernel
+//   adds them up by default.
 
 #include "kernels/histogram/partials.hpp"
 
@@ -27,7 +28,8 @@ constexpr unsigned kBins = 64;
 /// As many as a counter of one byte holds, whatever the labels are.
 constexpr unsigned kWordsPerThread = 255 / kLabelsPerWord;
 
-__global__ void kernel(const unsigned* words, std::size_t count, unsigned banks, Count* partials) {
+__global__ void kernel(const unsigned* words, std::size_t count, unsigned banks,
+                       BlockCounts counts) {
   unsigned* shared = dynamic_shared<unsigned>();
   auto* counters = reinterpret_cast<unsigned char*>(shared);
   const unsigned t = threadIdx.x, block = blockDim.x;
@@ -53,7 +55,7 @@ __global__ void kernel(const unsigned* words, std::size_t count, unsigned banks,
       position += 4;
       if (position == block) position = 0;
     }
-    partials[std::size_t{blockIdx.x} * kBins + bin] = sum;
+    counts.put(bin, sum);
   }
 }
 
@@ -69,12 +71,11 @@ struct Podlozhnyuk64 {
   static void enqueue(const TypedCall<L>& call) {
     const Words words = words_of(call.labels(), call.n());
     const unsigned block = block_of(call.problem), blocks = blocks_of(call.problem);
-    Count* partials = call.template scratch<Count>();
-    if (blocks > 0)
-      launch(kernel, {blocks, block, std::size_t{kBins} * block, call.stream}, words.words,
-             words.count, call.params().number("banks"), partials);
-    enqueue_merge(call.stream, {partials, blocks, kBins, 1}, words.edges, call.buckets(),
-                  call.results());
+    count_in_blocks(call, blocks, kBins, call.buckets(), call.results(), words.edges,
+                    [&](const BlockCounts& counts) {
+                      launch(kernel, {blocks, block, std::size_t{kBins} * block, call.stream},
+                             words.words, words.count, call.params().number("banks"), counts);
+                    });
   }
 };
 
@@ -86,7 +87,8 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kAdapted,
       .params = {{"banks", "32", {"16", "32"}, "for which bits are swapped (published: 16)"},
-                 {"groups", "3", {"1", "2", "3"}, "of 4 banks threads per block (published: 3)"}},
+                 {"groups", "3", {"1", "2", "3"}, "of 4 banks threads per block (published: 3)"},
+                 merge_axis()},
       .restriction = [](const Problem& p) -> std::string {
         if (p.buckets <= kBins) return {};
         return std::to_string(p.buckets) + " buckets: the publication has 64 bins";
@@ -97,7 +99,7 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = std::size_t{blocks_of(p)} * kBins * sizeof(Count)};
+            return Workspace{.device_bytes = partials_bytes(p, std::size_t{blocks_of(p)} * kBins)};
           },
       .enqueue = instantiate_for<Podlozhnyuk64, NoOps, std::uint8_t>(),
   };

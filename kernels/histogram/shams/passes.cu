@@ -15,7 +15,7 @@
 //   form=as-published. The publication derives the number of warps from a formula for its cards;
 //   here it is a parameter, and a block takes all the shared memory that it can have (as published
 //   16 KB: shared_kib=16). Blocks write partial histograms and a second kernel adds them up, where
-//   eilers 4.3.1 says that all of these histograms combine them by atomics.
+//   eilers 4.3.1 says that all of these histograms combine them by atomics (merge=atomics).
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
@@ -25,7 +25,7 @@ namespace reduce_bench::BACKEND::shams_passes {
 /// Counts the labels in [first_bin, first_bin + bins).
 template <bool kAsPublished>
 __global__ void kernel(const Label* labels, std::size_t n, Label first_bin, unsigned bins,
-                       Count* partials) {
+                       BlockCounts counts) {
   unsigned* histograms = dynamic_shared<unsigned>();
   const unsigned warps = blockDim.x / kWarpSize;
   for (unsigned i = threadIdx.x; i < warps * bins; i += blockDim.x) histograms[i] = 0;
@@ -45,7 +45,7 @@ __global__ void kernel(const Label* labels, std::size_t n, Label first_bin, unsi
   for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
     Count sum = 0;
     for (unsigned warp = 0; warp < warps; ++warp) sum += histograms[warp * bins + bin] & kCountMask;
-    partials[std::size_t{blockIdx.x} * bins + bin] = sum;
+    counts.put(bin, sum);
   }
 }
 
@@ -74,16 +74,15 @@ struct ShamsPasses {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
     const LaunchPlan plan = plan_of(call.problem);
-    Count* partials = call.template scratch<Count>();
     const auto chosen = call.params().is("form", "as-published") ? kernel<true> : kernel<false>;
     for (std::size_t first = 0; first < call.buckets(); first += plan.bins_per_pass) {
       const auto bins =
           static_cast<unsigned>(std::min<std::size_t>(plan.bins_per_pass, call.buckets() - first));
-      if (plan.blocks > 0)
-        launch(chosen, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.labels(),
-               call.n(), static_cast<Label>(first), bins, partials);
-      enqueue_merge(call.stream, {partials, plan.blocks, bins, 1}, Edges{}, bins,
-                    call.results() + first);
+      count_in_blocks(call, plan.blocks, bins, bins, call.results() + first, Edges{},
+                      [&](const BlockCounts& counts) {
+                        launch(chosen, {plan.blocks, plan.block, plan.shared_bytes, call.stream},
+                               call.labels(), call.n(), static_cast<Label>(first), bins, counts);
+                      });
     }
   }
 };
@@ -100,7 +99,8 @@ Variant variant() {
                   "auto",
                   {"auto", "16"},
                   "shared memory per block (auto: all; published: 16)"},
-                 {"warps", "8", {"4", "8", "16"}, "warps per block"}},
+                 {"warps", "8", {"4", "8", "16"}, "warps per block"},
+                 merge_axis()},
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (p.params.is("form", "corrected") || p.n < 2) return std::nullopt;
         return tag_defect();
@@ -115,7 +115,7 @@ Variant variant() {
           [](const Problem& p) {
             const LaunchPlan plan = plan_of(p);
             return Workspace{.device_bytes =
-                                 std::size_t{plan.blocks} * plan.bins_per_pass * sizeof(Count)};
+                                 partials_bytes(p, std::size_t{plan.blocks} * plan.bins_per_pass)};
           },
       .enqueue = instantiate_for<ShamsPasses, NoOps, Label>(),
   };

@@ -16,15 +16,15 @@
 //   word; auto takes the largest that fits. Threads' words are interleaved in shared memory, one
 //   bank for each lane, and their counts in global memory, so that clearing and merging are
 //   coalesced. The thread clears its counts, which is part of the measured time. eilers 4.3.1 says
-//   that all of these histograms combine their partial ones by atomics; here a second kernel adds
-//   them up.
+//   that all of these histograms combine their partial ones by atomics (merge=atomics); here a
+//   second kernel adds them up by default.
 
 #include "kernels/histogram/partials.hpp"
 
 namespace reduce_bench::BACKEND::shams_spill {
 
 __global__ void kernel(const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
-                       Count* counts) {
+                       Count* counts, Count* onto) {
   // Nothing is shared: no barrier is needed.
   unsigned* own = dynamic_shared<unsigned>() + threadIdx.x;
   const unsigned per_word = 32 / bits, most = (1u << bits) - 1;
@@ -47,7 +47,11 @@ __global__ void kernel(const Label* labels, std::size_t n, unsigned buckets, uns
 
   for (unsigned bin = 0; bin < buckets; ++bin) {
     const unsigned left = own[bin / per_word * blockDim.x] >> bin % per_word * bits & most;
-    if (left > 0) counts[bin * threads + thread] += left;
+    if (onto == nullptr) {
+      if (left > 0) counts[bin * threads + thread] += left;
+    } else if (const Count own_count = counts[bin * threads + thread] + left; own_count > 0) {
+      atomicAdd(&onto[bin], own_count);
+    }
   }
 }
 
@@ -78,11 +82,14 @@ struct ShamsSpill {
     const Problem& p = call.problem;
     const std::size_t threads = threads_of(p);
     Count* counts = call.template scratch<Count>();
+    const bool atomics = merged_by_atomics(p);
+    const auto bins = static_cast<unsigned>(call.buckets());
+    if (atomics) enqueue_edges(call.stream, Edges{}, bins, call.results());
     if (threads > 0)
       launch(kernel, {blocks_of(p), p.params.number("block"), shared_bytes_of(p), call.stream},
-             call.labels(), call.n(), static_cast<unsigned>(call.buckets()), bits_of(p), counts);
-    enqueue_merge(call.stream, {counts, threads, 1, threads}, Edges{}, call.buckets(),
-                  call.results());
+             call.labels(), call.n(), bins, bits_of(p), counts, atomics ? call.results() : nullptr);
+    if (!atomics)
+      enqueue_merge(call.stream, {counts, threads, 1, threads}, Edges{}, bins, call.results());
   }
 };
 
@@ -94,7 +101,8 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kAdapted,
       .params = {{"bits", "auto", {"auto", "1", "2", "4", "8"}, "per counter (auto: what fits)"},
-                 {"block", "64", {"32", "64", "128"}, "threads"}},
+                 {"block", "64", {"32", "64", "128"}, "threads"},
+                 merge_axis()},
       .restriction = [](const Problem& p) -> std::string {
         const std::size_t needed = shared_bytes_of(p), limit = p.device.max_shared_bytes_per_block;
         if (needed <= limit) return {};
@@ -102,7 +110,15 @@ Variant variant() {
                std::to_string(limit);
       },
       .traffic =
-          [](const Problem& p) { return traffic_of_partials(p, 2 * threads_of(p) * p.buckets); },
+          [](const Problem& p) {
+            // The counts of the threads lie in global memory however they are added up.
+            Traffic traffic = traffic_of_partials(p, 2 * threads_of(p) * p.buckets);
+            if (!merged_by_atomics(p)) return traffic;
+            const std::size_t bytes = threads_of(p) * p.buckets * sizeof(Count);
+            traffic.read_bytes += bytes;
+            traffic.written_bytes += bytes;
+            return traffic;
+          },
       .workspace =
           [](const Problem& p) {
             return Workspace{.device_bytes = threads_of(p) * p.buckets * sizeof(Count)};

@@ -11,18 +11,18 @@
 // Traffic: n elements read, `tiles` written and read again.
 // Preconditions: the tile size is a power of two; the operator commutes.
 // Deviations: a CUDA port of C++ AMP, for any operator. Loads are bounds-checked. The text gives
-//   tiles * tile size as the stride, which would fold elements twice, since each thread takes two
-//   per step as in amp/tiled-4; the stride here is twice that.
+//   tiles * tile size as the stride, which folds all elements from there on twice, since each
+//   thread takes two per step as in amp/tiled-4; form=as-published keeps it. The corrected stride
+//   is twice that.
 
 #include "kernels/reduce/amp/host_finish.hpp"
 
 namespace reduce_bench::BACKEND::amp_cascade {
 
 template <class T, class Op>
-__global__ void kernel(const T* values, std::size_t n, T* results) {
+__global__ void kernel(const T* values, std::size_t n, std::size_t stride, T* results) {
   T* partial = dynamic_shared<T>();
   const unsigned t = threadIdx.x;
-  const std::size_t stride = 2 * std::size_t{gridDim.x} * blockDim.x;
 
   partial[t] = Op::template identity<T>();
   for (std::size_t i = 2 * std::size_t{blockIdx.x} * blockDim.x + t; i < n; i += stride) {
@@ -40,12 +40,22 @@ __global__ void kernel(const T* values, std::size_t n, T* results) {
   if (t == 0) results[blockIdx.x] = partial[0];
 }
 
+bool as_published(const Problem& p) { return p.params.is("form", "as-published"); }
+std::size_t threads_of(const Problem& p) {
+  return std::size_t{p.params.number("tiles")} * p.params.number("tile");
+}
+std::size_t stride_of(const Problem& p) { return (as_published(p) ? 1 : 2) * threads_of(p); }
+/// How many elements are folded a second time.
+std::size_t repeated(const Problem& p) {
+  return as_published(p) && p.n > threads_of(p) ? p.n - threads_of(p) : 0;
+}
+
 struct AmpCascade {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned tiles = call.params().number("tiles"), tile = call.params().number("tile");
     launch(kernel<T, Op>, {tiles, tile, tile * sizeof(T), call.stream}, call.values(), call.n(),
-           call.scratch());
+           stride_of(call.problem), call.scratch());
     fold_on_host<Op>(call, call.scratch(), tiles);
   }
 };
@@ -61,14 +71,23 @@ Variant variant() {
                   "64",
                   {"16", "32", "64", "128", "256", "512"},
                   "blocks (the walk-through names no number)"},
-                 tile_size()},
+                 tile_size(),
+                 {"form", "corrected", {"corrected", "as-published"}, "the stride"}},
+      .defect = [](const Problem& p) -> std::optional<Defect> {
+        const bool harmless =
+            p.op == Op::kMin || p.op == Op::kMax || p.op == Op::kAnd || p.op == Op::kOr;
+        if (repeated(p) == 0 || harmless) return std::nullopt;
+        return Defect{"the stride is half of what the tiles take in a step: elements count twice",
+                      false};
+      },
       .depth = [](const Problem& p) -> std::uint64_t {
         const std::size_t tiles = p.params.number("tiles"), tile = p.params.number("tile");
-        return 1 + ceil_div(p.n, 2 * tiles * tile) + log2_ceil(tile) + tiles;
+        return 1 + ceil_div(p.n, stride_of(p)) + log2_ceil(tile) + tiles;
       },
       .traffic = [](const Problem& p) -> Traffic {
         const std::size_t partial_bytes = p.params.number("tiles") * p.element_bytes();
-        return {.read_bytes = p.input_bytes() + partial_bytes, .written_bytes = partial_bytes};
+        return {.read_bytes = p.input_bytes() + repeated(p) * p.element_bytes() + partial_bytes,
+                .written_bytes = partial_bytes};
       },
       .workspace = [](const Problem& p) -> Workspace {
         const unsigned tiles = p.params.number("tiles");
