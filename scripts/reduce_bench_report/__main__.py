@@ -45,6 +45,7 @@ try:
         CPU_RESULTS,
         InputError,
         Results,
+        committed_by_device,
         committed_results,
         default_results,
         from_here,
@@ -394,8 +395,13 @@ def _readme(options: argparse.Namespace) -> int:
     runs = load_runs(committed_results())
     _require_points(runs)
     of_cpu = load_runs(committed_results(under=CPU_RESULTS))
+    others = [
+        load_runs(files)
+        for files in committed_by_device().values()
+        if files != committed_results()
+    ]
     bring = readme.stale if options.check else readme.update
-    stale = bring(runs, ROOT, of_cpu)
+    stale = bring(runs, ROOT, of_cpu, others)
     for path in stale:
         print(path)
     if options.check and stale:

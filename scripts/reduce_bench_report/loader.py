@@ -243,7 +243,7 @@ def load_runs(paths: Sequence[Path]) -> list[Results]:
 
 
 def default_results(root: Path = ROOT) -> list[Path]:
-    """The newest local result; without any, the committed ones of the one GPU that has some."""
+    """The newest local result; without any, the committed ones of the GPU that has most."""
     folder = root / "results"
     local = max(
         (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
@@ -252,24 +252,32 @@ def default_results(root: Path = ROOT) -> list[Path]:
 
 
 def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
-    """The committed results of the one GPU that has some; under CPU_RESULTS, of the one CPU.
+    """The committed results of the GPU that has most files of them; under CPU_RESULTS, of the CPU.
 
-    `InputError` where none or several have some.
+    `InputError` where none has some, or none more than another.
     """
-    folder = root / under
-    committed = {
-        each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
-        for each in sorted(folder.glob("*/"))
-    }
-    others = {"local", "cpu"}
-    with_files = {name: files for name, files in committed.items() if files and name not in others}
-    if len(with_files) != 1:
+    by_device = committed_by_device(root, under)
+    most = max((len(files) for files in by_device.values()), default=0)
+    with_most = [files for files in by_device.values() if len(files) == most]
+    if len(with_most) != 1:
         raise InputError(
             f"no result is in {from_here(root / 'results' / 'local')} or named, and results of "
-            f"{len(with_files)} devices are committed ({', '.join(with_files) or 'none'}); run "
-            "a configuration, or name the results of one device"
+            f"{len(by_device)} devices are committed ({', '.join(by_device) or 'none'}), none of "
+            "more files than another; run a configuration, or name the results of one device"
         )
-    return [from_here(path) for path in next(iter(with_files.values()))]
+    return with_most[0]
+
+
+def committed_by_device(root: Path = ROOT, under: str = "results") -> dict[str, list[Path]]:
+    """The committed results of each device that has some, by the name of its folder."""
+    committed = {
+        each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
+        for each in sorted((root / under).glob("*/"))
+        if each.name not in {"local", "cpu"}
+    }
+    return {
+        name: [from_here(path) for path in files] for name, files in committed.items() if files
+    }
 
 
 def from_here(path: Path) -> Path:

@@ -104,18 +104,30 @@ class Committed:
     root: Path  # of the checkout
     runs: Sequence[Results]  # of the GPU
     of_cpu: Sequence[Results]
+    of_others: Sequence[Sequence[Results]]  # of each further GPU
     drawings: Mapping[str, Drawing]  # by experiment
 
     @classmethod
-    def of(cls, root: Path, runs: Sequence[Results], of_cpu: Sequence[Results]) -> "Committed":
+    def of(
+        cls,
+        root: Path,
+        runs: Sequence[Results],
+        of_cpu: Sequence[Results],
+        of_others: Sequence[Sequence[Results]],
+    ) -> "Committed":
         drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
-        return cls(root, runs, of_cpu, by_id)
+        return cls(root, runs, of_cpu, of_others, by_id)
 
 
-def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
+def update(
+    runs: Sequence[Results],
+    root: Path,
+    of_cpu: Sequence[Results] = (),
+    of_others: Sequence[Sequence[Results]] = (),
+) -> list[Path]:
     """Writes what is stale; returns its paths from the root."""
-    committed = Committed.of(root, runs, of_cpu)
+    committed = Committed.of(root, runs, of_cpu, of_others)
     pages = _pages(committed)
     changed = []
     try:
@@ -134,9 +146,14 @@ def update(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) 
     return changed
 
 
-def stale(runs: Sequence[Results], root: Path, of_cpu: Sequence[Results] = ()) -> list[Path]:
+def stale(
+    runs: Sequence[Results],
+    root: Path,
+    of_cpu: Sequence[Results] = (),
+    of_others: Sequence[Sequence[Results]] = (),
+) -> list[Path]:
     """Paths of what `update` would write."""
-    committed = Committed.of(root, runs, of_cpu)
+    committed = Committed.of(root, runs, of_cpu, of_others)
     drawings = [each.path for each in committed.drawings.values() if each.is_stale(root)]
     pages = _pages(committed).items()
     return [*drawings, *(page for page, (text, updated) in pages if updated != text)]
@@ -520,8 +537,8 @@ def provenance_block(runs: Sequence[Results], root: Path) -> str:
     return markdown_rows(headings, rows, range(len(headings)))
 
 
-def counted_block(runs: Sequence[Results]) -> str:
-    """Declared against counted bytes of each variant and problem."""
+def counted_block(runs: Sequence[Results], only_off: bool = False) -> str:
+    """Declared against counted bytes of each variant and problem, or of those that differ."""
     compared = traffic.compared(runs)
     if not compared:
         return "No table, because no committed result has counters of inputs beyond L2."
@@ -537,6 +554,7 @@ def counted_block(runs: Sequence[Results]) -> str:
             _megabytes(each.l2),
         ]
         for each in compared
+        if each.is_off or not only_off
     ]
     headings = [
         "variant", "problem", "read: declared, MB", "counted", "written: declared, MB", "counted",
@@ -585,7 +603,13 @@ def _of_gpu(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, P
 
 
 def _provenance(committed: Committed, page: Path) -> str:
-    return provenance_block([*committed.runs, *committed.of_cpu], committed.root)
+    others = [run for runs in committed.of_others for run in runs]
+    return provenance_block([*committed.runs, *others, *committed.of_cpu], committed.root)
+
+
+def _counted_elsewhere(committed: Committed, page: Path) -> str:
+    tables = [counted_block(runs, only_off=True) for runs in committed.of_others]
+    return "\n\n".join(tables) or "No other GPU's counts are committed."
 
 
 BLOCKS: Mapping[str, Block] = {
@@ -599,6 +623,7 @@ BLOCKS: Mapping[str, Block] = {
     "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
     "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
     "counted": Block(COUNTED, _of_gpu(counted_block)),
+    "counted-elsewhere": Block(COUNTED, _counted_elsewhere),
     "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
     "provenance": Block(RESULTS, _provenance),
     "frameworks": Block(

@@ -2134,6 +2134,9 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     (local / "b.json").unlink()
     (tmp_path / "results" / "other-card").mkdir()
     (tmp_path / "results" / "other-card" / "c.json").touch()
+    (tmp_path / "results" / "other-card" / "e.json").touch()
+    assert [path.name for path in default_results(tmp_path)] == ["c.json", "e.json"]
+    (tmp_path / "results" / "other-card" / "e.json").unlink()
     with pytest.raises(InputError, match=r"2 devices are committed \(other-card, some-card\)"):
         default_results(tmp_path)
 
