@@ -69,7 +69,7 @@ check: build
 	@scripts/setup.sh test
 	@scripts/setup.sh python requirements-dev.txt
 	ctest --preset default -j $(JOBS) -LE slow
-	.venv/bin/python -m pytest -n $(JOBS) -m "not alone and not slow"
+	.venv/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not alone and not slow"
 
 test: build
 	@scripts/setup.sh test
@@ -80,7 +80,7 @@ test: build
 	cmake --build --preset sanitize -j $(JOBS)
 	ctest --preset sanitize -j $(JOBS)
 	.venv/bin/python -m pytest -m alone
-	.venv/bin/python -m pytest -n $(JOBS) -m "not alone"
+	.venv/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not alone"
 
 figures:
 	@scripts/setup.sh python requirements.txt

@@ -10,6 +10,7 @@
 #include "common/json_fault.hpp"
 #include "compare/sides.hpp"
 #include "expect_error.hpp"
+#include "plan/cases.hpp"
 #include "plan/config.hpp"
 
 namespace reduce_bench {
@@ -85,10 +86,12 @@ TEST(Results, ThatAreCommittedCanBeRead) {
     if (file.extension() != ".json" || file.parent_path().extension() == ".simulated" ||
         *file.lexically_relative(SOURCE_DIR "/results").begin() == "local")
       continue;
+    // A long file has more points, and nothing else for the sanitizers to see.
+    if (kSanitized && entry.file_size() > 200'000) continue;
     EXPECT_NO_THROW(EXPECT_FALSE(read_side(file).rounds.at(0).points.empty())) << file;
     ++read_files;
   }
-  EXPECT_GT(read_files, 30u);
+  EXPECT_GT(read_files, kSanitized ? 20u : 30u);
 }
 
 }  // namespace

@@ -396,9 +396,7 @@ def _readme(options: argparse.Namespace) -> int:
     _require_points(runs)
     of_cpu = load_runs(committed_results(under=CPU_RESULTS))
     others = [
-        load_runs(files)
-        for files in committed_by_device().values()
-        if files != committed_results()
+        load_runs(files) for files in committed_by_device().values() if files != committed_results()
     ]
     bring = readme.stale if options.check else readme.update
     stale = bring(runs, ROOT, of_cpu, others)

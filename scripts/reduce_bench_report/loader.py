@@ -275,9 +275,7 @@ def committed_by_device(root: Path = ROOT, under: str = "results") -> dict[str, 
         for each in sorted((root / under).glob("*/"))
         if each.name not in {"local", "cpu"}
     }
-    return {
-        name: [from_here(path) for path in files] for name, files in committed.items() if files
-    }
+    return {name: [from_here(path) for path in files] for name, files in committed.items() if files}
 
 
 def from_here(path: Path) -> Path:

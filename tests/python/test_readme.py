@@ -208,9 +208,7 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     for config in OWN_CONFIGS:
         assert f"not drawn, because no committed result has points of `{config}`." in said
     keyed = [
-        p
-        for p in points_of(*map(str, OWN_CONFIGS - {FRAMEWORKS}))
-        if p["operation"] != "reduce"
+        p for p in points_of(*map(str, OWN_CONFIGS - {FRAMEWORKS})) if p["operation"] != "reduce"
     ]
     part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
     runs = runs_of(tmp_path, part)

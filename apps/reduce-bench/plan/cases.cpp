@@ -158,7 +158,7 @@ class CaseList {
         add({.n = kSomeBlocks,
              .distribution = {.kind = Distribution::Kind::kExtremes},
              .params = &params});
-      for (const std::size_t n : awkward_) add({.n = n, .params = &params});
+      for (const std::size_t n : awkward_for_inputs_) add({.n = n, .params = &params});
       if (!thorough_) continue;
       add({.n = 1024, .params = &params});  // whole blocks of every size
       if (params.has("block") && params.is_number("block"))
@@ -360,7 +360,7 @@ class CaseList {
   const std::size_t large_;
   const std::size_t many_;
   const std::vector<std::size_t> awkward_;  ///< sizes at which the last block has a rest
-  /// Those at which distributions and numbers of buckets vary.
+  /// Those at which distributions, settings and numbers of buckets vary.
   const std::vector<std::size_t> awkward_for_inputs_;
   std::vector<Case> cases_;
 };
