@@ -89,7 +89,7 @@ constexpr Arrays arrays_of(Operation operation, std::size_t n, std::size_t bucke
     case Operation::kScanByKey: return {.values = values, .labels = labels, .results = {type, n}};
     case Operation::kReduce: break;
   }
-  return {.values = values, .results = {type, 1}};
+  return {.values = values, .results = {result_type(type), 1}};
 }
 
 constexpr bool has_labels(Operation operation) { return operation != Operation::kReduce; }
@@ -104,6 +104,7 @@ constexpr bool has_operator(Operation operation) {
 
 /// Whether the operation exists with this operator on this type.
 constexpr bool defined_on(Operation operation, Op op, Type type) {
+  if (is_half(type) && operation != Operation::kReduce) return false;
   return has_values(operation) != is_label(type) && has_operator(operation) == (op != Op::kNone) &&
          defined_on(op, type);
 }

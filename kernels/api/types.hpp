@@ -5,14 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
+
+#include "kernels/api/halves.hpp"
 
 namespace reduce_bench {
 
-/// Element types: those of values, then those of labels and counts.
-enum class Type { kI32, kI64, kF32, kF64, kU8, kU32 };
+/// Element types: those of values, those of labels and counts, and halves, values of 16 bits that are
+/// reduced in f32.
+enum class Type { kI32, kI64, kF32, kF64, kU8, kU32, kF16, kBf16 };
 inline constexpr std::array kTypeNames{std::string_view{"i32"}, std::string_view{"i64"},
                                        std::string_view{"f32"}, std::string_view{"f64"},
-                                       std::string_view{"u8"},  std::string_view{"u32"}};
+                                       std::string_view{"u8"},  std::string_view{"u32"},
+                                       std::string_view{"f16"}, std::string_view{"bf16"}};
 
 /// Binary associative operator. `kRight` and `kAffine` do not commute: they exist to test order
 /// (kRight: i32, the last element that is not neutral; kAffine: i64, composition of x -> m*x + c
@@ -38,7 +43,8 @@ inline constexpr std::array kFidelityNames{
     std::string_view{"baseline"}, std::string_view{"beyond"}};
 
 inline constexpr std::size_t kTypeCount = kTypeNames.size();
-inline constexpr std::size_t kValueTypeCount = 4;  ///< the types of values come first
+/// The types of values that every operation has come first.
+inline constexpr std::size_t kValueTypeCount = 4;
 inline constexpr std::size_t kOpCount = kOpNames.size();
 inline constexpr std::size_t kBackendCount = kBackendNames.size();
 
@@ -49,11 +55,14 @@ constexpr std::string_view name_of(Op o) { return kOpNames[index_of(o)]; }
 constexpr std::string_view name_of(Backend b) { return kBackendNames[index_of(b)]; }
 constexpr std::string_view name_of(Fidelity f) { return kFidelityNames[index_of(f)]; }
 
-constexpr bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64; }
+constexpr bool is_half(Type t) { return t == Type::kF16 || t == Type::kBf16; }
+constexpr bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64 || is_half(t); }
 constexpr bool is_label(Type t) { return t == Type::kU8 || t == Type::kU32; }
 constexpr std::size_t size_bytes(Type t) {
   switch (t) {
     case Type::kU8: return 1;
+    case Type::kF16:
+    case Type::kBf16: return 2;
     case Type::kU32:
     case Type::kI32:
     case Type::kF32: return 4;
@@ -63,7 +72,10 @@ constexpr std::size_t size_bytes(Type t) {
   return 8;
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `t`, a type of values.
+/// The type in which values are combined, and of the result.
+constexpr Type result_type(Type t) { return is_half(t) ? Type::kF32 : t; }
+
+/// Calls `f.template operator()<T>()` with the C++ type of `t`, a type of values, no half.
 template <class F>
 decltype(auto) with_value_type(Type t, F&& f) {
   switch (t) {
@@ -73,13 +85,20 @@ decltype(auto) with_value_type(Type t, F&& f) {
     default: return f.template operator()<double>();
   }
 }
+/// The same for any type of values.
+template <class F>
+decltype(auto) with_value_or_half_type(Type t, F&& f) {
+  if (t == Type::kF16) return f.template operator()<F16>();
+  if (t == Type::kBf16) return f.template operator()<Bf16>();
+  return with_value_type(t, f);
+}
 /// The same for a type of labels.
 template <class F>
 decltype(auto) with_label_type(Type t, F&& f) {
   if (t == Type::kU8) return f.template operator()<std::uint8_t>();
   return f.template operator()<std::uint32_t>();
 }
-/// The same for any type.
+/// The same for any type that outputs have.
 template <class F>
 decltype(auto) with_type(Type t, F&& f) {
   if (is_label(t)) return with_label_type(t, f);
@@ -112,13 +131,26 @@ template <>
 struct TypeOf<std::uint32_t> {
   static constexpr Type kValue = Type::kU32;
 };
+template <>
+struct TypeOf<F16> {
+  static constexpr Type kValue = Type::kF16;
+};
+template <>
+struct TypeOf<Bf16> {
+  static constexpr Type kValue = Type::kBf16;
+};
 template <class T>
 inline constexpr Type kTypeOf = TypeOf<T>::kValue;
+
+/// The C++ type of `result_type`.
+template <class T>
+using Combined = std::conditional_t<kIsHalf<T>, float, T>;
 
 /// Whether the operator is defined on the type at all.
 constexpr bool defined_on(Op op, Type t) {
   if (op == Op::kNone) return true;
   if (is_label(t)) return false;
+  if (is_half(t)) return op == Op::kSum || op == Op::kMin || op == Op::kMax;
   switch (op) {
     case Op::kAnd:
     case Op::kOr:

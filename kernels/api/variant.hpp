@@ -126,6 +126,8 @@ struct Problem {
 
   Arrays arrays() const { return arrays_of(operation, n, buckets, type); }
   std::size_t element_bytes() const { return size_bytes(type); }
+  /// Of a partial result.
+  std::size_t combined_bytes() const { return size_bytes(result_type(type)); }
   std::size_t input_bytes() const { return arrays().input_bytes(); }
 };
 

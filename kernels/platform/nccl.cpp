@@ -82,9 +82,8 @@ int number_of(Type type) {
     case Type::kU32: return 3;
     case Type::kI64: return 4;
     case Type::kF32: return 7;
-    case Type::kF64: break;
+    default: return 8;
   }
-  return 8;
 }
 int number_of(Op op) {
   switch (op) {

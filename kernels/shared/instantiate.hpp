@@ -17,11 +17,11 @@
 namespace reduce_bench::BACKEND {
 
 /// `Call` with the element types filled in. T is that of the values; a histogram has none, there T
-/// is that of the labels, and the results are counts.
+/// is that of the labels, and the results are counts. Halves are reduced to a float.
 template <class T>
 struct TypedCall : Call {
   using LabelType = std::conditional_t<is_label(kTypeOf<T>), T, Label>;
-  using Result = std::conditional_t<is_label(kTypeOf<T>), Count, T>;
+  using Result = std::conditional_t<is_label(kTypeOf<T>), Count, Combined<T>>;
 
   const T* values() const { return static_cast<const T*>(Call::values); }
   const LabelType* labels() const { return static_cast<const LabelType*>(Call::labels); }
@@ -133,6 +133,14 @@ EnqueueTable instantiate_for() {
 template <class Launch, class Ops>
 EnqueueTable instantiate() {
   return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
+}
+/// For reductions that also combine halves, in f32.
+template <class Launch, class Ops>
+EnqueueTable instantiate_with_halves() {
+  EnqueueTable table = instantiate<Launch, Ops>();
+  detail::fill_row<Launch, F16, kFewInstances>(table, Ops{});
+  if constexpr (!kFewInstances) detail::fill_row<Launch, Bf16, false>(table, Ops{});
+  return table;
 }
 /// For variants that preserve order: the types of 4 bytes, and those of 8 for the order-sensitive
 /// operator on them alone.

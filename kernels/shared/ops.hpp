@@ -16,12 +16,14 @@ using Unsigned = std::make_unsigned_t<T>;
 
 template <class T>
 __host__ __device__ constexpr T lowest() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  if constexpr (kIsHalf<T>) return T{T::kInfinity | 0x8000};
+  else if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
   else return std::numeric_limits<T>::min();
 }
 template <class T>
 __host__ __device__ constexpr T highest() {
-  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  if constexpr (kIsHalf<T>) return T{T::kInfinity};
+  else if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
   else return std::numeric_limits<T>::max();
 }
 }  // namespace detail
