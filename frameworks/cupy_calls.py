@@ -31,17 +31,25 @@ def refuse_nothing(problem: Problem) -> str | None:
     title="cupy.sum, cupy.max",
     operation="reduce",
     backend="cuda",
-    types=["f32", "f64"],
+    types=["f32", "f64", "f16"],
     ops=["sum", "max"],
-    description="Written to the output by out=.",
+    description="Written to the output by out=. Halves are summed with dtype=float32; their "
+    "maximum, a half, is copied to the output.",
     refuse=refuse_nothing,
 )
 def reduce(call: Call):
     import cupy
 
     values, _, results = arrays(call)
-    function = {"sum": cupy.sum, "max": cupy.max}[call.problem.op]
-    return lambda: function(values, keepdims=True, out=results)
+    if call.problem.op == "sum":
+        return lambda: cupy.sum(values, dtype=results.dtype, keepdims=True, out=results)
+    if values.dtype == results.dtype:
+        return lambda: cupy.max(values, keepdims=True, out=results)
+
+    def run():
+        results[:] = cupy.max(values)
+
+    return run
 
 
 @plugin.variant(

@@ -56,14 +56,22 @@ def refuse_nothing(problem: Problem) -> str | None:
     title="jax.numpy.sum, jax.numpy.max",
     operation="reduce",
     backend="cuda",
-    types=["f32", "f64"],
+    types=["f32", "f64", "f16", "bf16"],
     ops=["sum", "max"],
     synchronous=True,
-    description=WAITS,
+    description=f"{WAITS} Halves are summed with dtype=float32; their maximum is made one.",
     refuse=refuse_nothing,
 )
 def reduce(call: Call):
-    return compiled(call, lambda jax, jnp: {"sum": jnp.sum, "max": jnp.max}[call.problem.op])
+    type_ = {"f32": "float32", "f64": "float64"}[call.results.type]
+
+    def make(jax, jnp):
+        return {
+            "sum": lambda values: jnp.sum(values, dtype=type_),
+            "max": lambda values: jnp.max(values).astype(type_),
+        }[call.problem.op]
+
+    return compiled(call, make)
 
 
 @plugin.variant(

@@ -16,17 +16,25 @@ def refuse_nothing(problem: Problem) -> str | None:
     title="numpy.sum, numpy.max",
     operation="reduce",
     backend="cpu",
-    types=["f32", "f64"],
+    types=["f32", "f64", "f16"],
     ops=["sum", "max"],
-    description="Written to the output by out=.",
+    description="Written to the output by out=. Halves are summed with dtype=float32; their "
+    "maximum, a half, is copied to the output.",
     refuse=refuse_nothing,
 )
 def reduce(call: Call):
     import numpy as np
 
     values, results = np.asarray(call.values), np.asarray(call.results)
-    function = {"sum": np.sum, "max": np.max}[call.problem.op]
-    return lambda: function(values, keepdims=True, out=results)
+    if call.problem.op == "sum":
+        return lambda: np.sum(values, dtype=results.dtype, keepdims=True, out=results)
+    if values.dtype == results.dtype:
+        return lambda: np.max(values, keepdims=True, out=results)
+
+    def run():
+        results[:] = np.max(values)
+
+    return run
 
 
 @plugin.variant(

@@ -30,17 +30,21 @@ def refuse_nothing(problem: Problem) -> str | None:
     title="torch.sum, torch.amax",
     operation="reduce",
     backend="cuda",
-    types=["f32", "f64"],
+    types=["f32", "f64", "f16", "bf16"],
     ops=["sum", "max"],
-    description="Written to the output by out=.",
+    description="Written to the output by out=. Halves are summed with dtype=float32; their "
+    "maximum, a half, is copied to the output.",
     refuse=refuse_nothing,
 )
 def reduce(call: Call):
     import torch
 
     values, _, results = tensors(call)
-    function = {"sum": torch.sum, "max": torch.amax}[call.problem.op]
-    return lambda: function(values, 0, keepdim=True, out=results)
+    if call.problem.op == "sum":
+        return lambda: torch.sum(values, 0, keepdim=True, dtype=results.dtype, out=results)
+    if values.dtype == results.dtype:
+        return lambda: torch.amax(values, 0, keepdim=True, out=results)
+    return lambda: results.copy_(torch.amax(values, 0, keepdim=True))
 
 
 @plugin.variant(

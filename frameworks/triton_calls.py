@@ -42,11 +42,11 @@ if triton:
     @triton.jit
     def reduce_kernel(values, results, n, is_max: tl.constexpr, block: tl.constexpr):
         identity = -float("inf") if is_max else 0.0
-        kept = tl.full((block,), identity, values.dtype.element_ty)
+        kept = tl.full((block,), identity, results.dtype.element_ty)
         stride = tl.num_programs(0) * block
         for begin in range(tl.program_id(0) * block, n, stride):
             at = begin + tl.arange(0, block)
-            value = tl.load(values + at, mask=at < n, other=identity)
+            value = tl.load(values + at, mask=at < n, other=identity).to(kept.dtype)
             kept = tl.maximum(kept, value) if is_max else kept + value
         result = tl.max(kept, 0) if is_max else tl.sum(kept, 0)
         tl.store(results + tl.program_id(0), result)
@@ -77,7 +77,7 @@ if triton:
     title="a sum or maximum for each program, then theirs",
     operation="reduce",
     backend="cuda",
-    types=["f32", "f64"],
+    types=["f32", "f64", "f16", "bf16"],
     ops=["sum", "max"],
     launches=2,
 )
@@ -86,7 +86,7 @@ def reduce(call: Call):
 
     values, _, results = tensors(call)
     n, is_max, grid = call.problem.n, call.problem.op == "max", programs(call)
-    partial = torch.empty(grid, dtype=values.dtype, device=values.device)
+    partial = torch.empty(grid, dtype=results.dtype, device=values.device)
 
     def run():
         reduce_kernel[(grid,)](values, partial, n, is_max, BLOCK, num_warps=8)

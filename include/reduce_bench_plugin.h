@@ -35,14 +35,17 @@ enum {
   REDUCE_BENCH_SCAN_BY_KEY = 8
 };
 
-/* Element types: of values, and the last two of a histogram's labels. */
+/* Element types: of values, u8 and u32 of a histogram's labels. Values of 16 bits, f16 and bfloat16, are
+ * those of a reduce by sum, min or max, whose result is a float and which combines them in f32. */
 enum {
   REDUCE_BENCH_I32 = 0,
   REDUCE_BENCH_I64 = 1,
   REDUCE_BENCH_F32 = 2,
   REDUCE_BENCH_F64 = 3,
   REDUCE_BENCH_U8 = 4,
-  REDUCE_BENCH_U32 = 5
+  REDUCE_BENCH_U32 = 5,
+  REDUCE_BENCH_F16 = 6,
+  REDUCE_BENCH_BF16 = 7
 };
 
 /* Operators; integers wrap. The last stands for an operation that has none: histogram, scatter,

@@ -40,7 +40,7 @@ OPERATIONS = (
     "multiscan",
     "scan-by-key",
 )
-TYPES = ("i32", "i64", "f32", "f64", "u8", "u32")
+TYPES = ("i32", "i64", "f32", "f64", "u8", "u32", "f16", "bf16")
 OPS = ("sum", "min", "max", "prod", "and", "or", "xor", "right", "affine", "none")
 
 
@@ -58,7 +58,7 @@ class Problem:
     """One problem, before any memory exists."""
 
     operation: str
-    type: str  # of the values; of the labels where there are no values
+    type: str  # of the values; of the labels where there are no values. The result of halves is f32
     op: str
     n: int  # inputs
     buckets: int  # labels lie below it; 0 where the operation has none
@@ -101,14 +101,15 @@ class Array:
 
     def __getattr__(self, name: str) -> Any:
         # Each interface exists on its own backend alone, for frameworks ask which one there is.
-        if name == {"cpu": "__array_interface__", "cuda": "__cuda_array_interface__"}[self.backend]:
+        interface = {"cpu": "__array_interface__", "cuda": "__cuda_array_interface__"}[self.backend]
+        if name == interface and self.type in _TYPESTR:
             return {
                 "shape": (self.length,),
                 "typestr": _TYPESTR[self.type],
                 "data": (self.pointer, False),
                 "version": 3,
             }
-        raise AttributeError(f"an array on {self.backend} has no '{name}'")
+        raise AttributeError(f"an array of {self.type} on {self.backend} has no '{name}'")
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (_DL_CUDA, self.device) if self.backend == "cuda" else (_DL_CPU, 0)
@@ -332,9 +333,18 @@ def _declared_param(param: Param) -> _DeclaredParam:
 
 # ---- DLPack -----------------------------------------------------------------------------------
 
-_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4}
-_TYPESTR = {"i32": "<i4", "i64": "<i8", "f32": "<f4", "f64": "<f8", "u8": "|u1", "u32": "<u4"}
-_DL_CODE = {"i": 0, "u": 1, "f": 2}
+_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4, "f16": 2, "bf16": 2}
+# As the array interfaces have them, which have no bf16.
+_TYPESTR = {
+    "i32": "<i4",
+    "i64": "<i8",
+    "f32": "<f4",
+    "f64": "<f8",
+    "u8": "|u1",
+    "u32": "<u4",
+    "f16": "<f2",
+}
+_DL_CODE = {"i": 0, "u": 1, "f": 2, "b": 4}
 _DL_CPU, _DL_CUDA = 1, 2
 
 _new_capsule = ctypes.PYFUNCTYPE(
@@ -513,7 +523,7 @@ class _Variant:
             labels=array(call.labels, type_ if histogram else "u32", n),
             results=array(
                 call.results,
-                "u32" if histogram else type_,
+                "u32" if histogram else "f32" if type_ in ("f16", "bf16") else type_,
                 1 if problem.operation == "reduce" else buckets if one_for_each_bucket else n,
             ),
             result_labels=array(call.result_labels, "u32", n),

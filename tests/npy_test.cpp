@@ -69,7 +69,8 @@ TEST_F(NpyFile, OfEveryTypeAndVersionIsRead) {
                                     {"<f4", Type::kF32},
                                     {"<f8", Type::kF64},
                                     {"|u1", Type::kU8},
-                                    {"<u4", Type::kU32}})
+                                    {"<u4", Type::kU32},
+                                    {"<f2", Type::kF16}})
     for (const unsigned char version : {1, 2, 3}) {
       write(header(descr, "3,"), data, version);
       const auto array = read();
@@ -104,7 +105,7 @@ TEST_F(NpyFile, ThatIsNoneIsRefused) {
 TEST_F(NpyFile, OfOtherElementsIsRefused) {
   EXPECT_CONTAINS(complaint(header(">i4", "3,"), std::string(12, ' ')), "are big-endian");
   EXPECT_CONTAINS(complaint(header("|O", "3,")), "it holds objects of Python");
-  EXPECT_CONTAINS(complaint(header("<f2", "3,")), "its elements are '<f2'");
+  EXPECT_CONTAINS(complaint(header("<V2", "3,")), "its elements are '<V2'");
   EXPECT_CONTAINS(complaint(header("<c8", "3,")), "its elements are '<c8'");
   EXPECT_CONTAINS(complaint(header("|b1", "3,")), "its elements are '|b1'");
   EXPECT_CONTAINS(complaint(header("", "3,")), "its elements are ''");
@@ -176,6 +177,27 @@ TEST_F(NpyFile, IsCheckedAsValues) {
   EXPECT_EQ(unsuited(key), "the array 'a.npy': it has 4 elements, fewer than 5");
   key.type = Type::kI32;
   EXPECT_EQ(unsuited(key), "the array 'a.npy': it holds f32, not i32");
+}
+
+TEST_F(NpyFile, OfHalvesHasASumInF32) {
+  InputKey key{.distribution = {.kind = Distribution::Kind::kFile, .file = "h.npy"},
+               .type = Type::kF16,
+               .n = 3};
+  write_array<std::uint16_t>("<f2",
+                             {0x7bff, 0x7bff, 0x7bff, 0x7c00, F16::kNaN});  // 65504, infinity
+  key.distribution.array = read();
+  EXPECT_EQ(unsuited(key), "");
+  const HostArray values = generate(key);
+  EXPECT_EQ(reinterpret_cast<const F16*>(values.data())[2].bits, 0x7bff);
+  key.n = 4;
+  EXPECT_CONTAINS(unsuited(key), "element 3 is inf");
+  key.op = Op::kMax;
+  EXPECT_EQ(unsuited(key), "");
+  key.n = 5;
+  EXPECT_CONTAINS(unsuited(key), "element 4 is nan");
+  key.n = 3;
+  key.type = Type::kBf16;
+  EXPECT_CONTAINS(unsuited(key), "it holds f16, not bf16");
 }
 
 TEST_F(NpyFile, OfWhichASumMayOverflowHasAMaximum) {

@@ -203,6 +203,37 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
   return word % 16 == 0 ? static_cast<T>(word >> 63 ? 1 : -1) : T{0};
 }
 
+/// A half: the nearest to what an f32 is, where it can be that.
+template <class T>
+  requires kIsHalf<T>
+T element(const InputKey& key, const Randomness& random, std::size_t i) {
+  const std::uint64_t word = random.word(i);
+  switch (key.distribution.kind) {
+    case Distribution::Kind::kUniform:  // as many digits as it has, so that none is rounded to 1
+      return nearest<T>(std::ldexp(static_cast<float>(word >> (64 - T::kDigits)), -T::kDigits));
+    case Distribution::Kind::kExtremes: {
+      const bool order_only = key.op == Op::kMin || key.op == Op::kMax;
+      const bool is_largest = order_only || std::is_same_v<T, F16>;
+      // Sums of 2^33 elements stay finite in f32.
+      const float large = is_largest ? to_float(T{T::kInfinity - 1}) : 0x1p94f;
+      const T magnitudes[] = {T{0},
+                              T{1},                      // the least
+                              T{1 << (T::kDigits - 1)},  // the least that is normal
+                              nearest<T>(1),
+                              nearest<T>(large),
+                              order_only ? T{T::kInfinity} : nearest<T>(large / 2)};
+      const std::uint16_t sign = (word & 1) ? 0 : 0x8000;
+      return T{static_cast<std::uint16_t>(magnitudes[(word >> 1) % 6].bits | sign)};
+    }
+    case Distribution::Kind::kFile: {
+      T value;
+      std::memcpy(&value, key.distribution.array->data() + i * sizeof(T), sizeof(T));
+      return value;
+    }
+    default: return nearest<T>(element<float>(key, random, i));
+  }
+}
+
 }  // namespace
 
 std::string unsuited(const Distribution& distribution, Op op, Type type, bool correctly_rounded) {
@@ -216,6 +247,9 @@ std::string unsuited(const Distribution& distribution, Op op, Type type, bool co
     return fmt::format(
         "a float product of '{}' values overflows or vanishes by order of evaluation",
         distribution.name());
+  if (kind == Kind::kCancelling && is_half(type))
+    return fmt::format("'{}' values need more digits than those of {}", distribution.name(),
+                       name_of(type));
   if (kind == Kind::kFile && distribution.array == nullptr) return "no array was read";
   return {};
 }
@@ -241,7 +275,8 @@ template <class T, class F>
 HostArray fill_between_garbage(std::size_t n, std::size_t lead, std::size_t overread, F&& value) {
   HostArray array(n, sizeof(T), lead, overread);
   T garbage;
-  if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
+  if constexpr (kIsHalf<T>) garbage = T{T::kNaN};
+  else if constexpr (std::is_floating_point_v<T>) garbage = std::numeric_limits<T>::quiet_NaN();
   else garbage = static_cast<T>(0x5a5a5a5a5a5a5a5aLL);
   T* all = reinterpret_cast<T*>(array.bytes.get());
   T* data = all + lead;
@@ -259,7 +294,7 @@ Randomness randomness_of(const InputKey& key) { return {mix(key.seed + kGoldenGa
 
 HostArray generate(const InputKey& key, std::size_t lead, std::size_t overread) {
   const Randomness random = randomness_of(key);
-  return with_value_type(key.type, [&]<class T>() {
+  return with_value_or_half_type(key.type, [&]<class T>() {
     return fill_between_garbage<T>(key.n, lead, overread,
                                    [&](std::size_t i) { return element<T>(key, random, i); });
   });
@@ -269,16 +304,23 @@ HostArray generate_twin(const InputKey& key, std::size_t lead, std::size_t overr
   const Randomness random = randomness_of(key);
   const auto make = [&]<class T>() {
     // Values below 2^bits: more bits tell more mistakes apart, up to 2^10.
-    const int free_bits = 2 * std::numeric_limits<T>::digits - 8 - std::bit_width(key.n);
-    const int bits = std::clamp(free_bits / 2, 1, 10);
+    using Sum = Combined<T>;
+    const int free_bits = 2 * std::numeric_limits<Sum>::digits - 8 - std::bit_width(key.n);
+    int most_bits = 10;
+    if constexpr (kIsHalf<T>) most_bits = std::min(most_bits, T::kDigits);
+    const int bits = std::clamp(free_bits / 2, 1, most_bits);
     return fill_between_garbage<T>(key.n, lead, overread, [&](std::size_t i) {
       const std::uint64_t word = random.word(i);
-      const T magnitude = static_cast<T>(((word >> 1) & ((1u << bits) - 1)) | 1);
-      return (word & 1) ? magnitude : -magnitude;
+      const Sum magnitude = static_cast<Sum>(((word >> 1) & ((1u << bits) - 1)) | 1);
+      const Sum value = (word & 1) ? magnitude : -magnitude;
+      if constexpr (kIsHalf<T>) return nearest<T>(value);
+      else return value;
     });
   };
   if (key.type == Type::kF32) return make.template operator()<float>();
   if (key.type == Type::kF64) return make.template operator()<double>();
+  if (key.type == Type::kF16) return make.template operator()<F16>();
+  if (key.type == Type::kBf16) return make.template operator()<Bf16>();
   throw std::logic_error("generate_twin: sums of this type are exact as they are");
 }
 
@@ -300,6 +342,7 @@ std::uint64_t checksum_of(const std::byte* data, std::size_t n) {
 std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes) {
   switch (element_bytes) {
     case 1: return checksum_of<std::uint8_t>(data, n);
+    case 2: return checksum_of<std::uint16_t>(data, n);
     case 4: return checksum_of<std::uint32_t>(data, n);
     default: return checksum_of<std::uint64_t>(data, n);
   }

@@ -99,7 +99,7 @@ HostArray generate(const InputKey& key, std::size_t lead = 0, std::size_t overre
 /// independent, and n times the square of the largest value is at most 2^(2 digits - 8).
 HostArray generate_twin(const InputKey& key, std::size_t lead = 0, std::size_t overread = 0);
 
-/// Position-dependent checksum of an array of 1-, 4- or 8-byte elements, in any order of
+/// Position-dependent checksum of an array of 1-, 2-, 4- or 8-byte elements, in any order of
 /// evaluation: the sum over i of mix(bits(i) + (i + 1) * constant) modulo 2^64. A backend whose
 /// data is not in host memory computes the same there.
 std::uint64_t checksum(const std::byte* data, std::size_t n, std::size_t element_bytes);

@@ -140,7 +140,8 @@ Type type_of(const HeaderReader& reader, const std::string& descr) {
   static constexpr std::array kTypes{
       std::pair{std::string_view{"i4"}, Type::kI32}, std::pair{std::string_view{"i8"}, Type::kI64},
       std::pair{std::string_view{"f4"}, Type::kF32}, std::pair{std::string_view{"f8"}, Type::kF64},
-      std::pair{std::string_view{"u1"}, Type::kU8},  std::pair{std::string_view{"u4"}, Type::kU32}};
+      std::pair{std::string_view{"u1"}, Type::kU8},  std::pair{std::string_view{"u4"}, Type::kU32},
+      std::pair{std::string_view{"f2"}, Type::kF16}};
   const std::string shown = printable(std::string(first_bytes(descr, 20)));
   const std::string_view kind =
       std::string_view(descr).substr(std::min<std::size_t>(1, descr.size()));
@@ -162,10 +163,11 @@ std::size_t number(std::string_view bytes) {
 }
 
 template <class T>
-T element(const std::byte* data, std::size_t i) {
+Combined<T> element(const std::byte* data, std::size_t i) {
   T value;
   std::memcpy(&value, data + i * sizeof(T), sizeof(T));
-  return value;
+  if constexpr (kIsHalf<T>) return to_float(value);
+  else return value;
 }
 
 /// The first of n elements for which the test holds; n where none does.
@@ -181,7 +183,7 @@ std::size_t first_that(const std::byte* data, std::size_t n, F&& test) {
 template <class T>
 std::string unfit_floats(const std::byte* data, std::size_t n, bool for_sums) {
   const std::size_t bad =
-      first_that<T>(data, n, [&](T x) { return std::isnan(x) || (for_sums && std::isinf(x)); });
+      first_that<T>(data, n, [&](auto x) { return std::isnan(x) || (for_sums && std::isinf(x)); });
   if (bad < n)
     return fmt::format("element {} is {}, of which no result can be checked", bad,
                        element<T>(data, bad));
@@ -190,7 +192,7 @@ std::string unfit_floats(const std::byte* data, std::size_t n, bool for_sums) {
 #pragma omp parallel for schedule(static) reduction(+ : magnitude) if (n > 65536)
   for (std::size_t i = 0; i < n; ++i) magnitude += std::fabs(element<T>(data, i));
   // Half of the range is left for rounding.
-  if (magnitude <= std::numeric_limits<T>::max() / 2) return {};
+  if (magnitude <= std::numeric_limits<Combined<T>>::max() / 2) return {};
   return fmt::format("the magnitudes of {} elements come to {:.3g}, so sums may overflow", n,
                      static_cast<double>(magnitude));
 }
@@ -278,6 +280,7 @@ std::string NpyArray::unfit(Type type, std::size_t n) const {
 
 std::string NpyArray::unfit_as_values(Type type, std::size_t n, bool for_sums) const {
   if (std::string why = unfit(type, n); !why.empty()) return why;
+  if (type == Type::kF16) return unfit_floats<F16>(data_, n, for_sums);
   if (type == Type::kF32) return unfit_floats<float>(data_, n, for_sums);
   if (type == Type::kF64) return unfit_floats<double>(data_, n, for_sums);
   return {};

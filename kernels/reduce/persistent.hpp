@@ -38,26 +38,26 @@ inline std::uint64_t depth_of_grid_stride(const Problem& p, std::size_t n, std::
 }
 
 /// Calls `pass(values, n, results, blocks)` for the grid and, where it has several blocks, for one
-/// block that folds their results.
+/// block that folds their results. Of halves the second pass reads floats.
 template <class T, class Pass>
 void reduce_in_two_passes(const TypedCall<T>& call, unsigned per_thread, Pass&& pass) {
   const unsigned blocks = persistent_blocks(call.problem, per_thread);
   if (blocks == 1) return pass(call.values(), call.n(), call.results(), 1u);
-  T* partials = call.scratch();
+  auto* const partials = call.template scratch<Combined<T>>();
   pass(call.values(), call.n(), partials, blocks);
-  pass(static_cast<const T*>(partials), std::size_t{blocks}, call.results(), 1u);
+  pass(static_cast<const Combined<T>*>(partials), std::size_t{blocks}, call.results(), 1u);
 }
 
 /// The workspace of `reduce_in_two_passes`: a partial result per block.
 inline Workspace workspace_of_two_passes(const Problem& p, unsigned per_thread) {
-  return {.device_bytes = persistent_blocks(p, per_thread) * p.element_bytes()};
+  return {.device_bytes = persistent_blocks(p, per_thread) * p.combined_bytes()};
 }
 
 inline Traffic traffic_of_two_passes(const Problem& p, unsigned per_thread) {
   const std::size_t blocks = persistent_blocks(p, per_thread);
   const std::size_t partials = blocks == 1 ? 0 : blocks;
-  return {.read_bytes = (p.n + partials) * p.element_bytes(),
-          .written_bytes = (partials + 1) * p.element_bytes()};
+  return {.read_bytes = p.input_bytes() + partials * p.combined_bytes(),
+          .written_bytes = (partials + 1) * p.combined_bytes()};
 }
 
 inline std::uint64_t depth_of_two_passes(const Problem& p, unsigned per_thread) {

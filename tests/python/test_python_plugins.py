@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SaveConfig
@@ -95,6 +96,23 @@ def test_numpy_is_timed_beside_the_catalog(config: SaveConfig) -> None:
     assert records[1]["plugin"]["version"] == used
 
 
+def test_halves_are_combined_in_f32(write: Write, config: SaveConfig) -> None:
+    axes: dict[str, Any] = {
+        "type": ["f16"],
+        "op": ["sum", "max"],
+        "measurement": {"modes": ["cold"]},
+    }
+    ended, records = run(config("numpy/reduce", **axes), NUMPY)
+    assert ended.returncode == GOOD, ended.stderr
+    assert [(each["type"], each["status"]) for each in records] == [("f16", "ok")] * 4
+    # 2 bytes for each value, and 4 for the result.
+    assert records[0]["bytes"] == 2 * records[0]["n"] + 4
+    plugin = write(('types=["i32"]', 'types=["f16"]'), ("dtype=np.int32", "dtype=np.float16"))
+    ended, records = run(config("mine/sum", type=["f16"]), plugin)
+    assert ended.returncode == WRONG
+    assert "within 0" in records[0]["reason"]
+
+
 @pytest.mark.parametrize("path", CALLS, ids=lambda path: path.stem)
 def test_every_shipped_plugin_declares_its_variants(path: Path) -> None:
     ended = drive("list", "--json", "--plugin", path)
@@ -160,7 +178,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "syntax": ("import os", "import import", "SyntaxError: invalid syntax (line 1)"),
     "no plug-in": ("reduce_bench_plugin = plugin = ", "plugin = ", "it defines no 'reduce_bench_"),
     "unknown operation": ('"reduce"', '"reduction"', "'reduction' is no operation: use one of"),
-    "unknown type": ('"i32"', '"f16"', "'f16' is no type"),
+    "unknown type": ('"i32"', '"f8"', "'f8' is no type"),
     "bad id": ('"mine/sum"', '"Mine Sum"', "'Mine Sum' is no id"),
     "undefined": ('ops=["sum"]', 'ops=["affine"]', "'affine' of 'reduce' is not defined on i32"),
     "exit": ("import os", "raise SystemExit(3)", "SystemExit: 3 (line 1)"),

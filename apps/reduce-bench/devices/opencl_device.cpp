@@ -232,6 +232,7 @@ class OpenclDevice final : public Device {
       return checksum_of(static_cast<const Word*>(data), n, word);
     };
     if (element_bytes == 1) return sum.operator()<cl_uchar>("uchar");
+    if (element_bytes == 2) return sum.operator()<cl_ushort>("ushort");
     if (element_bytes == 4) return sum.operator()<cl_uint>("uint");
     return sum.operator()<cl_ulong>("ulong");
   }

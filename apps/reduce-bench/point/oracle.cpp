@@ -337,12 +337,19 @@ decltype(auto) with_accumulator(Op op, F&& f) {
   throw std::logic_error("no expected result is defined for this operator");
 }
 
+/// A value in the type in which it is combined.
+template <class T>
+Combined<T> combined(T value) {
+  if constexpr (kIsHalf<T>) return to_float(value);
+  else return value;
+}
+
 template <class T>
 Reference reference_of(Op op, const T* x, std::size_t n) {
-  return with_accumulator<T>(op, [&]<class Accumulator>() {
+  return with_accumulator<Combined<T>>(op, [&]<class Accumulator>() {
     const auto take = [&](std::size_t first, std::size_t last) {
       Accumulator taken;
-      for (std::size_t i = first; i < last; ++i) taken.add(x[i]);
+      for (std::size_t i = first; i < last; ++i) taken.add(combined(x[i]));
       return taken;
     };
     if constexpr (requires(Accumulator& a) { a.merge(a); }) {
@@ -357,13 +364,14 @@ Reference reference_of(Op op, const T* x, std::size_t n) {
 
 template <class T>
 Scalar correctly_rounded_sum_of(const T* x, std::size_t n) {
-  ExactSum<T> total;
+  ExactSum<Combined<T>> total;
 #pragma omp parallel if (n > kChunk)
   {
     const auto threads = static_cast<std::size_t>(omp_get_num_threads());
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-    ExactSum<T> part;
-    for (std::size_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i) part.add(x[i]);
+    ExactSum<Combined<T>> part;
+    for (std::size_t i = n * thread / threads; i < n * (thread + 1) / threads; ++i)
+      part.add(combined(x[i]));
 #pragma omp critical
     total.merge(part);
   }
@@ -577,6 +585,24 @@ Expected sort_by_label(const T* values, const Label* labels, std::size_t n, std:
 }
 
 template <class T>
+Expected reduce(const OperationInput& in, const T* values) {
+  using Result = Combined<T>;
+  const Reference one = reference_of(in.op, values, in.n);
+  Expected expected{.results = make_expected({kTypeOf<Result>, 1}), .condition = one.condition()};
+  std::memcpy(expected.results.elements.get(), &one.expected.bits, sizeof(Result));
+  if constexpr (std::is_floating_point_v<Result>) {
+    if (in.correctly_rounded) {
+      const Scalar sum = correctly_rounded_sum_of(values, in.n);
+      std::memcpy(expected.results.elements.get(), &sum.bits, sizeof(Result));
+      expected.results.bitwise = true;
+    } else {
+      expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
+    }
+  }
+  return expected;
+}
+
+template <class T>
 Expected expected_of_values(const OperationInput& in) {
   const T* values = reinterpret_cast<const T*>(in.values);
   const Label* labels = reinterpret_cast<const Label*>(in.labels);
@@ -594,19 +620,7 @@ Expected expected_of_values(const OperationInput& in) {
     case Operation::kReduce:
     case Operation::kHistogram: break;
   }
-  const Reference one = reference_of(in.op, values, in.n);
-  Expected expected{.results = make_expected({kTypeOf<T>, 1}), .condition = one.condition()};
-  std::memcpy(expected.results.elements.get(), &one.expected.bits, sizeof(T));
-  if constexpr (std::is_floating_point_v<T>) {
-    if (in.correctly_rounded) {
-      const Scalar sum = correctly_rounded_sum_of(values, in.n);
-      std::memcpy(expected.results.elements.get(), &sum.bits, sizeof(T));
-      expected.results.bitwise = true;
-    } else {
-      expected.results.magnitudes = {one.exact ? 0 : one.magnitude};
-    }
-  }
-  return expected;
+  throw std::logic_error("expected_of: an operation on values and labels was expected");
 }
 
 double unit_roundoff(Type type) { return type == Type::kF32 ? 0x1p-24 : 0x1p-53; }
@@ -637,7 +651,7 @@ std::optional<double> Reference::condition() const {
 Reference reference(Type type, Op op, const std::byte* data, std::size_t n) {
   if (!defined_on(Operation::kReduce, op, type))
     throw std::logic_error("reference: operator undefined on this type");
-  return with_value_type(
+  return with_value_or_half_type(
       type, [&]<class T>() { return reference_of<T>(op, reinterpret_cast<const T*>(data), n); });
 }
 
@@ -745,6 +759,10 @@ Expected expected_of(const OperationInput& input) {
   if (input.operation == Operation::kHistogram)
     return with_label_type(input.type, [&]<class L>() {
       return histogram(reinterpret_cast<const L*>(input.labels), input.n, input.buckets);
+    });
+  if (input.operation == Operation::kReduce)
+    return with_value_or_half_type(input.type, [&]<class T>() {
+      return reduce(input, reinterpret_cast<const T*>(input.values));
     });
   return with_value_type(input.type, [&]<class T>() { return expected_of_values<T>(input); });
 }

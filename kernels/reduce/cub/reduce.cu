@@ -10,7 +10,8 @@
 // Preconditions: a commutative operator.
 // Deviations: Reduce is called with CUB's own operator objects and our neutral elements instead of
 //   Sum, Min and Max, which differ from it by their initial values only. The temporary storage has
-//   a fixed size and is allocated beforehand.
+//   a fixed size and is allocated beforehand. Halves are those of CUDA and go to TransformReduce,
+//   which makes them f32: Reduce by the same operators would add some of them as halves.
 // Choice: counts have 32 bits where n allows, as of any user who passes an int. No level of
 //   determinism is asked for, which is run to run: the others are cub/reduce-not-guaranteed and
 //   cub/reduce-gpu-to-gpu. Sum, Min and Max would be the same kernels. On one H200, sum of i32,
@@ -20,21 +21,40 @@
 #include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <cub/device/device_reduce.cuh>
 #endif
 
 namespace reduce_bench::BACKEND::cub_reduce {
 
 #ifdef __CUDACC__
+struct ToFloat {
+  template <class Half>
+  __host__ __device__ float operator()(Half half) const {
+    return static_cast<float>(half);
+  }
+};
+
 struct CubReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     std::size_t temporary_bytes = kLibraryTemporaryBytes;
     with_library_count(call.n(), [&](auto count) {
-      check(cub::DeviceReduce::Reduce(call.workspace, temporary_bytes, call.values(),
-                                      call.results(), count, LibraryOperator<Op>{},
-                                      Op::template identity<T>(), native(call.stream)),
-            "cub::DeviceReduce::Reduce");
+      if constexpr (kIsHalf<T>) {
+        using Half = std::conditional_t<std::is_same_v<T, F16>, __half, __nv_bfloat16>;
+        check(cub::DeviceReduce::TransformReduce(
+                  call.workspace, temporary_bytes, static_cast<const Half*>(call.Call::values),
+                  call.results(), count, LibraryOperator<Op>{}, ToFloat{},
+                  Op::template identity<float>(), native(call.stream)),
+              "cub::DeviceReduce::TransformReduce");
+      } else {
+        check(cub::DeviceReduce::Reduce(call.workspace, temporary_bytes, call.values(),
+                                        call.results(), count, LibraryOperator<Op>{},
+                                        Op::template identity<T>(), native(call.stream)),
+              "cub::DeviceReduce::Reduce");
+      }
     });
   }
 };
@@ -51,7 +71,7 @@ Variant variant() {
       .depth = depth_of_library_reduce,
       .workspace = [](const Problem&) { return Workspace{.device_bytes = kLibraryTemporaryBytes}; },
       .count_bits = library_count_bits,
-      .enqueue = instantiate<CubReduce, AllOps>(),
+      .enqueue = instantiate_with_halves<CubReduce, AllOps>(),
   };
 }
 

@@ -12,11 +12,13 @@
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: the sample's masks leave out lanes that its shuffles then read (undefined); here all
 //   32 lanes take part, with neutral elements where there is no data. The sample uses redux for
-//   sums; here min and max use it too. The number of blocks scales with the SMs of the card.
+//   sums; here min and max use it too. The number of blocks scales with the SMs of the card. Halves
+//   are made f32 as they are loaded, one by one.
 
 #include <type_traits>
 
 #include "kernels/reduce/persistent.hpp"
+#include "kernels/shared/halves.hpp"
 #include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND::harris_7 {
@@ -34,22 +36,25 @@ __device__ T fold_warp_in_hardware(T value) {
 }
 
 template <class T, class Op>
-__global__ void kernel(const T* values, T* results, std::size_t n) {
-  T* warp_results = dynamic_shared<T>();
+__global__ void kernel(const T* values, Combined<T>* results, std::size_t n) {
+  using Folded = Combined<T>;
+  Folded* warp_results = dynamic_shared<Folded>();
   const unsigned t = threadIdx.x, block = blockDim.x;
   const unsigned lane = t % kWarpSize, warp = t / kWarpSize;
   const std::size_t stride = std::size_t{gridDim.x} * (2 * block);
 
-  T sum = Op::template identity<T>();
-  for (std::size_t i = std::size_t{blockIdx.x} * (2 * block) + t; i < n; i += stride)
-    sum = Op::combine(sum, i + block < n ? Op::combine(values[i], values[i + block]) : values[i]);
+  Folded sum = Op::template identity<Folded>();
+  for (std::size_t i = std::size_t{blockIdx.x} * (2 * block) + t; i < n; i += stride) {
+    const Folded first = combined(values[i]);
+    sum = Op::combine(sum, i + block < n ? Op::combine(first, combined(values[i + block])) : first);
+  }
 
   sum = fold_warp_in_hardware<Op>(sum);
   if (lane == 0) warp_results[warp] = sum;
   __syncthreads();
 
   if (warp == 0) {
-    sum = lane < block / kWarpSize ? warp_results[lane] : Op::template identity<T>();
+    sum = lane < block / kWarpSize ? warp_results[lane] : Op::template identity<Folded>();
     sum = fold_warp_in_hardware<Op>(sum);
   }
   if (t == 0) results[blockIdx.x] = sum;
@@ -59,10 +64,12 @@ struct Harris7 {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const unsigned block = call.params().number("block");
-    reduce_in_two_passes(call, 2, [&](const T* values, std::size_t n, T* results, unsigned blocks) {
-      launch(kernel<T, Op>, {blocks, block, kWarpSize * sizeof(T), call.stream}, values, results,
-             n);
-    });
+    reduce_in_two_passes(
+        call, 2,
+        [&]<class In>(const In* values, std::size_t n, Combined<T>* results, unsigned blocks) {
+          launch(kernel<In, Op>, {blocks, block, kWarpSize * sizeof(Combined<T>), call.stream},
+                 values, results, n);
+        });
   }
 };
 
@@ -77,7 +84,7 @@ Variant variant() {
       .depth = [](const Problem& p) { return depth_of_two_passes(p, 2); },
       .traffic = [](const Problem& p) { return traffic_of_two_passes(p, 2); },
       .workspace = [](const Problem& p) { return workspace_of_two_passes(p, 2); },
-      .enqueue = instantiate<Harris7, AllOps>(),
+      .enqueue = instantiate_with_halves<Harris7, AllOps>(),
   };
 }
 

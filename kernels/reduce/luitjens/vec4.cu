@@ -10,8 +10,8 @@
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: as published the input must be aligned to the vector and n < 4 launches no block;
 //   here the host finds the first aligned address when it enqueues, and every n gets a block. With
-//   8-byte types a vector is 32 bytes, in two loads. Shuffles name all 32 lanes. The number of
-//   blocks scales with the SMs of the card.
+//   8-byte types a vector is 32 bytes, in two loads, with halves 8 bytes, which are made f32.
+//   Shuffles name all 32 lanes. The number of blocks scales with the SMs of the card.
 
 #include "kernels/reduce/luitjens/vector.hpp"
 
@@ -34,7 +34,7 @@ Variant variant() {
       .depth = [](const Problem& p) { return depth_of_vectors(p, 4); },
       .traffic = [](const Problem& p) { return traffic_of_two_passes(p, 4); },
       .workspace = [](const Problem& p) { return workspace_of_two_passes(p, 4); },
-      .enqueue = instantiate<LuitjensVec4, BasicOps>(),
+      .enqueue = instantiate_with_halves<LuitjensVec4, BasicOps>(),
   };
 }
 

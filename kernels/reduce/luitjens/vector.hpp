@@ -6,6 +6,7 @@
 
 #include "kernels/reduce/luitjens/params.hpp"
 #include "kernels/reduce/persistent.hpp"
+#include "kernels/shared/halves.hpp"
 #include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -20,25 +21,28 @@ struct alignas(std::min<std::size_t>(16, kWidth * sizeof(T))) Vector {
 /// The elements [0, head) lie before the first address that is aligned to a vector; single elements
 /// after the last whole vector are the tail.
 template <class T, class Op, unsigned kWidth>
-__global__ void luitjens_vector_kernel(const T* values, T* results, std::size_t n, unsigned head) {
+__global__ void luitjens_vector_kernel(const T* values, Combined<T>* results, std::size_t n,
+                                       unsigned head) {
+  using Folded = Combined<T>;
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   const auto* vectors = reinterpret_cast<const Vector<T, kWidth>*>(values + head);
   const std::size_t count = (n - head) / kWidth;
 
-  T sum = Op::template identity<T>();
+  Folded sum = Op::template identity<Folded>();
   for (std::size_t i = thread; i < count; i += stride) {
     const Vector<T, kWidth> vector = vectors[i];
-    T vector_sum = vector.element[0];
+    Folded vector_sum = combined(vector.element[0]);
 #pragma unroll
-    for (unsigned k = 1; k < kWidth; ++k) vector_sum = Op::combine(vector_sum, vector.element[k]);
+    for (unsigned k = 1; k < kWidth; ++k)
+      vector_sum = Op::combine(vector_sum, combined(vector.element[k]));
     sum = Op::combine(sum, vector_sum);
   }
-  if (thread < head) sum = Op::combine(sum, values[thread]);
+  if (thread < head) sum = Op::combine(sum, combined(values[thread]));
   const std::size_t tail = head + count * kWidth + thread;
-  if (tail < n) sum = Op::combine(sum, values[tail]);
+  if (tail < n) sum = Op::combine(sum, combined(values[tail]));
 
-  sum = fold_block<Op>(sum, dynamic_shared<T>());
+  sum = fold_block<Op>(sum, dynamic_shared<Folded>());
   if (threadIdx.x == 0) results[blockIdx.x] = sum;
 }
 
@@ -53,12 +57,13 @@ unsigned elements_before_alignment(const T* values, std::size_t n) {
 template <class Op, unsigned kWidth, class T>
 void reduce_vectors_in_two_passes(const TypedCall<T>& call) {
   const unsigned block = call.params().number("block");
-  reduce_in_two_passes(call, kWidth,
-                       [&](const T* values, std::size_t n, T* results, unsigned blocks) {
-                         launch(luitjens_vector_kernel<T, Op, kWidth>,
-                                {blocks, block, kWarpSize * sizeof(T), call.stream}, values,
-                                results, n, elements_before_alignment<T, kWidth>(values, n));
-                       });
+  reduce_in_two_passes(
+      call, kWidth,
+      [&]<class In>(const In* values, std::size_t n, Combined<T>* results, unsigned blocks) {
+        launch(luitjens_vector_kernel<In, Op, kWidth>,
+               {blocks, block, kWarpSize * sizeof(Combined<T>), call.stream}, values, results, n,
+               elements_before_alignment<In, kWidth>(values, n));
+      });
 }
 
 /// Each pass adds the chain within a vector, one element of the head and one of the tail.

@@ -8,6 +8,7 @@
 #include "kernels/reduce/onepass/block_fold.hpp"
 #include "kernels/reduce/onepass/chunks.hpp"
 #include "kernels/shared/flagged.hpp"
+#include "kernels/shared/halves.hpp"
 #include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce {
@@ -45,12 +46,13 @@ struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
   using Input = Chunks<T, kBlock, Policy::kLoads, kAhead>;
   using Vec = typename Input::Vec;
   using Loads = typename Input::Loads;
+  using Folded = Combined<T>;
 
-  T sum[Vec::kCount];
+  Folded sum[Vec::kCount];
 
   __device__ Tile(const T* values, std::size_t n, std::size_t head) : Input(values, n, head) {
 #pragma unroll
-    for (T& element : sum) element = Op::template identity<T>();
+    for (Folded& element : sum) element = Op::template identity<Folded>();
   }
 
   __device__ void load_partial(unsigned chunk, Loads& loads) const {
@@ -60,7 +62,8 @@ struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
 #pragma unroll
     for (unsigned k = 0; k < Policy::kLoads; ++k) {
 #pragma unroll
-      for (unsigned e = 0; e < Vec::kCount; ++e) sum[e] = Op::combine(sum[e], loads[k].at[e]);
+      for (unsigned e = 0; e < Vec::kCount; ++e)
+        sum[e] = Op::combine(sum[e], combined(loads[k].at[e]));
     }
   }
   __device__ void add_chunk(unsigned chunk) {
@@ -77,12 +80,13 @@ struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
   __device__ void add_edges() {
     const T* const values = this->values;
     const std::size_t tail = this->tail();
-    if (threadIdx.x < this->head) sum[0] = Op::combine(sum[0], values[threadIdx.x]);
-    if (threadIdx.x < this->n - tail) sum[1] = Op::combine(sum[1], values[tail + threadIdx.x]);
+    if (threadIdx.x < this->head) sum[0] = Op::combine(sum[0], combined(values[threadIdx.x]));
+    if (threadIdx.x < this->n - tail)
+      sum[1] = Op::combine(sum[1], combined(values[tail + threadIdx.x]));
   }
   /// All that this thread has added.
-  __device__ T fold() const {
-    T value = sum[0];
+  __device__ Folded fold() const {
+    Folded value = sum[0];
 #pragma unroll
     for (unsigned e = 1; e < Vec::kCount; ++e) value = Op::combine(value, sum[e]);
     return value;
@@ -112,18 +116,19 @@ __global__ void __launch_bounds__(kBlock)
                      const __grid_constant__ End end) {
   constexpr unsigned kWarps = kBlock / kWarpSize;
   using Input = Tile<T, Op, kBlock, false>;
-  T* memory = dynamic_shared<T>();
+  using Folded = Combined<T>;
+  Folded* memory = dynamic_shared<Folded>();
   Input tile(values, n, head);
   typename Input::Loads first;
   tile.load_partial(0, first);
   const auto early = end.begin();
   tile.add_edges();
-  T total = Op::template identity<T>();
+  Folded total = Op::template identity<Folded>();
   // Not unrolled: both folds are one piece of code, so that the neutral one fetches it for the
   // other.
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
-    T value = Op::template identity<T>();
+    Folded value = Op::template identity<Folded>();
     if (pass != 0) {
       tile.add(first);
       for (unsigned chunk = 1; std::size_t{chunk} * Input::kChunk < tile.count; ++chunk)
@@ -162,10 +167,11 @@ __device__ void finish(T value, unsigned own, Slot<T>* slots, const End& end,
 template <class T, class Op, unsigned kBlock, class End>
 __global__ void __launch_bounds__(kBlock)
     latency_kernel(const T* values, std::size_t n, std::size_t head,
-                   const __grid_constant__ End end, Slot<T>* slots) {
+                   const __grid_constant__ End end, Slot<Combined<T>>* slots) {
   constexpr unsigned kWarps = kBlock / kWarpSize;
   using Input = Tile<T, Op, kBlock, true>;
-  T* memory = dynamic_shared<T>();
+  using Folded = Combined<T>;
+  Folded* memory = dynamic_shared<Folded>();
   Input tile(values, n, head);
   if (blockIdx.x == 0) {
     const auto early = end.begin();
@@ -179,7 +185,7 @@ __global__ void __launch_bounds__(kBlock)
     tile.add_chunk(chunk);
   share<Op>(tile.fold(), memory);
   if (threadIdx.x >= kWarpSize) return;
-  const T total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
+  const Folded total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
   if (threadIdx.x == 0) flagged::publish(slots + blockIdx.x, total);
 }
 
@@ -188,9 +194,10 @@ __global__ void __launch_bounds__(kBlock)
 template <class T, class Op, unsigned kBlock, class End>
 __global__ void __launch_bounds__(kBlock)
     bandwidth_kernel(const T* values, std::size_t n, std::size_t head,
-                     const __grid_constant__ End end, Slot<T>* slots) {
+                     const __grid_constant__ End end, Slot<Combined<T>>* slots) {
   constexpr unsigned kWarps = kBlock / kWarpSize;
-  T* memory = dynamic_shared<T>();
+  using Folded = Combined<T>;
+  Folded* memory = dynamic_shared<Folded>();
   Tile<T, Op, kBlock, false> tile(values, n, head);
   typename End::Early early{};
   if (blockIdx.x == 0) early = end.begin();
@@ -199,15 +206,15 @@ __global__ void __launch_bounds__(kBlock)
   if (chunk == tile.chunks) tile.add_partial(chunk);
   if (blockIdx.x == 0) tile.add_edges();
   share<Op>(tile.fold(), memory);
-  T total = Op::template identity<T>();
+  Folded total = Op::template identity<Folded>();
   if (threadIdx.x < kWarpSize) total = fold_shared<Op, kWarps / kRowsAtOnce>(memory, kWarps);
   if (blockIdx.x != 0) {
     if (threadIdx.x == 0) flagged::publish(slots + blockIdx.x, total);
     return;
   }
   __syncthreads();  // the first warp has read the memory
-  finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<T>(), 0, slots, end, early,
-                     memory);
+  finish<Op, kBlock>(threadIdx.x == 0 ? total : Op::template identity<Folded>(), 0, slots, end,
+                     early, memory);
 }
 
 /// Which of the kernels.
@@ -276,7 +283,7 @@ inline std::uint64_t launch_depth(const Problem& p) {
          (plan.blocks > 1 ? ceil_div(plan.blocks - 1, plan.block) + fold : 0);
 }
 inline std::size_t slots_bytes(const Problem& p) {
-  return plan_of(p).blocks * p.element_bytes() * 2;
+  return plan_of(p).blocks * p.combined_bytes() * 2;
 }
 
 }  // namespace reduce_bench::BACKEND::onepass_reduce

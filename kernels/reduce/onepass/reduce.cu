@@ -14,7 +14,7 @@
 //   from 64 KB per SM on (types of 8 bytes: 16 KB) of 512. A thread takes 64 bytes, from 32 to 512
 //   KB per SM twice that in two rounds. Up to 512 KB per SM one more block streams nothing. At most
 //   blocks_per_sm blocks per SM, which take chunk after chunk, a grid apart. B * sizeof(T) bytes of
-//   shared memory.
+//   shared memory. Halves are made f32 as they are loaded, which T then stands for.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2. On
 //   an H200 device memory binds from 2^24 elements, latency below: docs/kernels/onepass-reduce.md
 // Preconditions: the workspace is zero before the first launch and left zero.
@@ -30,14 +30,16 @@ struct OnepassReduce {
   static void enqueue(const TypedCall<T>& call) {
     const LaunchPlan plan = plan_of(call.problem);
     const std::size_t head = head_of(call.values(), call.n());
-    const StoreResult<T> end{call.results()};
+    using Folded = Combined<T>;
+    using End = StoreResult<Folded>;
+    const End end{call.results()};
     with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
-      const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(T), call.stream};
+      const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(Folded), call.stream};
       if (plan.regime == Regime::kOneBlock)
-        return launch(one_block_kernel<T, Op, kBlock, StoreResult<T>>, grid, call.values(),
-                      call.n(), head, end);
-      launch(streaming_kernel<T, Op, kBlock, StoreResult<T>>(plan), grid, call.values(), call.n(),
-             head, end, call.template scratch<Slot<T>>());
+        return launch(one_block_kernel<T, Op, kBlock, End>, grid, call.values(), call.n(), head,
+                      end);
+      launch(streaming_kernel<T, Op, kBlock, End>(plan), grid, call.values(), call.n(), head, end,
+             call.template scratch<Slot<Folded>>());
     });
   }
 };
@@ -51,11 +53,11 @@ Variant variant() {
       .params = launch_params(),
       .borders = launch_borders,
       .depth = launch_depth,
-      .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
+      .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.combined_bytes()}; },
       .workspace = [](const Problem& p) -> Workspace {
         return {.device_bytes = slots_bytes(p), .zeroed_bytes = slots_bytes(p)};
       },
-      .enqueue = instantiate<OnepassReduce, AllOps>(),
+      .enqueue = instantiate_with_halves<OnepassReduce, AllOps>(),
   };
 }
 
