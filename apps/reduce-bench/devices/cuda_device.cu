@@ -11,6 +11,7 @@
 
 #include "common/error.hpp"
 #include "common/mix.hpp"
+#include "devices/clock_check.hpp"
 #include "devices/device.hpp"
 #include "devices/gpu_counts.hpp"
 #include "devices/gpu_profiler.hpp"
@@ -127,6 +128,11 @@ __global__ void read_stream_kernel(const uint4* data, std::size_t count, unsigne
 }
 
 __global__ void empty_kernel() {}
+
+constexpr unsigned kMostElementBytes = 8;
+__global__ void copy_element_kernel(std::byte* to, const std::byte* from, unsigned size_bytes) {
+  if (threadIdx.x < size_bytes) to[threadIdx.x] = from[threadIdx.x];
+}
 
 std::optional<double> attribute_mhz(cudaDeviceAttr attribute, int ordinal) {
   int khz = 0;
@@ -258,10 +264,7 @@ class CudaDevice final : public Device {
     mapped_ = allocate_host(sizeof(Mapped));
     *mapped() = Mapped{};
     // What another program set aside of the L2 for persisting accesses would be missing from it.
-    const cudaError_t reset = cudaCtxResetPersistingL2Cache();
-    if (reset != cudaSuccess && reset != cudaErrorNotSupported)
-      check(reset, "cudaCtxResetPersistingL2Cache");
-    if (reset != cudaSuccess) cudaGetLastError();
+    reset_persisting_l2();
   }
   ~CudaDevice() override {
     if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
@@ -349,6 +352,9 @@ class CudaDevice final : public Device {
     if (element_bytes == 1)
       checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint8_t*>(data), n,
                                                    total);
+    else if (element_bytes == 2)
+      checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint16_t*>(data), n,
+                                                   total);
     else if (element_bytes == 4)
       checksum_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const std::uint32_t*>(data), n,
                                                    total);
@@ -372,13 +378,16 @@ class CudaDevice final : public Device {
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
     try {
-      if (work.before_sample) work.before_sample();
+      if (work.guard != nullptr) {
+        work.guard->before_sample();
+        release_l2();
+      }
       Sample result;
       lost_on_error([&] {
         result.ns = mode == Mode::kWall ? wall_ns(work) : queued_ns(mode, work, batch);
         result.sm_clock_mhz = mapped()->sm_clock_mhz;
       });
-      if (work.after_sample) work.after_sample();
+      if (work.guard != nullptr) work.guard->after_sample();
       return result;
     } catch (...) {
       // Lets the blocking kernel end: what was queued behind it must not wait for ever.
@@ -388,9 +397,9 @@ class CudaDevice final : public Device {
   }
 
   void end_of_work() override {
-    if (graph_ == nullptr) return;
-    check(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
+    if (graph_ != nullptr) check(cudaGraphExecDestroy(graph_), "cudaGraphExecDestroy");
     graph_ = nullptr;
+    clock_check_.conclude();
   }
 
   /// Forty times the resolution of an event.
@@ -477,6 +486,12 @@ class CudaDevice final : public Device {
   std::function<void()> copy(std::byte* to, const std::byte* from,
                              std::size_t size_bytes) override {
     return [=, this] {
+      // A copy may run on an engine of its own, for which the kernel behind it would have to wait.
+      if (size_bytes <= kMostElementBytes) {
+        copy_element_kernel<<<1, kMostElementBytes, 0, stream_>>>(
+            to, from, static_cast<unsigned>(size_bytes));
+        return check(cudaGetLastError(), "copy of an element");
+      }
       check(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDeviceToDevice, stream_),
             "device copy");
     };
@@ -577,6 +592,26 @@ class CudaDevice final : public Device {
     check(cudaGetLastError(), "kernel that waits for ends");
   }
 
+  static void reset_persisting_l2() {
+    const cudaError_t reset = cudaCtxResetPersistingL2Cache();
+    if (reset == cudaErrorNotSupported) cudaGetLastError();
+    else check(reset, "cudaCtxResetPersistingL2Cache");
+  }
+  /// How much of the L2 is set aside for accesses that no flush evicts.
+  static std::size_t set_aside_l2_bytes() {
+    std::size_t bytes = 0;
+    const cudaError_t asked = cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize);
+    if (asked != cudaErrorUnsupportedLimit) check(asked, "cudaDeviceGetLimit");
+    else cudaGetLastError();
+    return bytes;
+  }
+  /// Gives back what a plug-in has set aside.
+  static void release_l2() {
+    if (set_aside_l2_bytes() == 0) return;
+    check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
+    reset_persisting_l2();
+  }
+
   void flush_l2() {
     const CurrentDevice current(ordinal_);
     check(cudaMemsetAsync(flush_.data(), 0xff, flush_bytes_, stream_), "flushing L2");
@@ -617,7 +652,10 @@ class CudaDevice final : public Device {
   /// By events around calls that are queued before the first begins.
   double queued_ns(Mode mode, const Work& work, unsigned batch) {
     if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
-    if (mode == Mode::kCold) flush_l2();
+    const bool guarded = work.guard != nullptr;
+    // What a plug-in does on other streams while this one is held comes before the flush.
+    const bool flushes_late = guarded && !work.synchronous;
+    if (mode == Mode::kCold && !flushes_late) flush_l2();
     // A graph begins on this device and ends there; it has the way to the others in it.
     const auto others = mode == Mode::kGraph ? std::vector<CudaDevice*>{} : others_of(work);
     if (mode == Mode::kCold)
@@ -632,9 +670,11 @@ class CudaDevice final : public Device {
       awaited = ++blocks_;
       block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, awaited);
       check(cudaGetLastError(), "blocking kernel");
-    } else {
-      check(cudaStreamSynchronize(stream_), "waiting before a synchronous call");
     }
+    if (mode == Mode::kCold && flushes_late) flush_l2();
+    if (guarded) work.guard->at_begin();
+    if (others.empty() && work.synchronous)
+      check(cudaStreamSynchronize(stream_), "waiting before a synchronous call");
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
     if (mode == Mode::kGraph) {
       check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch");
@@ -643,10 +683,17 @@ class CudaDevice final : public Device {
     }
     if (!others.empty() && work.ends_on_all) end_together(others, awaited);
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    if (guarded) work.guard->at_end();
     queue_sm_clock();
+    if (guarded && set_aside_l2_bytes() > 0)
+      throw std::runtime_error(
+          "the call sets L2 aside for persisting accesses (cudaLimitPersistingL2CacheSize), which "
+          "would "
+          "keep the input in it");
     if (!work.synchronous)
       std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
-    check(cudaStreamSynchronize(stream_), "waiting for a sample");
+    check(guarded ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream_),
+          "waiting for a sample");
     for (CudaDevice* const other : others) other->synchronize();
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
@@ -663,13 +710,20 @@ class CudaDevice final : public Device {
       other->flush_l2();
       other->synchronize();
     }
+    const bool guarded = work.guard != nullptr;
+    if (guarded) work.guard->at_begin();
     check(cudaStreamSynchronize(stream_), "waiting before a call");
+    if (guarded) clock_check_.begin();
     const auto begun = Clock::now();
     work.enqueue();
-    check(cudaStreamSynchronize(stream_), "waiting for a call");
+    check(guarded ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream_), "waiting for a call");
     if (work.ends_on_all)
       for (CudaDevice* const other : others) other->synchronize();
     const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
+    if (guarded) {
+      clock_check_.end(ns);
+      work.guard->at_end();
+    }
     for (CudaDevice* const other : others) other->synchronize();
     queue_sm_clock();
     check(cudaStreamSynchronize(stream_), "waiting for the SM clock");
@@ -739,6 +793,7 @@ class CudaDevice final : public Device {
   std::optional<GpuProfiler> profiler_;   ///< once something was counted
   std::optional<Counter> flush_written_;  ///< once a cold call was counted
   std::vector<std::unique_ptr<CudaDevice>> others_;
+  ClockCheck clock_check_;
 };
 
 }  // namespace

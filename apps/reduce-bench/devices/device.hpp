@@ -44,6 +44,20 @@ struct DeviceLost : std::runtime_error {
 
 class Device;
 
+/// Around each sample of work that is not trusted to do what it did when it was verified.
+class Guard {
+ public:
+  virtual ~Guard() = default;
+  /// While the device is idle.
+  virtual void before_sample() = 0;
+  /// Queues what comes last before the time begins: until then nobody sees it, on whatever stream.
+  virtual void at_begin() = 0;
+  /// Queues what comes first when the time has ended.
+  virtual void at_end() = 0;
+  /// When all streams are done.
+  virtual void after_sample() = 0;
+};
+
 /// The operation to time.
 struct Work {
   std::function<void()> enqueue;
@@ -52,9 +66,8 @@ struct Work {
   std::vector<Device*>
       devices;               ///< that the work is spread over; empty: it is the one's that times it
   bool ends_on_all = false;  ///< it ends when all of these have its results, not the first alone
-  /// Called before and after every sample, outside the time that it takes: of a plug-in, which gets
-  /// other inputs in every sample. A batch then is no longer than it must be.
-  std::function<void()> before_sample, after_sample;
+  /// Of a plug-in; a batch then is no longer than it must be.
+  Guard* guard = nullptr;
 };
 
 struct Sample {

@@ -3,19 +3,17 @@
 #include <omp.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <stdexcept>
 
 #include "common/inputs.hpp"
 #include "common/pages.hpp"
+#include "devices/clock_check.hpp"
 #include "devices/device.hpp"
 #include "devices/processor.hpp"
 #include "kernels/platform/emu_device.hpp"
@@ -101,67 +99,6 @@ std::uint64_t sum_of_in_parallel(const std::uint64_t* from, std::size_t words) {
   return total;
 }
 
-/// Whether the clock that times foreign code ran as the processor's own counter did, which no library
-/// stands before.
-class ClockCheck {
- public:
-  void begin() {
-    if (samples_.empty()) {
-      first_ticks_ = ticks();
-      first_ns_ = system_ns();
-    }
-    begun_ticks_ = ticks();
-  }
-  /// A sample took so long by the clock.
-  void end(double ns) { samples_.push_back({ns, ticks() - begun_ticks_}); }
-  /// Of all samples since the last call. Fewer than half may differ, where the thread was interrupted
-  /// between looking at the two: they do not move a median.
-  bool conclude() {
-    if (samples_.empty()) return true;
-    const double ns_per_tick =
-        (system_ns() - first_ns_) / static_cast<double>(ticks() - first_ticks_);
-    const auto differ = std::count_if(samples_.begin(), samples_.end(), [&](const Sampled& sample) {
-      const double counted_ns = ns_per_tick * static_cast<double>(sample.ticks);
-      return counted_ns > 1.25 * sample.ns + kAllowanceNs ||
-             sample.ns > 1.25 * counted_ns + kAllowanceNs;
-    });
-    const bool alike = 2 * static_cast<std::size_t>(differ) <= samples_.size();
-    samples_.clear();
-    return alike;
-  }
-
- private:
-  struct Sampled {
-    double ns;
-    std::uint64_t ticks;
-  };
-
-  /// Asked of the system itself, past what may stand in the place of the C library's clock.
-  static double system_ns() {
-    timespec now{};
-    (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, &now);
-    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-  }
-#if defined(__x86_64__)
-  static constexpr double kAllowanceNs = 2e4;  // to look at both, which is slow after a flush
-  static std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
-#elif defined(__aarch64__)
-  static constexpr double kAllowanceNs = 2e4;  // to look at both, which is slow after a flush
-  static std::uint64_t ticks() {
-    std::uint64_t ticks = 0;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-  }
-#else
-  static constexpr double kAllowanceNs = 1e5;
-  static std::uint64_t ticks() { return static_cast<std::uint64_t>(system_ns()); }
-#endif
-
-  std::vector<Sampled> samples_;
-  std::uint64_t first_ticks_ = 0, begun_ticks_ = 0;
-  double first_ns_ = 0;
-};
-
 class CpuDevice final : public HostDevice {
  public:
   CpuDevice()
@@ -171,24 +108,26 @@ class CpuDevice final : public HostDevice {
   }
 
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
-    if (work.before_sample) work.before_sample();
+    if (work.guard) work.guard->before_sample();
     if (mode != Mode::kHot) flush_caches();
-    if (work.before_sample) clock_check_.begin();
+    if (work.guard) {
+      work.guard->at_begin();
+      clock_check_.begin();
+    }
     const auto start = Clock::now();
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
     const auto end = Clock::now();
     const double ns = std::chrono::duration<double, std::nano>(end - start).count();
-    if (work.before_sample) clock_check_.end(ns);
-    if (work.after_sample) work.after_sample();
+    if (work.guard) {
+      clock_check_.end(ns);
+      work.guard->at_end();
+      work.guard->after_sample();
+    }
     return {.ns = std::max(ns, 1.0) / batch, .sm_clock_mhz = std::nullopt};
   }
   /// Forty times what the clock takes.
   double least_sample_ns() const override { return 1e3; }
-  void end_of_work() override {
-    if (!clock_check_.conclude())
-      throw std::runtime_error(
-          "while it was timed, the clock did not run as the system's: it may not be changed");
-  }
+  void end_of_work() override { clock_check_.conclude(); }
 
   std::vector<Counter> count(Mode mode, const Work& work,
                              const std::function<void()>& restore) override {

@@ -410,7 +410,9 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   // The input kept from the last point is freed first, so its memory counts as available.
   const std::size_t around_bytes =
       (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
+  const bool foreign = point.entry->plugin != nullptr;
   const std::size_t needed = largest_share(problem).input_bytes() + arrays.output_bytes() +
+                             (foreign ? ChangingInputs::device_bytes(arrays) : 0) +
                              workspace.device_bytes + around_bytes;
   std::size_t available = std::numeric_limits<std::size_t>::max();
   for (unsigned rank = 0; rank < devices.size(); ++rank)
@@ -424,11 +426,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
 
   const std::optional<PageSize> pages = pages_of(point.params);
   const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // onto pages of that size
-  const bool foreign = point.entry->plugin != nullptr;
   // Outputs that are checked after the timing, and the inputs where the host keeps no copy.
   const std::size_t checked_bytes =
       !foreign ? 0
-               : ChangingInputs::kMostKept * arrays.output_bytes() +
+               : (ChangingInputs::kMostKept + 1) * arrays.output_bytes() +
                      (point.backend == Backend::kCuda ? arrays.input_bytes() : 0);
   const std::size_t host_needed =
       arrays.input_bytes() + copied_bytes + checked_bytes +
@@ -650,8 +651,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     record.energy = device_->energy(work);
   if (!options.timed || record.unexpected_wrong()) return check_memory();
 
-  // A plug-in is timed on inputs that change, and its outputs are checked on those.
-  const auto time_on_changing_inputs = [&](Mode mode, Verification& timed) {
+  // A plug-in is timed on inputs that change, and its outputs are checked on those. Fills in how they
+  // are wrong; returns whether one is, and what more is known of it.
+  const auto fault_on_changing_inputs = [&](Mode mode,
+                                            Verification& timed) -> std::optional<std::string> {
     const InputArray& timed_values = has_twin ? input.twin->values : input.values;
     const Expected& before = has_twin ? input.twin->expected : input.expected;
     call.values = timed_values.data();
@@ -659,15 +662,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     for (const Output::Array& array : output.arrays)
       outputs.push_back({array.name, array.memory.data(), array.extent, array.expected});
     ChangingInputs changing(*device_, point, timed_values.data(), input.labels.data(), before,
-                            std::move(outputs));
-    work.before_sample = [&] {
-      changing.before_sample();
-      output.fill_with_poison();
-    };
-    work.after_sample = [&] { changing.after_sample(); };
+                            std::move(outputs), output.poison);
+    work.guard = &changing;
     record.timing.emplace(mode,
                           measure(*device_, mode, work, point.measurement, options.budget_share));
-    work.before_sample = work.after_sample = nullptr;
+    work.guard = nullptr;
     changing.restore();
     call.values = input.values.data();
     // What the host has no copy of is made anew.
@@ -687,7 +686,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
           const OperationInput changed = operation_input(point, v, l);
           return has_twin ? expected_of_twin(changed) : expected_of(changed);
         });
-    if (!fault) return true;
+    if (!fault) return std::nullopt;
     timed.array = fault->array;
     timed.index = fault->found.index;
     timed.mismatches = fault->found.mismatches;
@@ -695,20 +694,21 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     timed.actual = fault->found.actual;
     timed.comparison = fault->found.comparison;
     timed.bound_abs = fault->found.bound_abs;
-    return false;
+    return fault->came_late ? "; work went on after the call was done, on another stream or thread"
+                            : "";
   };
   check.passed_after = true;
   for (const Mode mode : point.measurement.modes) {
     if (!device_->has_mode(mode, work)) continue;
     Verification timed = check;
     if (foreign) {
-      if (!time_on_changing_inputs(mode, timed)) {
+      if (const auto more = fault_on_changing_inputs(mode, timed)) {
         check = timed;
         check.passed_after = false;
         record.status = Status::kWrong;
         record.reason = fmt::format(
-            "right before timing, but not in {} timing, where inputs change between calls: {}",
-            name_of(mode), describe_mismatch());
+            "right before timing, but not in {} timing, where inputs change between calls: {}{}",
+            name_of(mode), describe_mismatch(), *more);
         return check_memory();
       }
       call_afresh();

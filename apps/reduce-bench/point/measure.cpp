@@ -41,7 +41,7 @@ unsigned batch_size(Device& device, Mode mode, const Work& work) {
   if (mode == Mode::kCold || mode == Mode::kWall) return 1;
   const unsigned most = std::max(1u, kLaunchQueue / std::max(1u, work.kernels));
   const double ns = device.sample(Mode::kHot, work, std::min(4u, most)).ns;
-  const double batch_ns = work.before_sample ? device.least_sample_ns() : kBatchNs;
+  const double batch_ns = work.guard != nullptr ? device.least_sample_ns() : kBatchNs;
   return static_cast<unsigned>(std::clamp(batch_ns / std::max(ns, 1.0), 1.0, double(most)));
 }
 
