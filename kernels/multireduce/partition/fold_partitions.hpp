@@ -4,80 +4,9 @@
 
 #include "kernels/multireduce/partition/tile.hpp"
 #include "kernels/shared/private_table.hpp"
+#include "kernels/shared/shares.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
-
-/// How many shares a partition of `inputs` inputs has where a share should have `part`; none where it
-/// has no inputs in ordered tiles.
-__device__ inline Count shares_of(Count inputs, std::size_t part) {
-  const auto shares = static_cast<Count>((inputs + part / 2) / part);
-  return shares > 0 ? shares : inputs > 0;
-}
-/// The inputs of a share, in each of `rounds` rounds in which every block takes one.
-__device__ inline std::size_t part_of(std::size_t n, unsigned rounds) {
-  return ceil_div(n, std::size_t{gridDim.x} * rounds);
-}
-
-/// What divide_into_shares leaves: the starts of the partitions' shares, and where they end. Behind
-/// them it needs room for the costs of every number of rounds.
-__host__ __device__ inline std::size_t starts_bytes(unsigned partitions) {
-  return (partitions + 1 + Policy::kMostRounds) * sizeof(Count);
-}
-
-/// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
-/// starts[count] how many shares there are. Where partitions are about alike, the last round may leave
-/// most blocks idle: more rounds of shorter shares balance them then. Each share costs as much as the
-/// inputs that are combined while its table is cleared and added up, `share_cost`. Where partitions
-/// differ, the last round has the short ones, and more shares would cost more than they save. All
-/// threads must call this.
-template <class T>
-__device__ void divide_into_shares(const Tiles<T>& in, std::size_t n, const Partitioning& parts,
-                                   Count share_cost, Count* starts) {
-  const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
-  Count* costs = starts + parts.count + 1;
-  for (unsigned k = warp; k < Policy::kMostRounds; k += blockDim.x / kWarpSize) {
-    const std::size_t part = part_of(n, k + 1);
-    Count all = 0, longest = 0, largest = 0;
-    for (unsigned p = lane; p < parts.count; p += kWarpSize) {
-      const Count inputs = in.totals[p], shares = shares_of(inputs, part);
-      if (shares == 0) continue;
-      all += shares;
-      longest = Max::combine(longest, static_cast<Count>(ceil_div(inputs, shares)));
-      largest = Max::combine(largest, inputs);
-    }
-    all = fold_warp<Sum>(all);
-    longest = fold_warp<Max>(longest);
-    largest = fold_warp<Max>(largest);
-    const bool alike = std::size_t{largest} * parts.count <= 2 * n;
-    if (lane == 0)
-      costs[k] = k > 0 && !alike
-                     ? ~Count{0}
-                     : static_cast<Count>(ceil_div(all, gridDim.x)) * (longest + share_cost);
-  }
-  __syncthreads();
-  unsigned rounds = 1;
-  for (unsigned k = 1; k < Policy::kMostRounds; ++k)
-    if (costs[k] < costs[rounds - 1]) rounds = k + 1;
-  const std::size_t part = part_of(n, rounds);
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x)
-    starts[p] = shares_of(in.totals[p], part);
-  __syncthreads();
-  if (threadIdx.x < kWarpSize) {
-    const Count all = warp_exclusive_sums(starts, parts.count);
-    if (threadIdx.x == 0) starts[parts.count] = all;
-  }
-  __syncthreads();
-}
-
-/// The partition of a share: the last that starts there or before, which is the one with shares.
-__device__ inline unsigned partition_of(Count share, const Count* starts, unsigned count) {
-  unsigned p = 0;
-  for (unsigned after = count; after - p > 1;) {
-    const unsigned middle = (p + after) / 2;
-    (starts[middle] <= share ? p : after) = middle;
-  }
-  return p;
-}
 
 /// A team of kWalkers lanes that walks through the pieces of partition p in kPieces tiles at a
 /// time, one for every team of the block apart. The inputs may all lie in neighbouring tiles: so
@@ -183,7 +112,7 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
   auto* slots = dynamic_shared<T>();
   const std::size_t size = std::size_t{parts.width()} << log2_copies;
   auto* starts = reinterpret_cast<Count*>(slots + size);
-  divide_into_shares(in, n, parts, static_cast<Count>(size), starts);
+  divide_into_shares(in.totals, n, parts.count, static_cast<Count>(size), starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
   // read together.
   for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {

@@ -37,8 +37,6 @@ struct Policy {
 
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
-  /// Rounds in which its blocks take shares of the partitions, at most.
-  static constexpr unsigned kMostRounds = 8;
   /// Lanes of the second kernel that walk through a piece together, a quad each: more read longer
   /// stretches at once, fewer are idle at the end of short pieces.
   static constexpr unsigned kWalkers = 8;
