@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -86,6 +87,40 @@ TEST(KeyedOracle, MultireduceAgreesWithAReductionOfEachBucketUnderEveryOperator)
         }
       });
     }
+}
+
+TEST(KeyedOracle, ACorrectlyRoundedMultireduceRoundsTheExactSumOfEachBucketOnce) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  // Buckets 0 to 6: what cancellation leaves, a tie broken by a tiny value, zeros of both signs, -0
+  // alone, no input, infinities of both signs, and a sum that only overflows on the way.
+  const std::vector<float> values{1e30f,      1,     -0.0f, 3e38f,  0x1p-149f,
+                                  0x1p-24f,   0,     1e-3f, -0.0f,  kInfinity,
+                                  -kInfinity, 3e38f, 1,     -1e30f, -3e38f};
+  const Labels labels{0, 1, 2, 6, 1, 1, 2, 0, 3, 5, 5, 6, 0, 0, 6};
+  const Expected e = expected_of({.operation = Operation::kMultireduce,
+                                  .type = Type::kF32,
+                                  .op = Op::kSum,
+                                  .n = labels.size(),
+                                  .buckets = 7,
+                                  .correctly_rounded = true,
+                                  .values = bytes_of(values),
+                                  .labels = bytes_of(labels)});
+  EXPECT_TRUE(e.results.bitwise);
+  const std::vector<float> sums = elements<float>(e.results);
+  EXPECT_EQ(sums[0], static_cast<float>(1.0 + 1e-3f));
+  EXPECT_EQ(sums[1], 1 + 0x1p-23f);
+  EXPECT_TRUE(sums[2] == 0 && !std::signbit(sums[2]));
+  EXPECT_TRUE(sums[3] == 0 && std::signbit(sums[3]));
+  EXPECT_TRUE(sums[4] == 0 && !std::signbit(sums[4]));
+  EXPECT_TRUE(std::isnan(sums[5]));
+  EXPECT_EQ(sums[6], 3e38f);
+}
+
+TEST(KeyedOracle, TheMemoryForExactSumsHoldsTheValuesOfEachLabel) {
+  constexpr std::size_t kN = 1 << 20, kBuckets = 1 << 10;
+  const Arrays arrays = arrays_of(Operation::kMultireduce, kN, kBuckets, Type::kF32);
+  EXPECT_EQ(verification_bytes(Operation::kMultireduce, arrays, kBuckets, false, true),
+            2 * kBuckets * 4 + kN * 4 + kBuckets * sizeof(std::size_t));
 }
 
 TEST(KeyedOracle, ReduceByKeyCompactsRuns) {

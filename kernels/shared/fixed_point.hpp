@@ -57,23 +57,36 @@ struct FixedPoint {
     const unsigned special = value != value ? unsigned{kNan} : infinity;
     return Format::field(bits) == Format::kSpecial ? special : 0;
   }
-  /// Adds a value to words that lie `stride` apart; nothing of a special one.
-  __device__ static void add(long long* words, unsigned stride, T value) {
+  /// The sum with such values in it.
+  __device__ static T special_sum(unsigned special) {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    if (special == kPlusInfinity) return kInfinity;
+    if (special == kMinusInfinity) return -kInfinity;
+    return std::numeric_limits<T>::quiet_NaN();
+  }
+  /// Calls `add(word, amount)` for each word that a value adds to; the amounts of a special one are
+  /// zero.
+  template <class Add>
+  __device__ static void for_words(T value, Add&& add) {
     const Bits bits = detail::bits_to<Bits>(value);
     const unsigned position = Format::position(bits), shift = position % kWordBits;
     const auto digits = static_cast<unsigned long long>(
         Format::field(bits) == Format::kSpecial ? Bits{0} : Format::digits(bits));
-    long long* const to = words + position / kWordBits * stride;
+    const unsigned first = position / kWordBits;
     // x ^ sign - sign is -x or x without a branch.
     const long long sign = Format::is_negative(bits) ? -1 : 0;
     const auto add_word = [&](unsigned word, unsigned amount) {
-      to[word * stride] += (static_cast<long long>(amount) ^ sign) - sign;
+      add(first + word, (static_cast<long long>(amount) ^ sign) - sign);
     };
     const unsigned long long low = digits << shift;
     add_word(0, static_cast<unsigned>(low));
     add_word(1, static_cast<unsigned>(low >> kWordBits));
     if constexpr (sizeof(T) == 8)
       add_word(2, static_cast<unsigned>(shift == 0 ? 0 : digits >> (2 * kWordBits - shift)));
+  }
+  /// Adds a value to words that lie `stride` apart; nothing of a special one.
+  __device__ static void add(long long* words, unsigned stride, T value) {
+    for_words(value, [&](unsigned word, long long amount) { words[word * stride] += amount; });
   }
   /// Adds an amount in units of a position: to word position / kWordBits and the two above.
   __device__ static void add_amount(long long* words, unsigned position, long long amount) {

@@ -13,8 +13,8 @@ struct SharesPolicy {
   static constexpr unsigned kMostRounds = 8;
 };
 
-/// How many shares a partition of `inputs` inputs has where a share should have `part`; none where it
-/// has no inputs in ordered tiles.
+/// How many shares a partition of `inputs` inputs has where a share should have `part`; none where
+/// it has no inputs in ordered tiles.
 __device__ inline Count shares_of(Count inputs, std::size_t part) {
   const auto shares = static_cast<Count>((inputs + part / 2) / part);
   return shares > 0 ? shares : inputs > 0;
@@ -31,11 +31,11 @@ __host__ __device__ inline std::size_t starts_bytes(unsigned partitions) {
 }
 
 /// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
-/// starts[count] how many shares there are. Where partitions are about alike, the last round may leave
-/// most blocks idle: more rounds of shorter shares balance them then. Each share costs as much as the
-/// inputs that are combined while its table is cleared and added up, `share_cost`. Where partitions
-/// differ, the last round has the short ones, and more shares would cost more than they save. All
-/// threads must call this.
+/// starts[count] how many shares there are. Where partitions are about alike, the last round may
+/// leave most blocks idle: more rounds of shorter shares balance them then. Each share costs as much
+/// as the inputs that are combined while its table is cleared and added up, `share_cost`. Where
+/// partitions differ, the last round has the short ones, and more shares would cost more than they
+/// save. All threads must call this.
 __device__ inline void divide_into_shares(const Count* totals, std::size_t n, unsigned partitions,
                                           Count share_cost, Count* starts) {
   const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;

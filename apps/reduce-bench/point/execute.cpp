@@ -433,7 +433,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
                      (point.backend == Backend::kCuda ? arrays.input_bytes() : 0);
   const std::size_t host_needed =
       arrays.input_bytes() + copied_bytes + checked_bytes +
-      verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params));
+      verification_bytes(problem.operation, arrays, problem.buckets, any_wins(problem.params),
+                         variant.correctly_rounded);
   const std::size_t host_available =
       available_memory_bytes() + downloaded_.size_bytes() + (input_ ? input_->host_bytes() : 0);
   if (host_needed > host_available) {

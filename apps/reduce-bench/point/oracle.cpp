@@ -544,6 +544,24 @@ std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::
   return begins;
 }
 
+/// The exact sum of each bucket's inputs, rounded once.
+template <class T>
+ExpectedArray exact_sums_by_label(const T* values, const Label* labels, std::size_t n,
+                                  std::size_t buckets) {
+  ExpectedArray array = make_expected({kTypeOf<T>, buckets});
+  array.bitwise = true;
+  const auto sorted = std::make_unique_for_overwrite<T[]>(n);
+  const std::vector<std::size_t> begins = sort_values(values, labels, n, buckets, sorted.get());
+  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
+    for (std::size_t bucket = first; bucket < last; ++bucket) {
+      ExactSum<T> sum;
+      for (std::size_t i = begins[bucket]; i < begins[bucket + 1]; ++i) sum.add(sorted[i]);
+      elements_of<T>(array)[bucket] = sum.rounded();
+    }
+  });
+  return array;
+}
+
 template <class T>
 Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_t buckets,
                  bool any_wins) {
@@ -608,6 +626,9 @@ Expected expected_of_values(const OperationInput& in) {
   const Label* labels = reinterpret_cast<const Label*>(in.labels);
   switch (in.operation) {
     case Operation::kMultireduce:
+      if constexpr (std::is_floating_point_v<T>)
+        if (in.correctly_rounded)
+          return {.results = exact_sums_by_label(values, labels, in.n, in.buckets)};
       return {.results = fold_by_label(in.op, values, labels, in.n, in.buckets)};
     case Operation::kReduceByKey: return reduce_by_key(in.op, values, labels, in.n);
     case Operation::kScatter: return scatter(values, labels, in.n, in.buckets, in.any_wins);
@@ -775,9 +796,10 @@ Expected expected_of_twin(const OperationInput& input) {
 }
 
 std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::size_t buckets,
-                               bool any_wins) {
+                               bool any_wins, bool correctly_rounded) {
+  const bool exact_by_label = correctly_rounded && has_labels(operation);
   std::size_t bytes = 2 * arrays.output_bytes();
-  if (has_operator(operation) && has_labels(operation)) {
+  if (has_operator(operation) && has_labels(operation) && !exact_by_label) {
     const std::size_t held = operation == Operation::kMultiscan   ? buckets
                              : operation == Operation::kScanByKey ? 0
                                                                   : arrays.results.count;
@@ -785,8 +807,9 @@ std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::s
              arrays.results.count * (sizeof(double) + sizeof(Count));
   }
   if (operation == Operation::kReduceByKey) bytes += arrays.labels.bytes();
-  if (any_wins) bytes += arrays.values.bytes();
-  if (operation == Operation::kSort || any_wins) bytes += buckets * sizeof(std::size_t);
+  if (any_wins || exact_by_label) bytes += arrays.values.bytes();
+  if (operation == Operation::kSort || any_wins || exact_by_label)
+    bytes += buckets * sizeof(std::size_t);
   return bytes;
 }
 

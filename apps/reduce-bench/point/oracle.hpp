@@ -112,7 +112,8 @@ struct OperationInput {
   std::size_t n = 0, buckets = 0;
   bool inclusive = false;  ///< of a scan
   bool any_wins = false;   ///< of a scatter: any value of a label may win, else the last does
-  /// Of a reduce's float sum: what is expected is the exact sum, rounded once.
+  /// Of a float sum, of all inputs or of each bucket's: what is expected is the exact sum, rounded
+  /// once.
   bool correctly_rounded = false;
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
@@ -123,7 +124,7 @@ Expected expected_of_twin(const OperationInput& input);
 
 /// Bytes of host memory for the expected arrays, for computing them, and for a copy of the outputs.
 std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::size_t buckets,
-                               bool any_wins);
+                               bool any_wins, bool correctly_rounded = false);
 
 /// How an output array compares to the expected one. The element shown is the first that fails, or
 /// where all pass the one that comes nearest to failing.

@@ -163,12 +163,9 @@ __device__ void finish(SharedMemory<T, kBlock>& memory, const Window<T>& window,
   for (unsigned p = 0; p < kParts<T>; ++p)
     FixedPoint<T>::add_amount(memory.sum, window.position[p], memory.amounts[p][0]);
   const unsigned special = memory.special;
-  constexpr T kInf = std::numeric_limits<T>::infinity();
   T result;
-  if ((special & kNan) != 0 || special == (kPlusInfinity | kMinusInfinity)) {
-    result = std::numeric_limits<T>::quiet_NaN();
-  } else if (special != 0) {
-    result = special == kPlusInfinity ? kInf : -kInf;
+  if (special != 0) {
+    result = FixedPoint<T>::special_sum(special);
   } else {
     // The words of the window's amounts, of which the highest begins below 2^81 of its units.
     constexpr unsigned kWindowWords = 7;
