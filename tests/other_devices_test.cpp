@@ -114,6 +114,61 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
       expected);
 }
 
+/// partition/histogram of random labels on a device, against counting them one by one.
+void expect_counts(const DeviceTraits& device, std::size_t n, std::size_t buckets) {
+  const std::vector<Label> labels = random_inputs(n, buckets).labels;
+  const Variant& variant =
+      *select_variants(std::vector<std::string>{"partition/histogram"}).front()->on(Backend::kEmu);
+  const Params params = default_params(variant);
+  const Problem problem{.operation = Operation::kHistogram,
+                        .n = n,
+                        .buckets = buckets,
+                        .type = Type::kU32,
+                        .op = Op::kNone,
+                        .params = params,
+                        .device = device};
+  ASSERT_EQ(variant.restriction(problem), "");
+  std::vector<Count> counts(buckets), expected(buckets);
+  std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
+  const Call call{.labels = labels.data(),
+                  .results = counts.data(),
+                  .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+                  .problem = problem};
+  variant.enqueue[index_of(Type::kU32)][index_of(Op::kNone)](call);
+  for (const Label label : labels) ++expected[label];
+  EXPECT_EQ(counts, expected);
+}
+
+TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
+  DeviceTraits device = emu::device_traits();
+  device.sm_count = 2;
+  device.max_threads_per_sm = 64;
+  expect_counts(device, 31 * 2048 + 5, 300);
+}
+
+TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
+  DeviceTraits device = emu::device_traits();
+  device.max_shared_bytes_per_block = 20 * 1024;
+  expect_counts(device, 30011, 300007);
+  device.max_shared_bytes_per_block = 99 * 1024;
+  const Variant& variant =
+      *select_variants(std::vector<std::string>{"partition/histogram"}).front()->on(Backend::kEmu);
+  const Params params = default_params(variant);
+  Problem problem{.operation = Operation::kHistogram,
+                  .n = 1 << 20,
+                  .buckets = 1 << 23,
+                  .type = Type::kU32,
+                  .op = Op::kNone,
+                  .params = params,
+                  .device = device};
+  EXPECT_EQ(variant.restriction(problem), "");
+  problem.buckets = (1 << 23) + 1;
+  EXPECT_EQ(
+      variant.restriction(problem),
+      "513 partitions of 16384 bins each, as many as fit into shared memory, are too many: at "
+      "most 512");
+}
+
 /// partition/multireduce on tiles of 16 * 256 inputs that `change` gives labels to.
 template <class Change>
 void expect_sums(Change&& change) {
