@@ -143,7 +143,7 @@ TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
   DeviceTraits device = emu::device_traits();
   device.sm_count = 2;
   device.max_threads_per_sm = 64;
-  expect_counts(device, 31 * 2048 + 5, 300);
+  expect_counts(device, 31 * 1536 + 5, 300);
 }
 
 TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
@@ -167,6 +167,44 @@ TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
       variant.restriction(problem),
       "513 partitions of 16384 bins each, as many as fit into shared memory, are too many: at "
       "most 512");
+}
+
+/// Values that are nearly 32 times as large where onepass/multireduce-exact does not look when it chooses
+/// its window: their sum needs the third word of a bucket's number.
+TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {
+  DeviceTraits device = emu::device_traits();
+  device.sm_count = 1;
+  const Variant& variant = *select_variants(std::vector<std::string>{"onepass/multireduce-exact"})
+                                .front()
+                                ->on(Backend::kEmu);
+  const Params params = default_params(variant);
+  constexpr std::size_t kN = 8 * 1024, kBuckets = 3;
+  const Problem problem{.operation = Operation::kMultireduce,
+                        .n = kN,
+                        .buckets = kBuckets,
+                        .type = Type::kF32,
+                        .op = Op::kSum,
+                        .params = params,
+                        .device = device};
+  const Workspace needed = variant.workspace(problem);
+  std::vector<std::uint64_t> workspace(needed.device_bytes / 8 + 1);
+  for (const int sign : {1, -1}) {
+    std::vector<float> values(kN), results(kBuckets);
+    std::vector<Label> labels(kN);
+    double sums[kBuckets] = {};  // of 24 digits and 13 bits more: exact
+    for (std::size_t i = 0; i < kN; ++i) {
+      labels[i] = static_cast<Label>(i / 4000);
+      values[i] = static_cast<float>(sign) * (i % 8 == 0 ? 1.0f : 32 - 0x1p-19f);
+      sums[labels[i]] += values[i];
+    }
+    const Call call{.values = values.data(),
+                    .labels = labels.data(),
+                    .results = results.data(),
+                    .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+                    .problem = problem};
+    variant.enqueue[index_of(Type::kF32)][index_of(Op::kSum)](call);
+    for (std::size_t b = 0; b < kBuckets; ++b) EXPECT_EQ(results[b], static_cast<float>(sums[b]));
+  }
 }
 
 /// partition/multireduce on tiles of 16 * 256 inputs that `change` gives labels to.
