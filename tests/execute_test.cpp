@@ -456,6 +456,13 @@ TEST_F(Execute, TheFirstLaunchIsRecorded) {
   EXPECT_FALSE(run(variant(right_i32)).launch);
 }
 
+TEST_F(Execute, TheScratchMemoryThatAVariantAsksForIsRecorded) {
+  Variant v = variant(right_i32);
+  EXPECT_EQ(run(v).workspace_bytes, 0u);
+  v.workspace = [](const Problem& p) { return Workspace{.device_bytes = 10 * p.n}; };
+  EXPECT_EQ(run(v).workspace_bytes, 10 * point.n);
+}
+
 TEST_F(Execute, TheWidthOfALibrarysCountsIsRecordedWhereItRan) {
   Variant v = variant(right_i32);
   EXPECT_FALSE(run(v).count_bits);

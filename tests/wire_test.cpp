@@ -46,6 +46,7 @@ Record full_record() {
   record.launch =
       LaunchLog{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
   record.traffic = {.read_bytes = 7, .written_bytes = 8};
+  record.workspace_bytes = 9;
   record.count_bits = 64;
   record.verification = Verification{.array = "labels",
                                      .index = 10,
@@ -89,6 +90,7 @@ TEST(Wire, ARecordArrivesAsItWas) {
   EXPECT_EQ(got.verification->comparison.error_abs, kInfinity);
   EXPECT_EQ(got.verification->bound_abs, -kInfinity);
   EXPECT_EQ(got.verification->passed_after, false);
+  EXPECT_EQ(got.workspace_bytes, 9u);
   EXPECT_EQ(got.count_bits, 64u);
   EXPECT_EQ(got.pages->huge_bytes, 14u);
   ASSERT_EQ(got.counters.size(), 2u);

@@ -448,6 +448,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   record.input_checksum = input.sum();
   record.traffic = variant.traffic != nullptr ? variant.traffic(problem)
                                               : least_traffic(problem, input.expected);
+  record.workspace_bytes = workspace.device_bytes;
   if (variant.count_bits != nullptr) record.count_bits = variant.count_bits(problem);
   const std::uint64_t depth =
       variant.depth != nullptr ? variant.depth(problem) : std::max<std::size_t>(problem.n, 1);

@@ -69,6 +69,7 @@ struct Record {
   std::optional<std::uint64_t> input_checksum;
   std::optional<LaunchLog> launch;
   Traffic traffic;
+  std::size_t workspace_bytes = 0;     ///< scratch memory of the device
   std::optional<unsigned> count_bits;  ///< of the counts that the library called was given
   std::optional<Verification> verification;
   std::map<Mode, Measurement> timing;  ///< only for verified or documented-wrong results
@@ -109,6 +110,7 @@ namespace emu {
 FIELDS(CountedPlace, kernel, where, counts);
 }
 FIELDS(Record, point, status, known_wrong, reason, device_lacks, input_checksum, launch, traffic,
-       count_bits, verification, timing, library, spread, pages, counters, code, energy, counted);
+       workspace_bytes, count_bits, verification, timing, library, spread, pages, counters, code,
+       energy, counted);
 
 }  // namespace reduce_bench

@@ -234,6 +234,7 @@ Json to_json(const Record& record, const Rates& rates, bool keep_samples) {
        {"input_checksum",
         record.input_checksum ? Json(fmt::format("{:016x}", *record.input_checksum)) : Json()},
        {"launch", record.launch ? members_json(*record.launch) : Json()},
+       {"workspace_bytes", if_ran(record.workspace_bytes)},
        {"count_bits", record.count_bits ? Json(*record.count_bits) : Json()},
        {"finish", variant.finish == Finish::kHost ? "host" : "device"},
        {"synchronous", variant.synchronous},
