@@ -14,8 +14,9 @@
 // Launch: a fill; a block of `block` threads for every tile of 24 labels per thread; then one block
 //   of 1024 threads per SM.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
-//   and read; m counts written. Tiles that are counted at once leave out the second. For 2^26
-//   labels these are 8 bytes per label.
+//   and read; m counts written. Tiles that are counted at once leave out the second. With
+//   uniform labels these are 8 bytes per label; shared memory binds:
+//   docs/kernels/partition-histogram.md
 // Preconditions: at most 512 partitions, of 2^15 bins each where a block has room for 128 KB; n
 //   below 2^32 - 2^16; labels of 32 bits.
 // Deviations: none, there is no publication.
@@ -29,6 +30,7 @@
 
 namespace reduce_bench::BACKEND::partition_histogram {
 
+/// Why: docs/kernels/partition-histogram.md
 struct Policy {
   /// Labels of a tile that a thread holds: longer pieces against registers, for which 32 are too
   /// many.
