@@ -17,7 +17,7 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY kernels/api kernels/platform kernels/shared
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/reduce-bench/kernels FILES_MATCHING PATTERN "*.hpp")
 
-set(libraries project_options common command_line harness driver kernels kernels_emu)
+set(libraries project_options common command_line harness driver kernels kernels_emu kernels_mpi)
 foreach(library kernels_traced kernels_declared kernels_cuda kernels_opencl)
   if(TARGET ${library})
     list(APPEND libraries ${library})

@@ -26,6 +26,7 @@ build  | header boost/math/distributions/students_t.hpp | libboost-dev
 opencl | header CL/opencl.hpp                           | opencl-clhpp-headers
 opencl | library OpenCL                                 | ocl-icd-opencl-dev
 test   | opencl platform                                | pocl-opencl-icd
+test   | program mpirun                                 | openmpi-bin
 test   | header valijson/validator.hpp                  | libvalijson-dev
 test   | python library                                 | libpython3-dev
 browser| browser chromium                               | chromium

@@ -7,15 +7,24 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/api/devices.hpp"
 #include "kernels/platform/cuda_check.hpp"
+#include "kernels/platform/mpi.hpp"
 
 namespace reduce_bench::cuda {
 namespace {
+
+/// By which the ranks of one communicator find each other.
+struct NcclId {
+  char bytes[128];
+};
 
 /// NCCL's functions, as its manual declares them.
 struct Nccl {
   int (*version)(int* version) = nullptr;
   const char* (*text_of)(int result) = nullptr;
+  int (*make_id)(NcclId* id) = nullptr;
+  int (*make_rank)(void** communicator, int ranks, NcclId id, int rank) = nullptr;
   int (*make_all)(void** communicators, int devices, const int* ordinals) = nullptr;
   int (*begin_group)() = nullptr;
   int (*end_group)() = nullptr;
@@ -47,6 +56,8 @@ Nccl load() {
   Nccl nccl;
   find(library, "ncclGetVersion", nccl.version);
   find(library, "ncclGetErrorString", nccl.text_of);
+  find(library, "ncclGetUniqueId", nccl.make_id);
+  find(library, "ncclCommInitRank", nccl.make_rank);
   find(library, "ncclCommInitAll", nccl.make_all);
   find(library, "ncclGroupStart", nccl.begin_group);
   find(library, "ncclGroupEnd", nccl.end_group);
@@ -74,6 +85,23 @@ const std::vector<void*>& communicators_of(const std::vector<int>& ordinals) {
   return communicators;
 }
 
+/// This rank's one of the communicator of so many ranks, which they make together.
+const std::vector<void*>& communicator_of_ranks(unsigned ranks) {
+  static std::map<unsigned, std::vector<void*>> kept;
+  std::vector<void*>& communicators = kept[ranks];
+  if (communicators.empty()) {
+    NcclId id{};
+    if (mpi::rank() == 0) nccl().check(nccl().make_id(&id), "ncclGetUniqueId");
+    mpi::broadcast(&id, sizeof(id));
+    void* made = nullptr;
+    nccl().check(
+        nccl().make_rank(&made, static_cast<int>(ranks), id, static_cast<int>(mpi::rank())),
+        "making a communicator of ranks");
+    communicators = {made};
+  }
+  return communicators;
+}
+
 /// As NCCL numbers them.
 int number_of(Type type) {
   switch (type) {
@@ -96,17 +124,17 @@ int number_of(Op op) {
 
 }  // namespace
 
-void nccl_combine(std::span<const DeviceShare> shares, std::span<const void* const> parts,
-                  std::size_t count, Type type, Op op) {
+void nccl_combine(const Call& call, std::span<const void* const> parts, std::size_t count,
+                  Type type, Op op) {
+  const std::span<const DeviceShare> shares = call.shares;
   std::vector<int> ordinals;
-  bool all = true;
-  for (const DeviceShare& share : shares) {
-    ordinals.push_back(share.stream.device);
-    all = all && share.results != nullptr;
-  }
-  const std::vector<void*>& communicators = communicators_of(ordinals);
+  for (const DeviceShare& share : shares) ordinals.push_back(share.stream.device);
+  const unsigned devices = devices_of(call.problem);
   const Nccl& library = nccl();
   const CurrentDevice current(ordinals.front());
+  const std::vector<void*>& communicators =
+      devices > shares.size() ? communicator_of_ranks(devices) : communicators_of(ordinals);
+  const bool all = results_on_all(call.problem.params);
   library.check(library.begin_group(), "ncclGroupStart");
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     const DeviceShare& share = shares[rank];

@@ -30,7 +30,7 @@ void enqueue_nccl_tables(const TypedCall<V>& call) {
   for (const DeviceShare& share : call.shares) parts.push_back(layout.table(share.workspace));
   reduce_shares<Launch, V, Op>(
       local, layout, [&](unsigned rank) { return layout.table(call.shares[rank].workspace); });
-  nccl_combine(call.shares, parts, call.buckets(), kTypeOf<T>, Combine::kOp);
+  nccl_combine(call, parts, call.buckets(), kTypeOf<T>, Combine::kOp);
 }
 
 template <class T>

@@ -5,7 +5,7 @@ that was asked for and is in no run is a gap.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from reduce_bench_report.families import CPU_FAMILY, contender, finish, own_name
 from reduce_bench_report.identity import PointIdentity, fact_text
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
+from reduce_bench_report.more_devices import Machine
+from reduce_bench_report.more_devices import predicted as predict_more_devices
 from reduce_bench_report.paths import shipped
 from reduce_bench_report.published import Table
 from reduce_bench_report.selection import (
@@ -49,6 +51,7 @@ class Series:
     gaps: frozenset[str]  # x at which a point was asked for and no run has it
     # ns per input: simulation.MODELS -> x -> value
     simulated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    predicted: Mapping[Machine, Mapping[str, float]] = field(default_factory=dict)  # ns by x
 
     @property
     def chooser(self) -> str:
@@ -115,7 +118,7 @@ class Panel:
         point = series.points.get(x)
         if point is None or not point.ranked:
             return None
-        if measure in ("speed_up", "time_ratio"):
+        if measure in ("speed_up", "efficiency", "time_ratio"):
             base = self._base(series, x)
         elif measure == "step_speed_up":
             base = self._before(series, x)
@@ -127,7 +130,24 @@ class Panel:
             return 1, 1, 1
         if measure == "time_ratio":
             return _ratio(quartiles_ns(point), quartiles_ns(base))
-        return _ratio(quartiles_ns(base), quartiles_ns(point))
+        low, middle, high = _ratio(quartiles_ns(base), quartiles_ns(point))
+        if measure != "efficiency":
+            return low, middle, high
+        # a device does the work of the base's elements in the base's time
+        scale = point.n / base.n / (point.raw.get("spread") or {"devices": 1})["devices"]
+        return scale * low, scale * middle, scale * high
+
+    def predicted_value(
+        self, series: Series, machine: Machine, x: str, measure: str
+    ) -> float | None:
+        """What the series would have on another machine; None where nothing is predicted."""
+        ns = series.predicted.get(machine, {}).get(x)
+        if ns is None or measure in TIME_NS:
+            return None if ns is None else ns / TIME_NS[measure]
+        base = self._base(series, x)
+        if base is None or not base.ranked or measure not in ("speed_up", "efficiency"):
+            return None
+        return base.time_ns() / ns / (machine.devices if measure == "efficiency" else 1)
 
     def _base(self, own: Series, x: str) -> Point | None:
         candidates = {
@@ -202,7 +222,7 @@ class Panel:
             # the ceiling moves the inputs alone, but a variant's GB/s count all that it moves
             read_bytes = point.n * ELEMENT_BYTES[point.type]
             return read_bytes / (point.time_ns() * share) if point.operation == "reduce" else None
-        faster_is_more = measure in ("speed_up", "step_speed_up")
+        faster_is_more = measure in ("speed_up", "efficiency", "step_speed_up")
         return value[1] / share if faster_is_more else value[1] * share
 
     def measures_published(self, series: PublishedSeries, measure: str) -> bool:
@@ -332,6 +352,8 @@ def evaluate(
     panels = _Panels(experiment, asked, points, examples, varying, predicted).with_published(
         published
     )
+    if experiment.predicted and used:
+        panels = [_with_more_devices(panel, used[0]) for panel in panels]
     if experiment.kind == "figure" and missing:
         panels = [panel for panel in panels if not panel.is_mostly_missing]
         if not panels:
@@ -361,6 +383,25 @@ def evaluate(
         chosen=chosen,
         ranges=_ranges(experiment.ranges, published),
         roofs=_roofs(used[0]) if experiment.roofs and used else None,
+    )
+
+
+def _with_more_devices(panel: Panel, run: Results) -> Panel:
+    """Adds what more devices would take, by the times of one and two in this panel."""
+    local = {
+        point.n: point
+        for series in panel.series
+        for point in series.points.values()
+        if point.ranked
+        and point.is_of_one_device
+        and point.variant == panel.experiment.base.get("variant")
+    }
+    return replace(
+        panel,
+        series=[
+            replace(series, predicted=predict_more_devices(series.points, local, run))
+            for series in panel.series
+        ],
     )
 
 

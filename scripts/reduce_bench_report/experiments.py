@@ -60,7 +60,8 @@ class Experiment:
     * "form": for all x, the variant and parameters with which a family is fastest at the largest x.
 
     `worst` then keeps, at each x, the slowest point over these axes. `simulated` also shows what
-    cache-sim predicts, in ns per input. `plane` draws a marker for each variant, by the first
+    cache-sim predicts, in ns per input, `predicted` what more GPUs would take by a model of one and
+    two. `plane` draws a marker for each variant, by the first
     measure of `y` from left to right and by the second upwards; `roofs` adds the most that device
     memory and the issue of instructions allow there.
     """
@@ -81,6 +82,7 @@ class Experiment:
     best: Literal["", "params", "family", "form"] = ""
     worst: Sequence[str] = ()
     simulated: bool = False
+    predicted: bool = False
     plane: bool = False
     roofs: bool = False
     log: Literal["", "x", "y", "xy"] = ""
@@ -207,11 +209,53 @@ DEVICES = (
         "configs/devices.json",
         kind="figure",
         x="n",
-        y=("us", "speed_up"),
+        y=("us", "speed_up", "efficiency"),
         where={"operation": ["reduce"]},
         panels=("mode",),
         base={"variant": "onepass/reduce"},
         log="x",
+    ),
+    Experiment(
+        "devices-weak",
+        "2^30 elements on each GPU",
+        "Peer memory, and NCCL after CUB; efficiency over onepass/reduce on one GPU",
+        "configs/devices-weak.json",
+        kind="figure",
+        x="devices",
+        y=("us", "efficiency"),
+        where={"variant": ["onepass/reduce", "peers/reduce", "nccl/reduce"]},
+        x_of={"onepass/reduce": "1"},
+        x_label="GPUs",
+        panels=("mode",),
+        base={"variant": "onepass/reduce"},
+        worst=("n",),
+    ),
+    Experiment(
+        "devices-predicted",
+        "One array over more GPUs than two, predicted",
+        "From the times on one and two GPUs; the network between nodes is assumed",
+        "configs/devices.json",
+        kind="figure",
+        x="n",
+        y=("speed_up",),
+        where={"variant": ["onepass/reduce", "peers/reduce", "nccl/reduce"]},
+        panels=("mode",),
+        base={"variant": "onepass/reduce"},
+        predicted=True,
+        log="x",
+    ),
+    Experiment(
+        "tables-predicted",
+        "One table on more GPUs than two, predicted",
+        "From the times on two GPUs; the network between nodes is assumed",
+        "configs/devices.json",
+        kind="figure",
+        x="buckets",
+        y=("us",),
+        where={"variant": ["peers/multireduce", "nccl/multireduce"]},
+        panels=("mode",),
+        predicted=True,
+        log="xy",
     ),
     Experiment(
         "devices-tables",

@@ -457,6 +457,15 @@ def csv_text(evaluation: Evaluation, redraw_command: str) -> str:
                                      measure, unit, f"simulated ({MODELS[model]})", "", values[x],
                                      "", ""]
                                 )  # fmt: skip
+            for series in panel.series:
+                for machine in series.predicted:
+                    for x in panel.xs:
+                        value = panel.predicted_value(series, machine, x, measure)
+                        if value is not None:
+                            writer.writerow(
+                                [experiment.id, panel.title, series.label, experiment.x, x, measure,
+                                 unit, f"predicted ({machine.title})", "", value, "", ""]
+                            )  # fmt: skip
             for published in panel.published:
                 for x in panel.xs:
                     printed = panel.published_value(published, x, measure)

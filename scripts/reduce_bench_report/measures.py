@@ -16,6 +16,7 @@ TIME_NS = {unit.replace("µ", "u"): scale_ns for unit, scale_ns in TIME_SCALES.i
 }
 RATIOS = (
     "speed_up",
+    "efficiency",
     "step_speed_up",
     "time_ratio",
     "ceiling_share",
@@ -179,6 +180,7 @@ MEASURES = {
     "ceiling_share": _recorded("ceiling_share", _inverse("ceiling_share")),
     "peak_share": _recorded("peak_share", _inverse("peak_share")),
     "speed_up": Measure("speed-up", None, _needs_others),
+    "efficiency": Measure("speed-up for each GPU", None, _needs_others),
     "tlb_miss_share": Measure(
         "TLB misses over loads", None, _tlb_miss_share, _tlb_unavailable, timed=False
     ),

@@ -37,6 +37,7 @@ from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import fix_layout
 from reduce_bench_report.identity import x_text
 from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
+from reduce_bench_report.more_devices import MACHINES
 from reduce_bench_report.simulation import MODELS
 from reduce_bench_report.styles import COLOURS, DASHES, MARKERS, NO_SERIES, of_lines, outcome_marker
 from reduce_bench_report.styles import Style as Look
@@ -63,6 +64,7 @@ BARS_ASIDE_IN = 0.55  # the axis below bars
 CHARACTERS_SIDE_BY_SIDE = 40
 FEW_DECADES = 100  # an axis whose largest over smallest value is below has labels within decades
 
+PREDICTED_STYLES = ("--", ":", "-.")  # of more_devices.MACHINES
 SIMULATED_STYLES = {"sequential": "--", "pipelined": ":"}  # of simulation.MODELS
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -255,7 +257,8 @@ def _styles(panels: Sequence[Panel]) -> dict[str, Style]:
         for panel in panels
         for series in panel.series
     }
-    dashed = not panels[0].experiment.simulated  # dashes then tell models from measurements
+    experiment = panels[0].experiment
+    dashed = not (experiment.simulated or experiment.predicted)  # dashes then tell models apart
     looks = of_lines(list(families.values()), dashed=dashed)
     return {
         label: {
@@ -453,6 +456,8 @@ def _draw_lines(
                 _draw_outcome(axes, places[x] + aside, height, series.outcome(x), style)
     if measure == SIMULATED_MEASURE:
         _draw_simulated(axes, subplot.series, places, styles)
+    if experiment.predicted:
+        _draw_predicted(axes, subplot, places, styles)
     if measure in RATIOS:
         _draw_published(axes, subplot, places, numeric, styles)
     if experiment.ranges and measure == experiment.ranges.measure:
@@ -569,6 +574,30 @@ def _draw_simulated(
             linewidth=0.9,
             label=f"simulated, {MODELS[model]}",
         )
+
+
+def _draw_predicted(
+    axes: Axes, subplot: Subplot, places: dict[str, float], styles: dict[str, Style]
+) -> None:
+    """Draws each machine's line in the colour of its series; the legend has one entry for each."""
+    for machine, dashes in zip(MACHINES, PREDICTED_STYLES, strict=True):
+        shown = [series for series in subplot.series if machine in series.predicted]
+        for series in shown:
+            values = {
+                x: subplot.panel.predicted_value(series, machine, x, subplot.measure)
+                for x in places
+            }
+            known = {x: value for x, value in values.items() if value is not None}
+            axes.plot(
+                [places[x] for x in known],
+                list(known.values()),
+                color=styles[series.label]["color"],
+                linestyle=dashes,
+                linewidth=0.9,
+                gid=f"predicted {machine.title} {series.label}",
+            )
+        if shown:
+            axes.plot([], [], color="0.3", linestyle=dashes, label=f"predicted: {machine.title}")
 
 
 def _draw_published(

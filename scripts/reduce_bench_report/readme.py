@@ -49,6 +49,7 @@ README = Path("README.md")
 COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
 SIMULATOR = Path("docs") / "simulator.md"
+PEERS = Path("docs") / "kernels" / "peers.md"
 COUNTED = Path("docs") / "counted.md"
 PLUGINS = Path("docs") / "plugins.md"
 FOLDER = Path("docs") / "figures"
@@ -60,6 +61,9 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "harris-why": (),
     "roofline": (),
     "energy": (),
+    "devices-reduce": (),
+    "devices-predicted": (),
+    "tables-predicted": (),
     "frameworks-time": (),
     "frameworks-multireduce": (),
     "frameworks-histogram": (),
@@ -629,6 +633,9 @@ BLOCKS: Mapping[str, Block] = {
     "frameworks": Block(
         PLUGINS,
         _figures_of("frameworks-time", "frameworks-multireduce", "frameworks-histogram"),
+    ),
+    "devices-figures": Block(
+        PEERS, _figures_of("devices-reduce", "devices-predicted", "tables-predicted")
     ),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
 }

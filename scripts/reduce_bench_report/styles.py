@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 # A hue for each family that can meet others in a figure: Okabe and Ito's palette without yellow,
-# which is too faint on white, and six of Tol's that stay apart from it for colour-blind readers.
+# which is too faint on white, and seven of Tol's that stay apart from it for colour-blind readers.
 HUES = (
     "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#882255",
-    "#332288", "#999933", "#8C510A", "#44AA99", "#AA4499",
+    "#332288", "#999933", "#8C510A", "#44AA99", "#AA4499", "#661100",
 )  # fmt: skip
 SHADES = 4  # of a hue, for the lines of one family
 
@@ -63,6 +63,7 @@ MARKERS = (
     Marker("*", "star", "★"),
     Marker("8", "octagon", "⬣"),
     Marker("d", "diamond-tall", "♦"),
+    Marker("H", "hexagon2", "⬢"),
 )
 DASHES = (
     Dashes("-", "solid", ""),
@@ -108,6 +109,7 @@ FAMILIES = {
     "partition": (4, 3),
     "peers": (11, 11),
     "nccl": (12, 12),
+    "mpi": (13, 13),
     "twopass": (6, 8),
     "atomic": (5, 4),
     "sheffler": (5, 5),

@@ -9,7 +9,8 @@ ROOT = Path(__file__).parents[2]
 DRIVER, KERNELS = ROOT / "apps" / "reduce-bench", ROOT / "kernels"
 KERNEL_ROOMS = {"api", "platform", "shared"}
 OF_APPS = {"common", *(folder.name for folder in DRIVER.iterdir() if folder.is_dir())}
-PLATFORM_ROOMS = {"devices", "point"}  # they call CUDA or the emulator themselves
+# They call CUDA, the emulator or MPI themselves.
+PLATFORM_ROOMS = {"devices", "point", "worker"}
 ROWS = re.findall(
     r"^\| `([a-z]+)` \|.*\|(.*)\|$",
     (ROOT / "docs" / "adr" / "0013-rooms.md").read_text(encoding="utf-8"),

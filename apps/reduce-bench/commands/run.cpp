@@ -260,10 +260,11 @@ std::unique_ptr<Journal> open_journal(const ResolvedRun& resolved, const RunOpti
 /// Worker processes, interrupts of the terminal, and progress on standard error.
 class Terminal final : public RunSurroundings {
  public:
-  Terminal(std::size_t points, int ordinal) : points_(points), ordinal_(ordinal) {}
+  Terminal(std::size_t points, int ordinal, Ranks ranks)
+      : points_(points), ordinal_(ordinal), ranks_(std::move(ranks)) {}
 
   Executor& executor(Backend backend) override {
-    return workers_.try_emplace(backend, backend, ordinal_).first->second;
+    return workers_.try_emplace(backend, backend, ordinal_, ranks_).first->second;
   }
   int interrupts() override { return reduce_bench::interrupts(); }
 
@@ -297,6 +298,7 @@ class Terminal final : public RunSurroundings {
   std::size_t points_;
   std::optional<Progress> ceilings_, progress_;
   int ordinal_;  ///< of the device
+  Ranks ranks_;
   std::map<Backend, Workers> workers_;
 };
 
@@ -356,7 +358,7 @@ void report(const RunResults& results, const std::filesystem::path& output, bool
                "are above\n");
 }
 
-int run(const ResolvedRun& resolved, const RunOptions& options) {
+int run(const ResolvedRun& resolved, const RunOptions& options, const Ranks& ranks) {
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
@@ -384,7 +386,7 @@ int run(const ResolvedRun& resolved, const RunOptions& options) {
       settings.peak_gb_per_s[Backend::kOpencl] = *gpu.peak_gb_per_s;
   RunResults results;
   {
-    Terminal terminal(resolved.points.size(), resolved.ordinal);
+    Terminal terminal(resolved.points.size(), resolved.ordinal, ranks);
     results = run_plan(resolved.points, settings, std::move(restored), journal.get(), terminal);
   }
   const Json document =
@@ -507,8 +509,12 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& comm
       "  reduce-bench run --config configs/quick.json -o - | python3 -m json.tool");
   command->callback([=, &action] {
     action = [=] {
+      Meeting meeting;
+      if (are_ranks_started()) meeting = meet_ranks();
+      if (!meeting.is_driver) return static_cast<int>(kExitGood);
       const ResolvedRun resolved = resolve(*o, command_line);
-      return o->dry_run ? dry_run(resolved) : o->count ? count(resolved, *o) : run(resolved, *o);
+      if (o->dry_run) return dry_run(resolved);
+      return o->count ? count(resolved, *o) : run(resolved, *o, meeting.ranks);
     };
   });
 }

@@ -85,7 +85,7 @@ void print_row(const Subject& subject, const Tally& tally) {
 /// In elements: what is the same for every case takes as long as some of them.
 double work_of(const Case& c) { return kElementsOfACase + static_cast<double>(c.point.n); }
 
-int verify(const VerifyOptions& options) {
+int verify(const VerifyOptions& options, const Ranks& ranks) {
   add_plugins(options.plugins);
   const auto entries =
       select_variants(options.filter.empty() ? std::vector<std::string>{"*"} : options.filter);
@@ -97,7 +97,7 @@ int verify(const VerifyOptions& options) {
   double work = 0;
   for (const Backend backend : backends) {
     Workers& worker =
-        workers.try_emplace(backend, backend, options.device.value_or(0)).first->second;
+        workers.try_emplace(backend, backend, options.device.value_or(0), ranks).first->second;
     for (const CatalogEntry* entry : entries) {
       if (entry->on(backend) == nullptr || (options.races && entry->traced == nullptr)) continue;
       subjects.push_back({*entry, backend, worker.traits(), options.full, options.races});
@@ -159,7 +159,13 @@ void add_verify(CLI::App& app, Action& action) {
       "  reduce-bench verify --filter 'harris/*' --backend emu\n"
       "  reduce-bench verify --races --filter 'harris/*'\n"
       "  reduce-bench verify --full");
-  command->callback([=, &action] { action = [=] { return verify(*o); }; });
+  command->callback([=, &action] {
+    action = [=]() -> int {
+      Meeting meeting;
+      if (are_ranks_started()) meeting = meet_ranks();
+      return meeting.is_driver ? verify(*o, meeting.ranks) : kExitGood;
+    };
+  });
 }
 
 }  // namespace reduce_bench

@@ -14,6 +14,8 @@ void add_worker(CLI::App& app, Action& action) {
     std::string backend;
     int device = 0, parent = 0;
     PluginFile plugin;
+    Ranks ranks;
+    std::string socket;
   };
   auto* command =
       app.add_subcommand(std::string(kWorkerCommand), "Started by the other commands")->group("");
@@ -23,9 +25,17 @@ void add_worker(CLI::App& app, Action& action) {
   command->add_option("--parent", o->parent)->required();
   command->add_option("--plugin", o->plugin.path);
   command->add_option("--checksum", o->plugin.checksum);
+  command->add_option("--ranks", o->ranks.count);
+  command->add_option("--hosts", o->ranks.hosts);
+  command->add_option("--socket", o->socket);
   command->callback([=, &action] {
-    action = [=] {
+    action = [=]() -> int {
       const auto backend = static_cast<Backend>(*find_name(kBackendNames, o->backend));
+      if (o->ranks.count > 1)
+        start_ranks(o->ranks, o->parent,
+                    {std::string(kWorkerCommand), "--backend", o->backend, "--device",
+                     std::to_string(o->device), "--parent", "0", "--socket", o->socket});
+      if (!o->socket.empty()) return serve_as_rank(backend, o->device, o->socket);
       return serve_as_worker(backend, o->device, o->parent, o->plugin);
     };
   });

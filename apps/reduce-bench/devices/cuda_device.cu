@@ -682,6 +682,13 @@ class CudaDevice final : public Device {
       for (unsigned i = 0; i < batch; ++i) work.enqueue();
     }
     if (!others.empty() && work.ends_on_all) end_together(others, awaited);
+    const bool awaits_processes = work.together != nullptr && work.together->ends_on_all();
+    if (awaits_processes) {
+      // The host lets it end when all have told of their ends.
+      check(cudaEventRecord(order_, stream_), "cudaEventRecord");
+      block_stream_kernel<<<1, 1, 0, stream_>>>(&mapped()->flag, ++blocks_);
+      check(cudaGetLastError(), "blocking kernel");
+    }
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     if (guarded) work.guard->at_end();
     queue_sm_clock();
@@ -690,8 +697,18 @@ class CudaDevice final : public Device {
           "the call sets L2 aside for persisting accesses (cudaLimitPersistingL2CacheSize), which "
           "would "
           "keep the input in it");
-    if (!work.synchronous)
-      std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
+    if (work.together != nullptr) work.together->ready();
+    const auto release = [&] {
+      if (!work.synchronous)
+        std::atomic_ref<unsigned>(mapped()->flag).store(awaited, std::memory_order_seq_cst);
+    };
+    if (work.together != nullptr) work.together->begin(release);
+    else release();
+    if (awaits_processes) {
+      check(cudaEventSynchronize(order_), "waiting for a sample");
+      work.together->end();
+      std::atomic_ref<unsigned>(mapped()->flag).store(blocks_, std::memory_order_seq_cst);
+    }
     check(guarded ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream_),
           "waiting for a sample");
     for (CudaDevice* const other : others) other->synchronize();

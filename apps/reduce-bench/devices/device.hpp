@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -58,6 +59,22 @@ class Guard {
   virtual void after_sample() = 0;
 };
 
+/// What several processes do that take a sample together, each with work of its own. One of them
+/// times it, and its clock begins before the others' work and ends after it.
+class Together {
+ public:
+  virtual ~Together() = default;
+
+  /// Waits until all are prepared; its time does not count.
+  virtual void ready() = 0;
+  /// The one that times begins its work by `release`, then lets the others begin theirs.
+  virtual void begin(const std::function<void()>& release) = 0;
+  /// Whether the results are on all, so that the sample ends with the last.
+  virtual bool ends_on_all() const = 0;
+  /// Then waits until the work of all is done.
+  virtual void end() = 0;
+};
+
 /// The operation to time.
 struct Work {
   std::function<void()> enqueue;
@@ -68,6 +85,7 @@ struct Work {
   bool ends_on_all = false;  ///< it ends when all of these have its results, not the first alone
   /// Of a plug-in; a batch then is no longer than it must be.
   Guard* guard = nullptr;
+  Together* together = nullptr;  ///< with other processes, which have devices of their own
 };
 
 struct Sample {
@@ -92,9 +110,17 @@ class Device {
   /// any later call and leave nothing behind that can be used.
   virtual bool survives_errors() const { return false; }
   virtual const DeviceTraits& traits() const = 0;
-  /// So many devices, this one first, for a point that is spread over them; they live as long as this
-  /// one. Throws DeviceLacks where there are fewer that are alike and reach each other's memory.
+  /// So many devices, this one first, for a point that is spread over them; they live as long as
+  /// this one. Throws DeviceLacks where there are fewer that are alike and reach each other's
+  /// memory.
   virtual std::vector<Device*> gather(unsigned count);
+  /// Whether the others are of other processes. Then a call here has the share of this device
+  /// alone, and the others do their part of the call that they were told of with `share`.
+  virtual bool gathers_processes() const { return false; }
+  /// Comes before the first call, and where its arrays are others than before.
+  virtual void share(const Variant&, const Problem&, std::span<const DeviceShare>) {}
+  /// Puts one call on the streams of all devices that it is spread over.
+  virtual void call(const Work& work) { work.enqueue(); }
   virtual std::size_t free_bytes() const = 0;
 
   /// Device memory, aligned to 256 bytes. Throws OutOfMemory.
@@ -111,15 +137,15 @@ class Device {
   /// Waits for the stream. Throws DeviceLost where a kernel failed.
   virtual void synchronize() = 0;
 
-  /// Whether work can be timed in the mode. Graphs are CUDA's, and never of synchronous work. OpenCL
-  /// has no wall time: its queues have clocks of their own.
+  /// Whether work can be timed in the mode. Graphs are CUDA's, and never of synchronous work.
+  /// OpenCL has no wall time: its queues have clocks of their own.
   virtual bool has_mode(Mode mode, const Work& work) const = 0;
   /// Times `batch` calls together: in the modes cold and wall caches are flushed before the first
   /// alone, so there the batch is 1.
   virtual Sample sample(Mode mode, const Work& work, unsigned batch) = 0;
-  /// What the hardware counts of a call, in the state of the caches that a sample of the mode begins
-  /// with. It may take several calls, before each of which `restore` puts the outputs back. Empty
-  /// where the backend counts nothing.
+  /// What the hardware counts of a call, in the state of the caches that a sample of the mode
+  /// begins with. It may take several calls, before each of which `restore` puts the outputs back.
+  /// Empty where the backend counts nothing.
   virtual std::vector<Counter> count(Mode, const Work&, const std::function<void()>& /*restore*/) {
     return {};
   }
@@ -132,8 +158,8 @@ class Device {
   virtual std::optional<Energy> energy(const Work&) { return std::nullopt; }
   /// How long a sample must take for the clock's own time not to count in it.
   virtual double least_sample_ns() const { return 1e6; }
-  /// Frees what `sample` keeps for the work timed last (a captured graph). Throws where it was timed
-  /// by a clock that did not run as the system's does.
+  /// Frees what `sample` keeps for the work timed last (a captured graph). Throws where it was
+  /// timed by a clock that did not run as the system's does.
   virtual void end_of_work() {}
   /// The largest SM clock, where the backend knows it.
   virtual std::optional<double> max_sm_clock_mhz() const { return std::nullopt; }

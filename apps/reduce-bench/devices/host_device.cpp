@@ -44,7 +44,8 @@ class HostDevice : public Device {
     if (count > traits_.devices)
       throw DeviceLacks("asks for " + std::to_string(count) + " devices, " +
                         std::to_string(traits_.devices) + " can be used on " +
-                        std::string(name_of(backend_)));
+                        std::string(name_of(backend_)) +
+                        (backend_ == Backend::kCpu ? "; mpirun -n starts more" : ""));
     std::vector<Device*> devices{this};
     while (others_.size() + 1 < count)
       others_.push_back(std::make_unique<HostDevice>(backend_, traits_));
@@ -114,8 +115,11 @@ class CpuDevice final : public HostDevice {
       work.guard->at_begin();
       clock_check_.begin();
     }
+    if (work.together != nullptr) work.together->ready();
     const auto start = Clock::now();
+    if (work.together != nullptr) work.together->begin([] {});
     for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    if (work.together != nullptr && work.together->ends_on_all()) work.together->end();
     const auto end = Clock::now();
     const double ns = std::chrono::duration<double, std::nano>(end - start).count();
     if (work.guard) {

@@ -118,7 +118,8 @@ Ceilings measure_ceilings(Device& device, const std::vector<std::size_t>& sizes_
   ceilings.empty_launch_ns = launches_ns(1);
   ceilings.further_launch_ns =
       std::max(launches_ns(kLaunches) - ceilings.empty_launch_ns, 0.0) / (kLaunches - 1);
-  if (between_devices && device.traits().devices > 1) {
+  // Nothing here reads the memory of another process.
+  if (between_devices && device.traits().devices > 1 && !device.gathers_processes()) {
     Device& other = *device.gather(2).back();
     const std::size_t size = std::min(largest, kMostBetweenBytes);
     const Memory there = other.allocate(size);

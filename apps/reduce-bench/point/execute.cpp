@@ -213,6 +213,10 @@ GrantedPages granted_pages(const std::vector<const Memory*>& arrays) {
   return granted;
 }
 
+/// Whether the devices may be of several processes. What connects them then is a library that is loaded
+/// at run time; the other variants reach into each other's memory.
+bool spans_processes(const Variant& variant) { return variant.loaded_library != nullptr; }
+
 /// Why the combination cannot run at all; empty where it can.
 std::string unsupported(const Variant& variant, const Problem& problem, const Point& point) {
   if (!variant.supports(problem.type, problem.op))
@@ -406,6 +410,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const std::size_t overread = variant.overread != nullptr ? variant.overread(problem) : 0;
   const Arrays arrays = problem.arrays();
   const std::vector<Device*> devices = device_->gather(devices_of(problem));
+  if (devices.size() > 1 && device_->gathers_processes() && !spans_processes(variant)) {
+    record.reason = "reaches into the memory of other devices, which other processes have here";
+    record.device_lacks = true;
+    return;
+  }
 
   // The input kept from the last point is freed first, so its memory counts as available.
   const std::size_t around_bytes =
@@ -506,6 +515,12 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
                         .results = output.data("results", rank),
                         .workspace = scratch[rank].data(),
                         .stream = devices[rank]->stream()});
+  // In a process of its own each device has a call of its own.
+  const bool of_processes = devices.size() > 1 && device_->gathers_processes();
+  const auto tell_others = [&] {
+    if (of_processes) device_->share(variant, problem, shares);
+  };
+  tell_others();
   Call call{.values = input.values.data(),
             .labels = input.labels.data(),
             .results = output.data("results"),
@@ -515,8 +530,12 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
             .host_workspace = host_scratch.data(),
             .stream = device_->stream(),
             .problem = problem,
-            .shares = shares};
+            .shares = std::span(shares).first(of_processes ? 1 : shares.size())};
   const Enqueue enqueue = variant.enqueue[index_of(problem.type)][index_of(problem.op)];
+  Work work{.enqueue = [&] { enqueue(call); },
+            .synchronous = variant.synchronous,
+            .devices = devices,
+            .ends_on_all = results_on_all(problem.params)};
   const auto call_afresh = [&] {
     output.fill_with_poison();
     if (options.tracing) {
@@ -524,7 +543,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
       emu::settings().arrays = named_arrays(call, arrays, workspace.device_bytes);
       emu::counted().clear();
     }
-    enqueue(call);
+    device_->call(work);
     for (Device* const device : devices) device->synchronize();
   };
 
@@ -558,9 +577,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   const auto passes_on_twin = [&] {
     call.values = input.twin->values.data();
     share_values(input.twin->values);
+    tell_others();
     call_afresh();
     call.values = input.values.data();
     share_values(input.values);
+    tell_others();
     Verification of_twin = check;
     output.compare_to(input.twin->expected, of_twin, depth);
     twin_failed = of_twin.mismatches > 0;
@@ -630,13 +651,10 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     for (const Output::Array& array : output.arrays) memories.push_back(&array.memory.whole());
     record.pages = granted_pages(memories);
   }
-  Work work{.enqueue = [&] { enqueue(call); },
-            .synchronous = variant.synchronous,
-            .kernels = std::max(1u, log.kernels),
-            .devices = devices,
-            .ends_on_all = results_on_all(problem.params)};
+  work.kernels = std::max(1u, log.kernels);
   if (!shares.empty())
     record.spread = Spread{.devices = static_cast<unsigned>(devices.size()),
+                           .processes = of_processes ? static_cast<unsigned>(devices.size()) : 1,
                            .links = devices.size() > 1 ? device_->link_count() : std::nullopt,
                            .link_bytes = record.traffic.link_bytes};
   const auto count = [&] {
@@ -738,7 +756,7 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
     }
   }
   // Perf events disturb no later time, so a CPU's are counted without being asked for.
-  if (!record.timing.empty() && point.backend == Backend::kCpu) count();
+  if (!record.timing.empty() && on_one && point.backend == Backend::kCpu) count();
   check_memory();
   if (record.timing.empty() && record.status == Status::kOk) {
     record.status = Status::kSkipped;

@@ -55,6 +55,7 @@ struct GrantedPages {
 /// The devices that a point was spread over, and what went between them.
 struct Spread {
   unsigned devices = 1;
+  unsigned processes = 1;         ///< that have them
   std::optional<unsigned> links;  ///< of the first that are up; nothing where nobody tells
   std::size_t link_bytes = 0;     ///< that the algorithm must move over links
 };
@@ -101,7 +102,7 @@ FIELDS(Verification, array, device, index, elements, mismatches, expected, actua
 FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
 FIELDS(Traffic, read_bytes, written_bytes, link_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
-FIELDS(Spread, devices, links, link_bytes);
+FIELDS(Spread, devices, processes, links, link_bytes);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, name, count, unavailable);
 FIELDS(MachineCode, hash, kernels, unavailable);

@@ -48,6 +48,8 @@ std::vector<Json> possible_entries(const Point& point) {
   Record full{.point = point, .reason = "why"};
   engage(full);
   full.energy->unavailable = "why";
+  full.library = "its name and version";
+  full.spread->devices = 2;
   full.traffic.read_bytes = 1;
   for (const std::string& name : counter_names(point.backend))
     full.counters.push_back({.name = name, .count = 1, .unavailable = "why"});
@@ -55,6 +57,7 @@ std::vector<Json> possible_entries(const Point& point) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   bare.verification = Verification{.bound_abs = nan};
   bare.verification->comparison.error_abs = nan;
+  bare.spread = Spread{};
   bare.pages = GrantedPages{};
   bare.energy = Energy{};
   for (const Counter& counter : full.counters) bare.counters.push_back({.name = counter.name});

@@ -1,18 +1,26 @@
 #include "worker/channel.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
+#include "worker/system_failure.hpp"
+
 namespace reduce_bench {
 
-Channel::~Channel() {
+Channel::~Channel() { reset(-1); }
+
+void Channel::reset(int descriptor) {
   if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = descriptor;
 }
 
 bool Channel::send(const Json& message) {
@@ -51,6 +59,55 @@ std::optional<Json> Channel::next() {
                                  received_.begin() + sizeof(length) + static_cast<long>(length));
   received_.erase(0, sizeof(length) + length);
   return message;
+}
+
+namespace {
+
+/// An address that begins with a zero is a name without a file.
+socklen_t address_of(const std::string& name, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  if (name.size() + 1 > sizeof(address.sun_path)) throw std::runtime_error("too long a name");
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+int make_socket() {
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0) throw system_failure("cannot make a socket for the worker process");
+  return made;
+}
+
+}  // namespace
+
+MeetingPlace::MeetingPlace() : listening_(make_socket()) {
+  static int number = 0;
+  name_ = fmt::format("reduce-bench-{}-{}", ::getpid(), ++number);
+  sockaddr_un address;
+  const socklen_t size = address_of(name_, address);
+  if (::bind(descriptor(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(descriptor(), 1) != 0)
+    throw system_failure("cannot await the worker process");
+}
+
+std::optional<int> MeetingPlace::accept() const {
+  const int came = ::accept4(descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
+  if (came < 0) return std::nullopt;
+  ucred who{};
+  socklen_t size = sizeof(who);
+  if (::getsockopt(came, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == ::getuid())
+    return came;
+  ::close(came);
+  return std::nullopt;
+}
+
+int connect_to(const std::string& name) {
+  Descriptor made(make_socket());
+  sockaddr_un address;
+  const socklen_t size = address_of(name, address);
+  if (::connect(made.number(), reinterpret_cast<const sockaddr*>(&address), size) != 0)
+    throw system_failure("cannot reach the driver");
+  return made.release();
 }
 
 }  // namespace reduce_bench

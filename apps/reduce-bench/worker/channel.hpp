@@ -40,6 +40,8 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   int descriptor() const { return descriptor_; }
+  /// Hangs up, and takes the end of another socket; -1: of none.
+  void reset(int descriptor);
   /// False where the other end is closed.
   bool send(const Json& message);
   /// Waits for bytes from the other end and keeps them; false where that end is closed.
@@ -51,5 +53,22 @@ class Channel {
   int descriptor_;
   std::string received_;
 };
+
+/// A socket of this machine without a file, at which one process of this user can be awaited.
+class MeetingPlace {
+ public:
+  /// At a name that no other has.
+  MeetingPlace();
+  const std::string& name() const { return name_; }
+  int descriptor() const { return listening_.number(); }
+  /// The end of one that came; nothing where none did.
+  std::optional<int> accept() const;
+
+ private:
+  std::string name_;
+  Descriptor listening_;
+};
+/// The other process's end. Throws where nobody awaits it.
+int connect_to(const std::string& name);
 
 }  // namespace reduce_bench

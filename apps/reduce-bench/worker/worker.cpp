@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "common/error.hpp"
 #include "plugins/load_python.hpp"
@@ -32,7 +33,14 @@ constexpr double kPythonLoadLimitS = 120;  // likewise: a framework may be gigab
 constexpr int kStartAttempts = 3;
 /// What a variant may print in one point before it counts as flooding.
 constexpr std::size_t kOutputLimitBytes = std::size_t{1} << 20;
-constexpr std::size_t kLastWordsBytes = 2048;
+constexpr std::size_t kLastWordsBytes = std::size_t{1} << 14;
+/// How long ranks may take to leave, mpirun to end them, and ranks to say what they do.
+constexpr double kRanksEndLimitS = 5, kMpirunEndLimitS = 5, kTellLimitS = 2;
+constexpr std::chrono::milliseconds kBetweenLooks{5};
+
+double elapsed_s(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
 
 /// The last line that is not empty, without control characters.
 std::string last_line(std::string text) {
@@ -76,6 +84,8 @@ struct Worker::Process {
   std::size_t output_bytes = 0;
   std::string last_words;
 
+  /// Without taking how from the system.
+  bool has_ended();
   /// Passes on what the worker printed so far.
   void drain_output() {
     std::array<char, 1 << 16> bytes;
@@ -96,8 +106,12 @@ struct Worker::Process {
 };
 
 Worker::Worker(Backend backend, int ordinal, std::filesystem::path program,
-               const PluginFile* plugin)
-    : backend_(backend), ordinal_(ordinal), program_(std::move(program)), plugin_(plugin) {}
+               const PluginFile* plugin, Ranks ranks)
+    : backend_(backend),
+      ordinal_(ordinal),
+      program_(std::move(program)),
+      plugin_(plugin),
+      ranks_(std::move(ranks)) {}
 
 Worker::~Worker() { renew(); }
 
@@ -112,6 +126,8 @@ void Worker::start() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     throw system_failure("cannot make a socket for the worker process");
   Descriptor own(pair[0]), other(pair[1]);
+  std::optional<MeetingPlace> place;
+  if (has_ranks()) place.emplace();
   if (::pipe2(pipe, O_CLOEXEC) != 0)
     throw system_failure("cannot make a pipe for the worker process");
   Descriptor output(pipe[0]), printed(pipe[1]);
@@ -146,6 +162,9 @@ void Worker::start() {
     words.push_back("--plugin=" + plugin_->path);
     if (!plugin_->checksum.empty()) words.push_back("--checksum=" + plugin_->checksum);
   }
+  if (place)
+    words.insert(words.end(), {"--socket", place->name(), "--ranks", std::to_string(ranks_.count)});
+  if (place && !ranks_.hosts.empty()) words.insert(words.end(), {"--hosts", ranks_.hosts});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -157,8 +176,26 @@ void Worker::start() {
   if (failed != 0)
     throw DeviceLost(fmt::format("the worker process cannot be started from '{}': {}",
                                  program_.string(), reason_and_advice(failed, kSystemAdvice)));
-  process_.reset(new Process{
-      .id = id, .channel = Channel(own.release()), .output = Descriptor(output.release())});
+  process_.reset(new Process{.id = id,
+                             .channel = Channel(place ? -1 : own.release()),
+                             .output = Descriptor(output.release())});
+  if (place) process_->channel.reset(await_first_rank(*place));
+}
+
+int Worker::await_first_rank(const MeetingPlace& place) {
+  const auto start = Clock::now();
+  constexpr int kLookMs = 20;
+  for (;;) {
+    pollfd waits{.fd = place.descriptor(), .events = POLLIN, .revents = 0};
+    if (::poll(&waits, 1, kLookMs) > 0)
+      if (const auto came = place.accept()) return *came;
+    if (process_->has_ended() || interrupts() > 0 || elapsed_s(start) > kStartLimitS) break;
+  }
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    throw system_failure("cannot make a socket for the worker process");
+  ::close(pair[1]);
+  return pair[0];
 }
 
 void Worker::need_process() {
@@ -223,7 +260,7 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
       return Wait::kAnswered;
     }
     if (interrupts() >= patience) return Wait::kAbandoned;
-    const double left_s = limit_s - std::chrono::duration<double>(Clock::now() - start).count();
+    const double left_s = limit_s - elapsed_s(start);
     if (left_s <= 0) return Wait::kTimedOut;
     std::array<pollfd, 3> watched{
         pollfd{.fd = process_->channel.descriptor(), .events = POLLIN, .revents = 0},
@@ -241,13 +278,48 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
   }
 }
 
+bool Worker::Process::has_ended() {
+  drain_output();
+  siginfo_t ended{};
+  return ::waitid(P_PID, static_cast<id_t>(id), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         ended.si_pid != 0;
+}
+
+void Worker::let_mpirun_end() {
+  process_->channel.reset(-1);
+  for (const double limit_s : {kRanksEndLimitS, kMpirunEndLimitS}) {
+    const auto start = Clock::now();
+    while (elapsed_s(start) < limit_s) {
+      if (process_->has_ended()) return;
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+    ::kill(process_->id, SIGTERM);
+  }
+}
+
+std::string Worker::ask_ranks() {
+  ::kill(process_->id, SIGUSR1);  // mpirun passes it on
+  const auto start = Clock::now();
+  while (ranks_that_told(process_->last_words) < ranks_.count && elapsed_s(start) < kTellLimitS) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    process_->drain_output();
+  }
+  return ranks_at_work(process_->last_words, ranks_.count);
+}
+
 std::string Worker::end_process() {
+  if (has_ranks()) let_mpirun_end();
   // A process that is already ending keeps its own status.
   ::kill(process_->id, SIGKILL);
   int status = 0;
   while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
   }
   process_->drain_output();
+  if (has_ranks()) {
+    const std::string how = how_ranks_ended(process_->last_words, describe_status(status));
+    process_.reset();
+    return how;
+  }
   std::string text = describe_status(status);
   if (const std::string words = last_line(process_->last_words); !words.empty())
     text += fmt::format("; its last output was \"{}\"", words);
@@ -256,6 +328,7 @@ std::string Worker::end_process() {
 }
 
 std::string Worker::ending(Wait wait, double limit_s) {
+  if (has_ranks() && wait != Wait::kDied) ::kill(process_->id, SIGTERM);
   const std::string how = end_process();
   switch (wait) {
     case Wait::kTimedOut: return fmt::format("did not answer within {:g} s", limit_s);
@@ -283,13 +356,15 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
     if (answer.at("lost").get<bool>()) end_process();
     return record;
   }
+  const std::string late =
+      has_ranks() && wait == Wait::kTimedOut ? "; " + ask_ranks() : std::string();
   const std::string how = ending(wait, limit_s);
   if (wait == Wait::kAbandoned) return std::nullopt;
   record.status = wait == Wait::kTimedOut ? Status::kTimeout : Status::kFailed;
   record.reason =
       wait == Wait::kTimedOut
-          ? fmt::format("did not end within {:g} s (measurement.point_timeout_s sets the limit)",
-                        limit_s)
+          ? fmt::format("did not end within {:g} s (measurement.point_timeout_s sets the limit){}",
+                        limit_s, late)
           : "the worker process " + how;
   // A variant with a documented defect may crash because of it.
   const Variant* variant = point.entry->on(point.backend);

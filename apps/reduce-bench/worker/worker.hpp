@@ -11,8 +11,11 @@
 #include "common/document.hpp"
 #include "plugins/declaration.hpp"
 #include "point/executor.hpp"
+#include "worker/ranks.hpp"
 
 namespace reduce_bench {
+
+class MeetingPlace;
 
 inline constexpr std::string_view kWorkerCommand = "worker";
 
@@ -26,12 +29,13 @@ DeclaredPlugin ask_plugin(const std::string& path);
 
 /// Driver and worker share this process's program: the worker is its hidden subcommand `worker`.
 /// The process starts at the first need, and anew after one that ended. It loads the plug-in, where
-/// there is one.
+/// there is one. Where a run has several ranks, it is mpirun with as many processes, of which the
+/// first is the one that is talked to.
 class Worker final : public Executor {
  public:
   explicit Worker(Backend backend, int ordinal = 0,
                   std::filesystem::path program = "/proc/self/exe",
-                  const PluginFile* plugin = nullptr);
+                  const PluginFile* plugin = nullptr, Ranks ranks = {});
   ~Worker() override;
 
   /// The device's. Throws DeviceLost where no process can be started.
@@ -59,17 +63,25 @@ class Worker final : public Executor {
   enum class Wait { kAnswered, kDied, kTimedOut, kFlooded, kAbandoned };
 
   void start();
+  /// The socket on which mpirun's first rank calls; a closed one where it ended before.
+  int await_first_rank(const MeetingPlace& place);
   /// Starts a process unless one is there and alive.
   void need_process();
   Wait wait_for_answer(Json& answer, double limit_s, int patience);
   /// Kills the process and says in a clause how it ended.
   std::string end_process();
   std::string ending(Wait wait, double limit_s);
+  /// Where the process is mpirun: lets the ranks leave, or it end them and say which ended first.
+  void let_mpirun_end();
+  /// Which ranks the others wait for, in a clause.
+  std::string ask_ranks();
+  bool has_ranks() const { return ranks_.count > 1; }
 
   Backend backend_;
   int ordinal_;
   std::filesystem::path program_;
   const PluginFile* plugin_;
+  Ranks ranks_;
   std::unique_ptr<Process> process_;
   DeviceTraits traits_;
 };

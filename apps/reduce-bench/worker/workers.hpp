@@ -12,7 +12,9 @@ namespace reduce_bench {
 
 class Workers final : public Executor {
  public:
-  explicit Workers(Backend backend, int ordinal = 0) : backend_(backend), ordinal_(ordinal) {}
+  /// `ranks`: of the catalog's worker, where mpirun started the run.
+  explicit Workers(Backend backend, int ordinal = 0, Ranks ranks = {})
+      : backend_(backend), ordinal_(ordinal), ranks_(std::move(ranks)) {}
 
   /// The device's. Throws DeviceLost where no process can be started.
   const DeviceTraits& traits() { return of(nullptr).traits(); }
@@ -32,11 +34,16 @@ class Workers final : public Executor {
 
  private:
   Worker& of(const PluginFile* plugin) {
-    return workers_.try_emplace(plugin, backend_, ordinal_, "/proc/self/exe", plugin).first->second;
+    const bool alone =
+        plugin != nullptr || (backend_ != Backend::kCpu && backend_ != Backend::kCuda);
+    return workers_
+        .try_emplace(plugin, backend_, ordinal_, "/proc/self/exe", plugin, alone ? Ranks{} : ranks_)
+        .first->second;
   }
 
   Backend backend_;
   int ordinal_;
+  Ranks ranks_;
   std::map<const PluginFile*, Worker> workers_;          ///< that of the catalog at null
   std::map<const PluginFile*, std::string> unloadable_;  ///< and why
 };

@@ -9,14 +9,15 @@
 // Traffic: n labels read, m counts written on each device that has them; between devices at least
 //   the other devices' tables, for all that have them 2 (k - 1) / k of a table.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
-// Deviations: one process calls for all devices, in a group. NVLink multicast is off. No algorithm
-//   or protocol of NCCL is asked for: it chooses by size. With CUDA graphs, that is the timing mode
-//   `graph`, which replays a captured batch.
+// Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
+//   NVLink multicast is off. No algorithm or protocol of NCCL is asked for: it chooses by size.
+//   With CUDA graphs, that is the timing mode `graph`, which replays a captured batch.
 
+#include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"
 
 #ifdef __CUDACC__
-#include "kernels/histogram/peers/local.hpp"
+#include "kernels/histogram/device_share.hpp"
 #include "kernels/shared/nccl_tables.hpp"
 #endif
 
@@ -26,7 +27,7 @@ namespace reduce_bench::BACKEND::nccl_histogram {
 struct NcclHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    enqueue_nccl_tables<peers_histogram::LocalHistogram, Sum, L, Op>(call);
+    enqueue_nccl_tables<share_histogram::LocalHistogram, Sum, L, Op>(call);
   }
   static Workspace workspace(const Problem& p) { return nccl_tables_workspace<Count>(p); }
 };
@@ -42,12 +43,7 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kBaseline,
       .params = {devices_axis(), result_axis()},
-      .traffic = [](const Problem& p) -> Traffic {
-        const std::size_t others = devices_of(p) - 1, table_bytes = p.buckets * sizeof(Count);
-        const bool all = results_on_all(p.params);
-        return {p.input_bytes(), (all ? others + 1 : 1) * table_bytes,
-                (all ? 2 : 1) * others * table_bytes};
-      },
+      .traffic = [](const Problem& p) { return combined_traffic(p, p.buckets * sizeof(Count)); },
       .workspace = workspace_of<NcclHistogram>(),
       .enqueue = instantiate_histogram<NcclHistogram>(),
   };

@@ -14,7 +14,7 @@
 // Preconditions: all devices reach each other's memory. At most 16 devices.
 // Deviations: none, there is no publication.
 
-#include "kernels/histogram/peers/local.hpp"
+#include "kernels/histogram/device_share.hpp"
 #include "kernels/shared/device_tables.hpp"
 
 namespace reduce_bench::BACKEND::peers_histogram {
@@ -22,7 +22,7 @@ namespace reduce_bench::BACKEND::peers_histogram {
 struct PeersHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    enqueue_spread_tables<LocalHistogram, Sum, L, Op>(call);
+    enqueue_spread_tables<share_histogram::LocalHistogram, Sum, L, Op>(call);
   }
 };
 

@@ -10,9 +10,9 @@
 // Preconditions: none. Order-preserving: shares are contiguous and combined in their order.
 // Deviations: none.
 
-#include <omp.h>
+#include "kernels/multireduce/cpu/parallel.hpp"
 
-#include <algorithm>
+#include <omp.h>
 
 #include "kernels/shared/instantiate.hpp"
 
@@ -23,29 +23,8 @@ std::size_t threads() { return static_cast<std::size_t>(omp_get_max_threads()); 
 struct CpuMultireduceParallel {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const T* values = call.values();
-    const Label* labels = call.labels();
-    T* results = call.results();
-    T* copies = call.scratch();
-    const std::size_t n = call.n(), m = call.buckets(), shares = threads();
-#pragma omp parallel
-    {
-      // By share, not by thread: the system may grant fewer threads than there are shares.
-#pragma omp for schedule(static)
-      for (std::size_t share = 0; share < shares; ++share) {
-        T* own = copies + share * m;
-        std::fill_n(own, m, Op::template identity<T>());
-        for (std::size_t i = n * share / shares; i < n * (share + 1) / shares; ++i)
-          own[labels[i]] = Op::combine(own[labels[i]], values[i]);
-      }
-#pragma omp for schedule(static)
-      for (std::size_t bucket = 0; bucket < m; ++bucket) {
-        T total = copies[bucket];
-        for (std::size_t share = 1; share < shares; ++share)
-          total = Op::combine(total, copies[share * m + bucket]);
-        results[bucket] = total;
-      }
-    }
+    multireduce_in_parallel<Op>(call.values(), call.labels(), call.n(), call.buckets(), threads(),
+                                call.scratch(), call.results());
   }
 };
 

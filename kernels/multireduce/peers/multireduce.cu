@@ -17,7 +17,7 @@
 // Preconditions: all devices reach each other's memory; the operator commutes. At most 16 devices.
 // Deviations: none, there is no publication.
 
-#include "kernels/multireduce/peers/local.hpp"
+#include "kernels/multireduce/device_share.hpp"
 #include "kernels/shared/device_tables.hpp"
 
 namespace reduce_bench::BACKEND::peers_multireduce {
@@ -25,7 +25,7 @@ namespace reduce_bench::BACKEND::peers_multireduce {
 struct PeersMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    enqueue_spread_tables<LocalMultireduce, Op, T, Op>(call);
+    enqueue_spread_tables<share_multireduce::LocalMultireduce, Op, T, Op>(call);
   }
 };
 
@@ -39,7 +39,7 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
       .params = std::move(params),
-      .depth = spread_depth,
+      .depth = share_multireduce::spread_depth,
       .traffic = [](const Problem& p) { return tables_traffic(p, p.element_bytes()); },
       .workspace =
           [](const Problem& p) {

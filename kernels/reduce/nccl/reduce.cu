@@ -9,10 +9,12 @@
 // Traffic: n elements read, one written on each device that has the result; between devices at
 //   least one element for each other device that has it, in what words NCCL's protocol takes.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
-// Deviations: one process calls for all devices, in a group. NVLink multicast is off. NCCL knows
-//   sums, products, minima and maxima. No algorithm or protocol of NCCL is asked for: it chooses by
-//   size. With CUDA graphs, that is the timing mode `graph`, which replays a captured batch.
+// Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
+//   NVLink multicast is off. NCCL knows sums, products, minima and maxima. No algorithm or
+//   protocol of NCCL is asked for: it chooses by size. With CUDA graphs, that is the timing mode
+//   `graph`, which replays a captured batch.
 
+#include "kernels/shared/combined.hpp"
 #include "kernels/shared/library.hpp"
 
 #ifdef __CUDACC__
@@ -44,7 +46,7 @@ struct NcclReduce {
     }
     // CUB's two kernels; it launches one where the inputs fit into a block.
     if (LaunchLog* log = call.shares.front().stream.log; log != nullptr) log->kernels += 2;
-    nccl_combine(call.shares, parts, 1, kTypeOf<T>, Op::kOp);
+    nccl_combine(call, parts, 1, kTypeOf<T>, Op::kOp);
   }
 };
 #else
@@ -61,12 +63,7 @@ Variant variant() {
       .depth = [](const Problem& p) -> std::uint64_t {
         return depth_of_library_reduce(largest_share(p)) + devices_of(p);
       },
-      .traffic = [](const Problem& p) -> Traffic {
-        const std::size_t others = devices_of(p) - 1;
-        const bool all = results_on_all(p.params);
-        return {p.input_bytes(), (all ? others + 1 : 1) * p.element_bytes(),
-                (all ? 2 : 1) * others * p.element_bytes()};
-      },
+      .traffic = [](const Problem& p) { return combined_traffic(p, p.element_bytes()); },
       .workspace =
           [](const Problem&) {
             return Workspace{.device_bytes = kPartBytes + kLibraryTemporaryBytes};

@@ -3,7 +3,7 @@
 
 #include "kernels/multireduce/onepass/one_launch.hpp"
 
-namespace reduce_bench::BACKEND::peers_multireduce {
+namespace reduce_bench::BACKEND::share_multireduce {
 
 inline bool fits_shared_memory(const Problem& p) {
   return table_restriction(p, p.element_bytes()).empty();
@@ -32,4 +32,4 @@ inline std::uint64_t spread_depth(const Problem& p) {
          devices_of(p);
 }
 
-}  // namespace reduce_bench::BACKEND::peers_multireduce
+}  // namespace reduce_bench::BACKEND::share_multireduce

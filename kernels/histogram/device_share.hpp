@@ -3,7 +3,7 @@
 
 #include "kernels/histogram/onepass/one_launch.hpp"
 
-namespace reduce_bench::BACKEND::peers_histogram {
+namespace reduce_bench::BACKEND::share_histogram {
 
 template <class L>
 __global__ void atomic_kernel(const L* labels, std::size_t n, Count* counts) {
@@ -29,4 +29,4 @@ struct LocalHistogram {
   }
 };
 
-}  // namespace reduce_bench::BACKEND::peers_histogram
+}  // namespace reduce_bench::BACKEND::share_histogram

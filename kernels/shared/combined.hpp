@@ -1,0 +1,17 @@
+// What a library that combines the results of several devices must move, whichever it is.
+#pragma once
+
+#include "kernels/api/devices.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Of an operation with results of so many bytes: every other device's go to the first, and where
+/// all have the results, as much goes back.
+inline Traffic combined_traffic(const Problem& p, std::size_t result_bytes) {
+  const std::size_t others = devices_of(p) - 1;
+  const bool all = results_on_all(p.params);
+  return {p.input_bytes(), (all ? others + 1 : 1) * result_bytes,
+          (all ? 2 : 1) * others * result_bytes};
+}
+
+}  // namespace reduce_bench::BACKEND
