@@ -15,7 +15,7 @@ struct LocalMultireduce {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0 || fits_shared_memory(call.problem))
       return onepass_multireduce::OnepassMultireduce::enqueue<T, Op>(call);
-    enqueue_cached_atomics<T, Op>(call);
+    enqueue_cached_atomics<Op>(arguments_of(call));
   }
 };
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
-#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -88,15 +88,15 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
 }
 
 /// Clears the results and combines all inputs, n > 0.
-template <class T, class Op>
-void enqueue_cached_atomics(const TypedCall<T>& call) {
+template <class Op, class T>
+void enqueue_cached_atomics(const Arguments<T>& call) {
   using Policy = CachedAtomicsPolicy;
-  enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
+  enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
   const auto blocks = static_cast<unsigned>(
-      std::min<std::size_t>(call.problem.device.sm_count, ceil_div(call.n(), Policy::kBlock)));
+      std::min<std::size_t>(call.sizes.device.sm_count, ceil_div(call.n(), Policy::kBlock)));
   launch(cached_atomics_kernel<T, Op>,
-         {blocks, Policy::kBlock, sizeof(LabelCache<T, Op>), call.stream}, call.values(),
-         call.labels(), call.n(), call.results());
+         {blocks, Policy::kBlock, sizeof(LabelCache<T, Op>), call.stream}, call.values, call.labels,
+         call.n(), call.results);
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -1,7 +1,7 @@
 // A tile of inputs in a block's registers, and bucket sets for its warps in shared memory.
 #pragma once
 
-#include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/arguments.hpp"
 
 namespace reduce_bench::BACKEND {
 

@@ -177,7 +177,7 @@ inline std::size_t states_bytes(std::size_t tiles, std::size_t buckets, std::siz
   return tiles * buckets * (value_bytes / sizeof(std::uint32_t)) * sizeof(StateWord);
 }
 template <class T>
-States states_in(const TypedCall<T>& call, std::size_t tiles, std::size_t buckets) {
+States states_in(const Arguments<T>& call, std::size_t tiles, std::size_t buckets) {
   return {call.template scratch<StateWord>(kLedgerBytes), tiles * buckets};
 }
 

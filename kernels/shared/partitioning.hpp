@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/radix_sort.hpp"
 #include "kernels/shared/vector16.hpp"
 
@@ -53,11 +53,11 @@ __device__ void store_tile(const U* from, U* to, unsigned count, unsigned thread
 // ---- host --------------------------------------------------------------------------------------
 
 /// Partitions of 2^shift buckets and tiles of `tile` inputs.
-inline Partitioning divide(const Problem& p, unsigned shift, unsigned tile) {
+inline Partitioning divide(const Sizes& sizes, unsigned shift, unsigned tile) {
   return {.shift = shift,
-          .count = static_cast<unsigned>(ceil_div(p.buckets, std::size_t{1} << shift)),
+          .count = static_cast<unsigned>(ceil_div(sizes.buckets, std::size_t{1} << shift)),
           .tile = tile,
-          .tiles = static_cast<unsigned>(ceil_div(p.n, tile))};
+          .tiles = static_cast<unsigned>(ceil_div(sizes.n, tile))};
 }
 
 /// Places an array of `bytes` behind the `end` of a workspace, which it moves, and returns where it
@@ -73,7 +73,7 @@ struct TilesLayout {
   std::size_t values, labels, offsets, totals;
 
   template <class T>
-  Tiles<T> in(const TypedCall<T>& call) const {
+  Tiles<T> in(const Arguments<T>& call) const {
     return {.values = call.scratch(values),
             .labels = call.template scratch<Short>(labels),
             .offsets = call.template scratch<Short>(offsets),
@@ -84,11 +84,11 @@ struct TilesLayout {
   std::size_t offsets_bytes() const { return totals - offsets; }
 };
 /// Behind the `end` of a workspace, which it moves; `places` is the room of an ordered tile.
-inline TilesLayout place_tiles(const Problem& p, const Partitioning& parts, std::size_t places,
-                               std::size_t& end) {
+inline TilesLayout place_tiles(std::size_t value_bytes, const Partitioning& parts,
+                               std::size_t places, std::size_t& end) {
   const std::size_t all = parts.tiles * places;
   TilesLayout at{};
-  at.values = place_array(end, all * p.element_bytes());
+  at.values = place_array(end, all * value_bytes);
   at.labels = place_array(end, all * sizeof(Short));
   at.offsets = place_array(end, parts.offsets_at(parts.tiles) * sizeof(Short));
   at.totals = place_array(end, parts.count * sizeof(Count));

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
-#include "kernels/shared/instantiate.hpp"
 #include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -198,34 +198,56 @@ inline Workspace clearing_workspace() {
   return {.device_bytes = sizeof(Clearing), .zeroed_bytes = sizeof(Clearing)};
 }
 
-inline std::size_t most_table_bytes(const Problem& p) {
-  return p.device.max_shared_bytes_per_block / p.params.number("blocks_per_sm");
+struct TableTuning {
+  unsigned block = 1024;       ///< threads
+  unsigned blocks_per_sm = 1;  ///< that share an SM's memory
+  unsigned copies = 0;         ///< of every bucket, as far as they fit; 0: one for each lane
+};
+
+inline std::size_t most_table_bytes(const DeviceTraits& device, const TableTuning& tuning) {
+  return device.max_shared_bytes_per_block / tuning.blocks_per_sm;
 }
 
 /// `tile`: the inputs that a warp loads at once. `spare_bytes`: shared memory that the kernel needs
 /// beside the table.
-inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
+inline TablePlan table_plan(const Sizes& sizes, const TableTuning& tuning,
+                            std::size_t element_bytes, std::size_t tile,
                             std::size_t spare_bytes = 0) {
   TablePlan plan{};
-  plan.block = p.params.number("block");
-  const std::size_t one = std::max<std::size_t>(p.buckets * element_bytes, 1);
-  const unsigned most = p.params.is("copies", "auto") ? kWarpSize : p.params.number("copies");
+  plan.block = tuning.block;
+  const std::size_t one = std::max<std::size_t>(sizes.buckets * element_bytes, 1);
+  const unsigned most = tuning.copies == 0 ? kWarpSize : tuning.copies;
   const auto fits = [&](unsigned log2_copies) {
-    return (one << log2_copies) + spare_bytes <= most_table_bytes(p);
+    return (one << log2_copies) + spare_bytes <= most_table_bytes(sizes.device, tuning);
   };
   while ((2u << plan.log2_copies) <= most && fits(plan.log2_copies + 1)) ++plan.log2_copies;
   plan.shared_bytes = one << plan.log2_copies;
-  const std::size_t most_blocks = std::size_t{p.device.sm_count} * p.params.number("blocks_per_sm");
+  const std::size_t most_blocks = std::size_t{sizes.device.sm_count} * tuning.blocks_per_sm;
   const std::size_t per_block = tile * (plan.block / kWarpSize);
   plan.blocks =
-      static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, per_block), 1, most_blocks));
+      static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(sizes.n, per_block), 1, most_blocks));
   plan.pairs = plan.log2_copies <= TablePolicy::kMostLog2CopiesInPairs && plan.blocks > 1 &&
-               p.device.max_blocks_per_cluster > 1;
+               sizes.device.max_blocks_per_cluster > 1;
   if (plan.pairs) plan.blocks -= plan.blocks % 2;
   // An upper bound whatever the `spare_bytes`: with others, blocks may be in pairs.
   const unsigned paired = plan.blocks > 1 ? plan.blocks - plan.blocks % 2 : 1;
-  plan.most_per_warp = (p.n / tile / (paired * (plan.block / kWarpSize)) + 2) * tile;
+  plan.most_per_warp = (sizes.n / tile / (paired * (plan.block / kWarpSize)) + 2) * tile;
   return plan;
+}
+
+// What a variant declares of it.
+
+inline TableTuning tuning_of_table(const Params& params) {
+  return {.block = params.number("block"),
+          .blocks_per_sm = params.number("blocks_per_sm"),
+          .copies = params.is("copies", "auto") ? 0 : params.number("copies")};
+}
+inline std::size_t most_table_bytes(const Problem& p) {
+  return most_table_bytes(p.device, tuning_of_table(p.params));
+}
+inline TablePlan table_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
+                            std::size_t spare_bytes = 0) {
+  return table_plan(p, tuning_of_table(p.params), element_bytes, tile, spare_bytes);
 }
 
 inline std::string table_restriction(const Problem& p, std::size_t element_bytes) {

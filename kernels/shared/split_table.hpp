@@ -112,29 +112,40 @@ struct SplitPlan {
   }
 };
 
+struct SplitTuning {
+  unsigned block = 1024;  ///< threads
+  unsigned ways = 0;      ///< 0: as few as have room
+};
+
 /// `spare_bytes`: shared memory that a block needs beside its share. `tile`: inputs that a block
 /// takes at once. The ways are the fewest for which a share fits, or kMostWays + 1 if none does.
 template <bool kDealt>
-SplitPlan split_plan(const Problem& p, std::size_t element_bytes, std::size_t tile,
-                     std::size_t spare_bytes) {
+SplitPlan split_plan(const Sizes& sizes, const SplitTuning& tuning, std::size_t element_bytes,
+                     std::size_t tile, std::size_t spare_bytes) {
   SplitPlan plan{};
-  plan.block = p.params.number("block");
+  plan.block = tuning.block;
   const std::size_t most =
-      std::min(p.device.max_shared_bytes_per_block, SplitPolicy::kMostShareBytes);
+      std::min(sizes.device.max_shared_bytes_per_block, SplitPolicy::kMostShareBytes);
   const auto fits = [&](unsigned ways) {
     plan.ways = ways;
-    plan.width = Share<kDealt>::width_of(p.buckets, ways);
+    plan.width = Share<kDealt>::width_of(sizes.buckets, ways);
     plan.shared_bytes = plan.width * element_bytes + spare_bytes;
     return plan.shared_bytes <= most;
   };
-  const bool any = p.params.is("ways", "auto");
-  unsigned ways = any ? 2 : p.params.number("ways");
-  const unsigned last = any ? SplitPolicy::kMostWays : ways;
+  unsigned ways = tuning.ways == 0 ? 2 : tuning.ways;
+  const unsigned last = tuning.ways == 0 ? SplitPolicy::kMostWays : ways;
   while (!fits(ways) && ways < last) ++ways;
   plan.fits = fits(ways);
-  plan.groups = static_cast<unsigned>(
-      std::clamp<std::size_t>(ceil_div(p.n, tile), 1, std::max(p.device.sm_count / plan.ways, 1u)));
+  plan.groups = static_cast<unsigned>(std::clamp<std::size_t>(
+      ceil_div(sizes.n, tile), 1, std::max(sizes.device.sm_count / plan.ways, 1u)));
   return plan;
+}
+
+// What a variant declares of it.
+
+inline SplitTuning split_tuning_of(const Params& params) {
+  return {.block = params.number("block"),
+          .ways = params.is("ways", "auto") ? 0 : params.number("ways")};
 }
 
 inline std::string split_restriction(const Problem& p, const SplitPlan& plan) {

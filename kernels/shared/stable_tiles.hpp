@@ -307,33 +307,48 @@ struct Pieces {
 
 // ---- host --------------------------------------------------------------------------------------
 
-inline std::size_t order_shared_bytes(const Problem& p, const Partitioning& parts) {
-  return p.element_bytes() == 8 ? order_shared_bytes<std::int64_t>(parts)
-                                : order_shared_bytes<std::int32_t>(parts);
+inline std::size_t order_shared_bytes(std::size_t value_bytes, const Partitioning& parts) {
+  return value_bytes == 8 ? order_shared_bytes<std::int64_t>(parts)
+                          : order_shared_bytes<std::int32_t>(parts);
 }
 
 /// As many partitions as the policy allows, and as a block has counters for.
-inline Partitioning partitioning(const Problem& p) {
+inline Partitioning partitioning(const Sizes& sizes) {
   using Policy = StableTilesPolicy;
-  const unsigned bits = log2_ceil(std::max<std::size_t>(p.buckets, 1));
+  const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2MostPartitions ? bits - Policy::kLog2MostPartitions : 0u;
-  Partitioning parts = divide(p, std::max(Policy::kLeastBits, wanted), kTile);
-  while (parts.count > 1 && order_shared_bytes(p, parts) > p.device.max_shared_bytes_per_block)
-    parts = divide(p, parts.shift + 1, kTile);
+  Partitioning parts = divide(sizes, std::max(Policy::kLeastBits, wanted), kTile);
+  while (parts.count > 1 &&
+         order_shared_bytes(sizes.value_bytes, parts) > sizes.device.max_shared_bytes_per_block)
+    parts = divide(sizes, parts.shift + 1, kTile);
   return parts;
 }
 
-/// Why a problem is beyond the kernels: the one that orders tiles, and one with room for at least
-/// one set of LabelSets for a partition and `other_bytes`.
+/// Inputs, at most: their places are counted in 32 bits.
+inline constexpr std::size_t kMostInputs = ~Count{0} - kTile;
+/// Shared memory for the kernel that orders tiles, and for one with room for at least one set of
+/// LabelSets for a partition and `other_bytes`.
+inline std::size_t needed_shared_bytes(const Partitioning& parts, std::size_t value_bytes,
+                                       std::size_t other_bytes) {
+  return std::max(order_shared_bytes(value_bytes, parts),
+                  sets_bytes(parts.width(), kThreads, kWarps, value_bytes) + other_bytes);
+}
+/// Whether the kernels take a problem.
+inline bool serves(const Sizes& sizes, std::size_t other_bytes) {
+  const Partitioning parts = partitioning(sizes);
+  return sizes.n <= kMostInputs && parts.shift <= 16 &&
+         needed_shared_bytes(parts, sizes.value_bytes, other_bytes) <=
+             sizes.device.max_shared_bytes_per_block;
+}
+
+/// Why they do not.
 inline std::string partitions_restriction(const Problem& p, std::size_t other_bytes) {
-  if (p.n > ~Count{0} - kTile)
+  if (serves(p, other_bytes)) return {};
+  if (p.n > kMostInputs)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
   const Partitioning parts = partitioning(p);
-  const std::size_t needed =
-      std::max(order_shared_bytes(p, parts),
-               sets_bytes(parts.width(), kThreads, kWarps, p.element_bytes()) + other_bytes);
-  if (parts.shift <= 16 && needed <= p.device.max_shared_bytes_per_block) return {};
+  const std::size_t needed = needed_shared_bytes(parts, p.element_bytes(), other_bytes);
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +
          " bytes of shared memory are needed for one, a block has " +
@@ -346,21 +361,21 @@ struct StableLayout {
   std::size_t places, slice_totals, firsts, chunks, bytes;
 
   template <class T>
-  Chunks chunks_in(const TypedCall<T>& call) const {
+  Chunks chunks_in(const Arguments<T>& call) const {
     return {.slice_totals = call.template scratch<Count>(slice_totals),
             .firsts = call.template scratch<Count>(firsts),
             .list = call.template scratch<Chunk>(chunks)};
   }
   template <class T>
-  Short* places_in(const TypedCall<T>& call) const {
+  Short* places_in(const Arguments<T>& call) const {
     return call.template scratch<Short>(places);
   }
 };
 /// Behind `end` bytes; room for places where asked for.
-inline StableLayout stable_layout(const Problem& p, std::size_t end, bool with_places) {
-  const Partitioning parts = partitioning(p);
+inline StableLayout stable_layout(const Sizes& sizes, std::size_t end, bool with_places) {
+  const Partitioning parts = partitioning(sizes);
   StableLayout at{};
-  at.tiles = place_tiles(p, parts, kTile, end);
+  at.tiles = place_tiles(sizes.value_bytes, parts, kTile, end);
   at.places = place_array(end, with_places ? std::size_t{parts.tiles} * kTile * sizeof(Short) : 0);
   at.slice_totals = place_array(end, std::size_t{slices_of(parts)} * parts.count * sizeof(Count));
   at.firsts = place_array(end, (parts.count + 1) * sizeof(Count));
@@ -372,14 +387,14 @@ inline StableLayout stable_layout(const Problem& p, std::size_t end, bool with_p
 /// Orders the inputs' tiles and cuts what every partition has into chunks. With kPlaces the places
 /// of the inputs are kept.
 template <bool kPlaces, class T>
-void enqueue_order_tiles(const TypedCall<T>& call, const Partitioning& parts,
+void enqueue_order_tiles(const Arguments<T>& call, const Partitioning& parts,
                          const StableLayout& at) {
   const Tiles<T> tiles = at.tiles.in(call);
   const Chunks chunks = at.chunks_in(call);
   enqueue_fill(call.stream, chunks.slice_totals, std::size_t{slices_of(parts)} * parts.count, 0);
   launch(order_tiles_kernel<T, kPlaces>,
-         {parts.tiles, kThreads, order_shared_bytes<T>(parts), call.stream}, call.values(),
-         call.labels(), call.n(), parts, tiles, at.places_in(call), chunks.slice_totals);
+         {parts.tiles, kThreads, order_shared_bytes<T>(parts), call.stream}, call.values,
+         call.labels, call.n(), parts, tiles, at.places_in(call), chunks.slice_totals);
   launch(sum_slices_kernel<T>, {1, kThreads, (parts.count + 1) * sizeof(Count), call.stream}, parts,
          tiles, chunks);
   launch(cut_chunks_kernel<T>,

@@ -63,18 +63,23 @@ __global__ void __launch_bounds__(1024)
   table.template add_to<kPairs>(counts);
 }
 
+/// Puts the histogram on the stream. The workspace is a Clearing.
+template <class L>
+void enqueue(const Arguments<Count, L>& call, const TableTuning& tuning) {
+  if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), 0);
+  const TablePlan plan = table_plan(call.sizes, tuning, sizeof(Count), kTile<L>);
+  launch(plan.pairs                          ? kernel<L, false, true>
+         : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>
+                                             : kernel<L, false, false>,
+         plan.on(call.stream), call.labels, call.n(), call.aligned(),
+         static_cast<unsigned>(call.buckets()), plan.log2_copies, call.template scratch<Clearing>(),
+         call.results);
+}
+
 struct OnepassHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call) {
-    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), 0);
-    const TablePlan plan = table_plan(call.problem, sizeof(Count), kTile<L>);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(call.labels()) % 16 == 0;
-    launch(plan.pairs                          ? kernel<L, false, true>
-           : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>
-                                               : kernel<L, false, false>,
-           plan.on(call.stream), call.labels(), call.n(), aligned,
-           static_cast<unsigned>(call.buckets()), plan.log2_copies,
-           call.template scratch<Clearing>(), call.results());
+    onepass_histogram::enqueue(arguments_of(call), tuning_of_table(call.params()));
   }
 };
 

@@ -20,113 +20,25 @@
 // Preconditions: the buckets fit into the shared memory of 16 blocks; the operator commutes.
 // Deviations: none, there is no publication.
 
-#include "kernels/multireduce/onepass/hot_table.hpp"
-#include "kernels/shared/split_table.hpp"
+#include "kernels/multireduce/onepass/split_launch.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_split {
 
-using onepass_multireduce::HotTable;
-using onepass_multireduce::kLoops;
-using onepass_multireduce::kQueues;
-
-struct Policy {
-  /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what loops of
-  /// compare-and-swap need leave registers for half as many.
-  template <class T, class Op>
-  static constexpr unsigned quads(unsigned quads) {
-    return kLoops<T, Op> || sizeof(T) == 8 ? (quads + 1) / 2 : quads;
-  }
-};
-
-template <class T, class Op, unsigned kQuads>
-__global__ void __launch_bounds__(1024)
-    kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
-           bool aligned, unsigned buckets, unsigned ways, unsigned width, Clearing* clearing,
-           T* results) {
-  constexpr bool kHot = kQueues<T, Op>;
-  using Plain = PrivateTable<T, Op>;
-  using Table = std::conditional_t<kHot, HotTable<T, Op>, Plain>;
-  using Values = Vector16<T>;
-  constexpr unsigned kValueLoads = kQuad / Values::kCount;
-  const Share<kHot> share(buckets, ways, blockIdx.x % ways, width);
-  const unsigned group = blockIdx.x / ways, groups = gridDim.x / ways;
-  T* const slots = held_shared(dynamic_shared<T>());
-  Table table{Plain{slots, width, 0}};
-  clearing->begin(results, buckets, Op::template identity<T>());
-  if constexpr (kHot) table.clear(n, [&](std::size_t i) { return share.place_of(labels[i]); });
-  else table.clear();
-
-  const auto put = [&](bool present, Label label, T value) {
-    const unsigned place = share.place_of(label);
-    if (present && place < width) table.add(place, value);
-  };
-  const std::size_t tile = std::size_t{blockDim.x} * kQuads;  // quads
-  const std::size_t tiles = aligned ? n / kQuad / tile : 0;
-  for (std::size_t t = group; t < tiles; t += groups) {
-    Vector16<Label> l[kQuads];
-    Values v[kQuads][kValueLoads];
-#pragma unroll
-    for (unsigned q = 0; q < kQuads; ++q) {
-      const std::size_t at = t * tile + q * blockDim.x + threadIdx.x;
-      l[q] = reinterpret_cast<const Vector16<Label>*>(labels)[at];
-#pragma unroll
-      for (unsigned part = 0; part < kValueLoads; ++part)
-        v[q][part] = reinterpret_cast<const Values*>(values)[at * kValueLoads + part];
-    }
-#pragma unroll
-    for (unsigned q = 0; q < kQuads; ++q) {
-      T value[kQuad];
-#pragma unroll
-      for (unsigned e = 0; e < kQuad; ++e)
-        value[e] = v[q][e / Values::kCount].at[e % Values::kCount];
-      put_quads<Op>(l[q].at, value, put);
-    }
-  }
-  // What no tile has, a warp at a time.
-  for (std::size_t i = tiles * tile * kQuad + std::size_t{group} * blockDim.x +
-                       threadIdx.x / kWarpSize * kWarpSize;
-       i < n; i += std::size_t{groups} * blockDim.x) {
-    const std::size_t at = i + threadIdx.x % kWarpSize;
-    const bool present = at < n;
-    put(present, present ? labels[at] : 0, present ? values[at] : Op::template identity<T>());
-  }
-  clearing->wait();
-  if constexpr (kHot) table.take_back_marks();
-  add_share_to<Op>(results, slots, share);
-}
-
-template <class T, class Op>
-SplitPlan plan_for(const Problem& p) {
-  const unsigned block = p.params.number("block");
-  std::size_t spare_bytes = 0;
-  if constexpr (kQueues<T, Op>) spare_bytes = HotTable<T, Op>::bytes();
-  const std::size_t tile =
-      std::size_t{block} * kQuad * Policy::quads<T, Op>(p.params.number("quads"));
-  return split_plan<kQueues<T, Op>>(p, sizeof(T), tile, spare_bytes);
+Tuning tuning_of(const Params& params) {
+  return {.split = split_tuning_of(params), .quads = params.number("quads")};
 }
 /// Whatever the type and the operator.
 SplitPlan plan_of(const Problem& p) {
+  const Tuning tuning = tuning_of(p.params);
   return with_value_type(p.type, [&]<class T>() {
-    return p.op == Op::kSum ? plan_for<T, Sum>(p) : plan_for<T, Min>(p);
+    return p.op == Op::kSum ? plan_for<T, Sum>(p, tuning) : plan_for<T, Min>(p, tuning);
   });
 }
 
 struct OnepassSplit {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    if (call.n() == 0)
-      return enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
-    const SplitPlan plan = plan_for<T, Op>(call.problem);
-    const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
-    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    const auto enqueue_quads = [&]<unsigned kQuads>() {
-      launch(kernel<T, Op, kQuads>, plan.on(call.stream), call.values(), call.labels(), call.n(),
-             aligned, static_cast<unsigned>(call.buckets()), plan.ways, plan.width,
-             call.template scratch<Clearing>(), call.results());
-    };
-    const unsigned quads = Policy::quads<T, Op>(call.params().number("quads"));
-    if constexpr (Policy::quads<T, Op>(4) == 2) with_value<1, 2>(quads, enqueue_quads);
-    else with_value<1, 2, 4>(quads, enqueue_quads);
+    onepass_multireduce_split::enqueue<Op>(arguments_of(call), tuning_of(call.params()));
   }
 };
 

@@ -100,20 +100,22 @@ __global__ void __launch_bounds__(1024)
 /// The plan, and whether blocks look for hot labels: not where every lane has a copy anyway, and
 /// not where the accumulators have no room.
 template <class T, class Op>
-TablePlan plan_of(const Problem& p, bool& hot) {
+TablePlan plan_of(const Sizes& sizes, const TableTuning& tuning, bool& hot) {
   hot = false;
-  TablePlan plan = table_plan(p, sizeof(T), tile_inputs(sizeof(T)));
+  TablePlan plan = table_plan(sizes, tuning, sizeof(T), tile_inputs(sizeof(T)));
   if constexpr (kQueues<T, Op>) {
-    if (p.params.is("copies", "auto"))
+    const std::size_t most = most_table_bytes(sizes.device, tuning);
+    if (tuning.copies == 0)
       while (plan.log2_copies >= kLog2WarpSize && plan.log2_copies < Policy::kLog2MostCopies &&
-             2 * plan.shared_bytes <= std::min(Policy::kMostBytesOfCopies, most_table_bytes(p))) {
+             2 * plan.shared_bytes <= std::min(Policy::kMostBytesOfCopies, most)) {
         ++plan.log2_copies;
         plan.shared_bytes *= 2;
       }
     if (plan.log2_copies >= kLog2WarpSize) return plan;
     const std::size_t hot_bytes = HotTable<T, Op>::bytes();
-    const TablePlan beside = table_plan(p, sizeof(T), tile_inputs(sizeof(T)), hot_bytes);
-    hot = beside.shared_bytes + hot_bytes <= most_table_bytes(p);
+    const TablePlan beside =
+        table_plan(sizes, tuning, sizeof(T), tile_inputs(sizeof(T)), hot_bytes);
+    hot = beside.shared_bytes + hot_bytes <= most;
     if (hot) plan = beside;
     if (hot) plan.shared_bytes += hot_bytes;
   }
@@ -122,29 +124,34 @@ TablePlan plan_of(const Problem& p, bool& hot) {
 
 /// Whether tables would take longer to clear and to merge than the inputs to combine. Who asks for a
 /// number of copies gets tables.
-inline bool is_direct(const Problem& p) {
-  return p.params.is("copies", "auto") && CachedAtomicsPolicy::serves(p.n, p.buckets);
+inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
+  return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
+inline bool is_direct(const Problem& p) { return is_direct(p, tuning_of_table(p.params)); }
+
+/// Puts the multireduce on the stream. The workspace is a Clearing.
+template <class Op, class T>
+void enqueue(const Arguments<T>& call, const TableTuning& tuning) {
+  if (call.n() == 0)
+    return enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
+  if (is_direct(call.sizes, tuning)) return enqueue_cached_atomics<Op>(call);
+  bool hot = false;
+  const TablePlan plan = plan_of<T, Op>(call.sizes, tuning, hot);
+  auto* chosen = kernel<T, Op, false, false, false>;
+  if (plan.pairs) chosen = kernel<T, Op, false, false, true>;
+  if (plan.log2_copies == kLog2WarpSize) chosen = kernel<T, Op, false, true, false>;
+  if constexpr (kQueues<T, Op>)
+    if (hot)
+      chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
+  launch(chosen, plan.on(call.stream), call.values, call.labels, call.n(), call.aligned(),
+         static_cast<unsigned>(call.buckets()), plan.log2_copies, call.template scratch<Clearing>(),
+         call.results);
 }
 
 struct OnepassMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    constexpr T kNeutral = Op::template identity<T>();
-    if (call.n() == 0) return enqueue_fill(call.stream, call.results(), call.buckets(), kNeutral);
-    if (is_direct(call.problem)) return enqueue_cached_atomics<T, Op>(call);
-    bool hot = false;
-    const TablePlan plan = plan_of<T, Op>(call.problem, hot);
-    auto* chosen = kernel<T, Op, false, false, false>;
-    if (plan.pairs) chosen = kernel<T, Op, false, false, true>;
-    if (plan.log2_copies == kLog2WarpSize) chosen = kernel<T, Op, false, true, false>;
-    if constexpr (kQueues<T, Op>)
-      if (hot)
-        chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
-    const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
-    const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
-    launch(chosen, plan.on(call.stream), call.values(), call.labels(), call.n(), aligned,
-           static_cast<unsigned>(call.buckets()), plan.log2_copies,
-           call.template scratch<Clearing>(), call.results());
+    onepass_multireduce::enqueue<Op>(arguments_of(call), tuning_of_table(call.params()));
   }
 };
 

@@ -204,13 +204,14 @@ struct PartitionMultireduceOrdered {
     const Partitioning parts = partitioning(p);
     const Stretches stretches = stretches_of(p);
     const StableLayout at = layout(p);
-    const Chunks chunks = at.chunks_in(call);
-    enqueue_order_tiles<false>(call, parts, at);
+    const auto arguments = arguments_of(call);
+    const Chunks chunks = at.chunks_in(arguments);
+    enqueue_order_tiles<false>(arguments, parts, at);
     const unsigned turns = turns_of(parts.width(), kThreads, sizeof(T), Pieces::kBytes, p.device);
     launch(turns > 1 ? fold_chunks_kernel<T, Op, true> : fold_chunks_kernel<T, Op, false>,
            {static_cast<unsigned>(most_chunks(parts)), kThreads,
             sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + Pieces::kBytes, call.stream},
-           parts, turns, stretches, at.tiles.in(call), chunks, call.scratch());
+           parts, turns, stretches, at.tiles.in(arguments), chunks, call.scratch());
     const unsigned shares = shares_of(p);
     launch(combine_tables_kernel<T, Op>,
            {static_cast<unsigned>(ceil_div(call.buckets(), kThreads / shares)), kThreads,

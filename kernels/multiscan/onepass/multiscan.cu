@@ -98,7 +98,7 @@ struct OnepassMultiscan {
                                                : kernel<T, Op, Policy::kLargeBlock, true>,
            {static_cast<unsigned>(plan.tiles), plan.threads, plan.shared_bytes, call.stream},
            call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-           plan.turns, call.inclusive(), states_in(call, plan.tiles, call.buckets()),
+           plan.turns, call.inclusive(), states_in(arguments_of(call), plan.tiles, call.buckets()),
            call.template scratch<Ledger>(), call.results());
   }
 };

@@ -7,9 +7,9 @@
 
 #include "kernels/reduce/onepass/block_fold.hpp"
 #include "kernels/reduce/onepass/chunks.hpp"
+#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/flagged.hpp"
 #include "kernels/shared/halves.hpp"
-#include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce {
 
@@ -227,23 +227,26 @@ struct LaunchPlan {
   unsigned streaming() const { return regime == Regime::kLatency ? blocks - 1 : blocks; }
 };
 
-inline LaunchPlan plan_of(const Problem& p) {
-  const std::size_t loads = ceil_div(p.input_bytes(), 16);
-  const std::size_t loads_per_sm = ceil_div(loads, p.device.sm_count);
-  unsigned block = 0;
-  if (!p.params.is("block", "auto")) {
-    block = p.params.number("block");
-  } else {
+struct Tuning {
+  unsigned block = 0;  ///< threads; 0: by size
+  unsigned blocks_per_sm = 4;
+};
+
+inline LaunchPlan plan_of(const Sizes& sizes, const Tuning& tuning) {
+  const DeviceTraits& device = sizes.device;
+  const std::size_t loads = ceil_div(sizes.n * sizes.value_bytes, 16);
+  const std::size_t loads_per_sm = ceil_div(loads, device.sm_count);
+  unsigned block = tuning.block;
+  if (block == 0) {
     if (loads <= Policy::kOneBlockLoads / 4) block = 256;
     else if (loads <= Policy::kOneBlockLoads / 2) block = 512;
     else if (loads <= Policy::kOneBlockLoads) block = 1024;
-    else block = loads_per_sm <= Policy::small_blocks_loads_per_sm(p.element_bytes()) ? 256 : 512;
+    else block = loads_per_sm <= Policy::small_blocks_loads_per_sm(sizes.value_bytes) ? 256 : 512;
   }
   const bool latency = loads_per_sm <= Policy::kLatencyLoadsPerSm;
   const std::size_t rounds = latency && loads_per_sm > Policy::kOneRoundLoadsPerSm ? 2 : 1;
-  const std::size_t most =
-      std::size_t{p.device.sm_count} *
-      std::min(p.params.number("blocks_per_sm"), p.device.max_threads_per_sm / block);
+  const std::size_t most = std::size_t{device.sm_count} *
+                           std::min(tuning.blocks_per_sm, device.max_threads_per_sm / block);
   const std::size_t useful = loads / (block * Policy::kLoads * rounds);
   if (useful <= 1 || most <= 2) return {block, 1, Regime::kOneBlock};
   if (!latency) return {block, static_cast<unsigned>(std::min(useful, most)), Regime::kBandwidth};
@@ -257,7 +260,34 @@ auto* streaming_kernel(const LaunchPlan& plan) {
                                          : bandwidth_kernel<T, Op, kBlock, End>;
 }
 
+inline std::size_t slots_bytes(const LaunchPlan& plan, std::size_t value_bytes) {
+  return plan.blocks * value_bytes * 2;
+}
+
+/// Puts the reduction on the stream. The workspace has the slots, zero before the first call and left
+/// zero.
+template <class Op, class T>
+void enqueue(const Arguments<T>& call, const Tuning& tuning) {
+  const LaunchPlan plan = plan_of(call.sizes, tuning);
+  const std::size_t head = head_of(call.values, call.n());
+  using Folded = Combined<T>;
+  using End = StoreResult<Folded>;
+  const End end{call.results};
+  with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
+    const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(Folded), call.stream};
+    if (plan.regime == Regime::kOneBlock)
+      return launch(one_block_kernel<T, Op, kBlock, End>, grid, call.values, call.n(), head, end);
+    launch(streaming_kernel<T, Op, kBlock, End>(plan), grid, call.values, call.n(), head, end,
+           call.template scratch<Slot<Folded>>());
+  });
+}
+
 /// The parts of the declarations that follow from the launch.
+inline Tuning tuning_of(const Params& params) {
+  return {.block = params.is("block", "auto") ? 0 : params.number("block"),
+          .blocks_per_sm = params.number("blocks_per_sm")};
+}
+inline LaunchPlan plan_of(const Problem& p) { return plan_of(p, tuning_of(p.params)); }
 inline std::vector<ParamSpec> launch_params() {
   return {{"block", "auto", {"auto", "256", "512", "1024"}, "threads; auto: by size"},
           {"blocks_per_sm", "4", {"1", "2", "4", "8"}, "blocks per SM at most"}};
@@ -283,7 +313,7 @@ inline std::uint64_t launch_depth(const Problem& p) {
          (plan.blocks > 1 ? ceil_div(plan.blocks - 1, plan.block) + fold : 0);
 }
 inline std::size_t slots_bytes(const Problem& p) {
-  return plan_of(p).blocks * p.combined_bytes() * 2;
+  return slots_bytes(plan_of(p), p.combined_bytes());
 }
 
 }  // namespace reduce_bench::BACKEND::onepass_reduce

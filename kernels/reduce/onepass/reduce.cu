@@ -28,19 +28,7 @@ namespace reduce_bench::BACKEND::onepass_reduce {
 struct OnepassReduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    const LaunchPlan plan = plan_of(call.problem);
-    const std::size_t head = head_of(call.values(), call.n());
-    using Folded = Combined<T>;
-    using End = StoreResult<Folded>;
-    const End end{call.results()};
-    with_value<256, 512, 1024>(plan.block, [&]<unsigned kBlock>() {
-      const LaunchShape grid{plan.blocks, kBlock, kBlock * sizeof(Folded), call.stream};
-      if (plan.regime == Regime::kOneBlock)
-        return launch(one_block_kernel<T, Op, kBlock, End>, grid, call.values(), call.n(), head,
-                      end);
-      launch(streaming_kernel<T, Op, kBlock, End>(plan), grid, call.values(), call.n(), head, end,
-             call.template scratch<Slot<Folded>>());
-    });
+    onepass_reduce::enqueue<Op>(arguments_of(call), tuning_of(call.params()));
   }
 };
 

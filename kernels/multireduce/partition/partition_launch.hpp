@@ -1,0 +1,140 @@
+// partition/multireduce's first kernel and its launches.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/multireduce/partition/fold_partitions.hpp"
+#include "kernels/multireduce/partition/near_labels.hpp"
+#include "kernels/multireduce/partition/order_tile.hpp"
+#include "kernels/multireduce/partition/runs.hpp"
+#include "kernels/shared/cached_atomics.hpp"
+
+namespace reduce_bench::BACKEND::partition_multireduce {
+
+/// Clears the results, and the partitions' totals: there are no more of these than of buckets.
+template <class T>
+__global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals, unsigned count) {
+  fill_tile(results, n, neutral);
+  fill_tile(totals, count, Count{0});
+}
+
+/// A block for every tile combines it at once where its labels are near or in runs, and else orders
+/// it.
+template <class T, class Op>
+__global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
+    partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
+                           Partitioning parts, Tiles<T> out, T* results) {
+  const Tile<T> tile(values, labels, n, aligned, parts);
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) tile.starts[p] = 0;
+  const auto leave_no_pieces = [&] {
+    Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
+    for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
+  };
+  const Window window = window_around_ends(tile, labels, parts);
+  if (labels_are_in(window, tile)) {
+    leave_no_pieces();
+    combine_in_window<Op>(window, tile, results);
+  } else if (is_in_runs(tile, parts)) {
+    leave_no_pieces();
+    combine_runs<Op>(tile, results);
+  } else {
+    order_tile<Op>(tile, parts, out);
+  }
+}
+
+/// Shared memory of the first kernel's block.
+inline std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
+  return places_of(parts) * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
+}
+
+/// Shared memory of a block of the second kernel, for its table alone.
+inline std::size_t most_fold_bytes(const DeviceTraits& device) {
+  return device.max_shared_bytes_per_block - starts_bytes(Policy::kMostPartitions);
+}
+
+struct Tuning {
+  unsigned block = 512;  ///< threads that order a tile
+  bool always_partitioned =
+      false;  ///< whether tiles are ordered where atomics would be faster, too
+};
+
+inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
+  const std::size_t most_buckets = most_fold_bytes(sizes.device) / sizes.value_bytes;
+  unsigned most_bits = 16;
+  while ((std::size_t{1} << most_bits) > most_buckets) --most_bits;
+  const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
+  const unsigned wanted =
+      bits > Policy::kLog2WantedPartitions ? bits - Policy::kLog2WantedPartitions : 0u;
+  return divide(sizes, std::min(most_bits, std::max(Policy::kLeastBits, wanted)),
+                tuning.block * Policy::items(sizes.value_bytes));
+}
+
+/// Whether ordering tiles would take longer than atomics.
+inline bool is_direct(const Sizes& sizes, const Tuning& tuning) {
+  return !tuning.always_partitioned && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
+
+/// Inputs, at most: their places are counted in 32 bits.
+inline constexpr std::size_t kMostInputs = ~Count{0} - (1u << 16);
+/// Whether the kernels take a problem.
+inline bool serves(const Sizes& sizes, const Tuning& tuning) {
+  if (is_direct(sizes, tuning)) return true;
+  const Partitioning parts = partitioning(sizes, tuning);
+  return sizes.n <= kMostInputs && parts.count <= Policy::kMostPartitions &&
+         order_shared_bytes(parts, sizes.value_bytes) <= sizes.device.max_shared_bytes_per_block;
+}
+
+struct Layout {
+  TilesLayout tiles;
+  std::size_t bytes;
+};
+inline Layout layout(const Partitioning& parts, std::size_t value_bytes) {
+  Layout at{};
+  at.tiles = place_tiles(value_bytes, parts, places_of(parts), at.bytes);
+  return at;
+}
+
+/// Every bucket has as many copies, up to one per lane, as fit beside each other.
+inline unsigned log2_copies_of(const DeviceTraits& device, std::size_t table_bytes) {
+  unsigned log2_copies = 0;
+  while ((1u << log2_copies) < kWarpSize &&
+         (table_bytes << (log2_copies + 1)) <= most_fold_bytes(device))
+    ++log2_copies;
+  return log2_copies;
+}
+
+template <class T, class Op>
+auto fold_kernel_for(unsigned inputs_of_a_piece) {
+  constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
+  if (inputs_of_a_piece >= Policy::kLongPiece) return fold_partitions_kernel<1, kMostSteps, T, Op>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op>;
+  return fold_partitions_kernel<3, 1, T, Op>;
+}
+
+/// Puts the multireduce on the stream. The workspace has the layout's bytes.
+template <class Op, class T>
+void enqueue(const Arguments<T>& call, const Tuning& tuning) {
+  constexpr T kNeutral = Op::template identity<T>();
+  if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), kNeutral);
+  if (is_direct(call.sizes, tuning)) return enqueue_cached_atomics<Op>(call);
+  const DeviceTraits& device = call.sizes.device;
+  const Partitioning parts = partitioning(call.sizes, tuning);
+  const Tiles<T> tiles = layout(parts, sizeof(T)).tiles.in(call);
+  launch(clear_kernel<T>,
+         fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream), call.results,
+         call.buckets(), kNeutral, tiles.totals, parts.count);
+  launch(partition_tiles_kernel<T, Op>,
+         {parts.tiles, parts.tile / Tile<T>::kItems, order_shared_bytes(parts, sizeof(T)),
+          call.stream},
+         call.values, call.labels, call.n(), call.aligned(), parts, tiles, call.results);
+
+  const std::size_t table_bytes = sizeof(T) * parts.width();
+  const unsigned log2_copies = log2_copies_of(device, table_bytes);
+  launch(fold_kernel_for<T, Op>(parts.tile / parts.count),
+         {device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
+          (table_bytes << log2_copies) + starts_bytes(parts.count), call.stream},
+         tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
+}
+
+}  // namespace reduce_bench::BACKEND::partition_multireduce

@@ -1,0 +1,103 @@
+// partition/multiscan's kernels and launches.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/shared/look_back.hpp"
+#include "kernels/shared/stable_tiles.hpp"
+
+namespace reduce_bench::BACKEND::partition_multiscan {
+
+using namespace stable_tiles;
+
+/// A block for every chunk scans it in place.
+template <class T, class Op, bool kTurns>
+__global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
+    scan_chunks_kernel(Partitioning parts, unsigned turns, bool inclusive, States all_states,
+                       Ledger* ledger, Tiles<T> tiles, Chunks chunks) {
+  const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
+  auto* ticket = reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row());
+  const Pieces pieces(ticket + 2);
+  if (threadIdx.x == 0) {
+    ticket[0] = ledger->take_tile();
+    ticket[1] = ledger->launch_number();
+  }
+  sets.template clear<Op>();
+  pieces.clear();
+  __syncthreads();
+  const unsigned number = ticket[0];
+  if (number < chunks.firsts[parts.count]) {
+    const Chunk chunk = chunks.list[number];
+    const ChunkRange range = chunks.range_of(number, chunk, tiles.totals);
+    const unsigned count = range.count();
+    pieces.find(chunk, count, parts, tiles.offsets);
+    __syncthreads();
+    Items<Label> label;
+    Items<T> items;
+    pieces.load<Op>(count, parts, tiles, label, items);
+    scan_tile<kTurns, Op>(sets, all_states.of_launch(ticket[1]),
+                          {number, range.first(), range.last()}, inclusive, label, items);
+#pragma unroll
+    for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+      const unsigned input = place_in_tile(j);
+      if (input < count) tiles.values[pieces.address(input)] = items[j];
+    }
+  }
+  if (threadIdx.x == 0) ledger->leave();
+}
+
+/// Puts every tile back into the order of the input.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    restore_tiles_kernel(const T* ordered, const Short* places, std::size_t n, T* results) {
+  T* tile = dynamic_shared<T>();
+  const std::size_t first = std::size_t{blockIdx.x} * kTile;
+  const auto* vectors = reinterpret_cast<const Vector16<T>*>(ordered + first);
+  for (unsigned i = threadIdx.x; i < kTile / Vector16<T>::kCount; i += kThreads)
+    reinterpret_cast<Vector16<T>*>(tile)[i] = vectors[i];
+  __syncthreads();
+#pragma unroll
+  for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
+    const std::size_t i = first + place_in_tile(j);
+    if (i < n) results[i] = tile[places[i]];
+  }
+}
+
+inline constexpr std::size_t kTicketBytes = 2 * sizeof(unsigned);
+inline constexpr std::size_t kChunkBytes = kTicketBytes + Pieces::kBytes;
+
+inline std::size_t all_states_bytes(const Sizes& sizes) {
+  const Partitioning parts = partitioning(sizes);
+  return states_bytes(most_chunks(parts), parts.width(), sizes.value_bytes);
+}
+/// The first bytes of the workspace: zero before the first call; then the next one of the same sizes
+/// takes them as they are.
+inline std::size_t zeroed_bytes(const Sizes& sizes) {
+  return kLedgerBytes + all_states_bytes(sizes);
+}
+
+inline StableLayout layout(const Sizes& sizes) {
+  return stable_layout(sizes, zeroed_bytes(sizes), true);
+}
+
+/// Puts the multiscan on the stream.
+template <class Op, class T>
+void enqueue(const Arguments<T>& call, bool inclusive) {
+  if (call.n() == 0) return;
+  const Partitioning parts = partitioning(call.sizes);
+  const StableLayout at = layout(call.sizes);
+  const Tiles<T> tiles = at.tiles.in(call);
+  enqueue_order_tiles<true>(call, parts, at);
+  const unsigned turns =
+      turns_of(parts.width(), kThreads, sizeof(T), kChunkBytes, call.sizes.device);
+  const std::size_t chunks = most_chunks(parts);
+  launch(turns > 1 ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>,
+         {static_cast<unsigned>(chunks), kThreads,
+          sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + kChunkBytes, call.stream},
+         parts, turns, inclusive, states_in(call, chunks, parts.width()),
+         call.template scratch<Ledger>(), tiles, at.chunks_in(call));
+  launch(restore_tiles_kernel<T>, {parts.tiles, kThreads, kTile * sizeof(T), call.stream},
+         tiles.values, at.places_in(call), call.n(), call.results);
+}
+
+}  // namespace reduce_bench::BACKEND::partition_multiscan
