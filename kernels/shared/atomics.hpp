@@ -10,10 +10,15 @@
 namespace reduce_bench::BACKEND {
 
 namespace detail {
-// CUDA's 64-bit atomics take (unsigned) long long; std::int64_t is long here.
-__device__ inline long long* as_signed(std::int64_t* p) { return reinterpret_cast<long long*>(p); }
-__device__ inline unsigned long long* as_unsigned(std::int64_t* p) {
-  return reinterpret_cast<unsigned long long*>(p);
+/// An integer as CUDA's atomics take it: of 64 bits they take (unsigned) long long, and std::int64_t is
+/// long here.
+template <class T>
+using Native =
+    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int, unsigned>,
+                       std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>>;
+template <class T>
+__device__ Native<T>* native_address(T* p) {
+  return reinterpret_cast<Native<T>*>(p);
 }
 
 template <class T>
@@ -51,16 +56,16 @@ __device__ void combine_by_swap(T* address, detail::Word<T> seen, T value) {
 template <class Op, class T>
 __device__ void atomic_combine(T* address, T value) {
   constexpr bool kInteger = std::is_integral_v<T>;
-  if constexpr (std::is_same_v<Op, Sum> && std::is_same_v<T, std::int64_t>) {
-    atomicAdd(detail::as_unsigned(address), static_cast<unsigned long long>(value));
-  } else if constexpr (std::is_same_v<Op, Sum>) {
-    atomicAdd(address, value);
+  if constexpr (std::is_same_v<Op, Sum> && kInteger && sizeof(T) == 8) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(address),
+              static_cast<unsigned long long>(value));
+  } else if constexpr (std::is_same_v<Op, Sum> && std::is_arithmetic_v<T>) {
+    if constexpr (kInteger) atomicAdd(detail::native_address(address), value);
+    else atomicAdd(address, value);
   } else if constexpr (std::is_same_v<Op, Min> && kInteger) {
-    if constexpr (sizeof(T) == 8) atomicMin(detail::as_signed(address), value);
-    else atomicMin(address, value);
+    atomicMin(detail::native_address(address), value);
   } else if constexpr (std::is_same_v<Op, Max> && kInteger) {
-    if constexpr (sizeof(T) == 8) atomicMax(detail::as_signed(address), value);
-    else atomicMax(address, value);
+    atomicMax(detail::native_address(address), value);
   } else {
     using Word = detail::Word<T>;
     combine_by_swap<Op>(address, *reinterpret_cast<volatile Word*>(address), value);

@@ -17,7 +17,7 @@
 #include "devices/gpu_profiler.hpp"
 #include "devices/nvml.hpp"
 #include "kernels/api/devices.hpp"
-#include "kernels/platform/cuda.hpp"
+#include "kernels/platform/cuda_traits.hpp"
 #include "kernels/platform/warp.hpp"
 
 static_assert(__cplusplus >= 202002L, "nvcc must compile C++20: pass -std=c++20");
@@ -179,18 +179,6 @@ std::string driver_version() {
 void free_device(void* data) { cudaFree(data); }
 void free_host(void* data) { cudaFreeHost(data); }
 
-/// The largest cluster, in blocks, that every device with clusters can launch (CUDA Programming
-/// Guide, thread block clusters).
-constexpr unsigned kPortableClusterBlocks = 8;
-
-/// Whether the device has clusters and this code can use them: a kernel that was compiled for an
-/// earlier architecture runs on such a device, too, but without them.
-bool knows_clusters(const cudaDeviceProp& properties) {
-  cudaFuncAttributes compiled{};
-  check(cudaFuncGetAttributes(&compiled, empty_kernel), "cudaFuncGetAttributes");
-  return properties.major >= 9 && compiled.ptxVersion >= 90;
-}
-
 /// What makes two devices alike, as far as times go.
 bool are_alike(int a, int b) {
   for (const cudaDeviceAttr attribute :
@@ -244,12 +232,8 @@ class CudaDevice final : public Device {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
-    traits_ = {.sm_count = static_cast<unsigned>(properties.multiProcessorCount),
-               .max_threads_per_sm = static_cast<unsigned>(properties.maxThreadsPerMultiProcessor),
-               .max_blocks_per_sm = static_cast<unsigned>(properties.maxBlocksPerMultiProcessor),
-               .max_shared_bytes_per_block = properties.sharedMemPerBlockOptin,
-               .max_blocks_per_cluster = knows_clusters(properties) ? kPortableClusterBlocks : 1,
-               .devices = static_cast<unsigned>(gathered_.ordinals.size())};
+    traits_ = traits_of(ordinal);
+    traits_.devices = static_cast<unsigned>(gathered_.ordinals.size());
     max_sm_clock_mhz_ = attribute_mhz(cudaDevAttrClockRate, ordinal);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");

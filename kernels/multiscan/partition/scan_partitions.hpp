@@ -70,6 +70,7 @@ inline std::size_t all_states_bytes(const Sizes& sizes) {
   const Partitioning parts = partitioning(sizes);
   return states_bytes(most_chunks(parts), parts.width(), sizes.value_bytes);
 }
+inline bool serves(const Sizes& sizes) { return stable_tiles::serves(sizes, kChunkBytes); }
 /// The first bytes of the workspace: zero before the first call; then the next one of the same sizes
 /// takes them as they are.
 inline std::size_t zeroed_bytes(const Sizes& sizes) {

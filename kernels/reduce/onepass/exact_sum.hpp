@@ -298,6 +298,9 @@ std::size_t shared_bytes(unsigned block) {
   return bytes;
 }
 
+/// What the sums of the parts have room for.
+inline constexpr std::size_t kMostInputs = std::size_t{1} << 40;
+
 struct Tuning {
   unsigned block = 0;          ///< threads; 0: by size
   unsigned blocks_per_sm = 0;  ///< at most; 0: by the threads
