@@ -52,8 +52,10 @@ inline constexpr std::size_t kZeroedBytes = 64 * 1024;
 /// Whether result i of a scan has value i in it.
 enum class Scan { kExclusive, kInclusive };
 
-#ifndef __CUDACC__
-// On the emulator: CUDA's names, as far as these functions need them.
+#ifdef __CUDACC__
+using ::cudaError_t;
+using ::cudaStream_t;
+#else  // on the emulator: CUDA's names, as far as these functions need them
 using cudaStream_t = void*;
 enum cudaError_t {
   cudaSuccess = 0,

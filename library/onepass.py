@@ -1,17 +1,17 @@
 """Reductions of arrays, and of labelled values, on a GPU: libonepass.so for Python.
 
-Arrays are those of any framework that offers __cuda_array_interface__ or DLPack (PyTorch, CuPy, JAX,
-Numba, ...), on one GPU, contiguous. Nothing is copied: results go to `out`, which the caller brings and
-which is also returned. Work is put on `stream`, and no function waits for it: a number (a cudaStream_t),
-or if none is given PyTorch's current stream for its tensors, else the stream that the arrays name, else
-the default stream.
+Arrays are those of any framework that offers __cuda_array_interface__ or DLPack (PyTorch, CuPy,
+JAX, Numba, ...), on one GPU, contiguous. Nothing is copied: results go to `out`, which the caller
+brings and which is also returned. Work is put on `stream`, a number (a cudaStream_t), and no
+function waits for it. If none is given, it is PyTorch's current stream for its tensors, else the
+stream that the arrays name, else the default stream.
 
     counts = torch.empty(m, dtype=torch.int32, device="cuda")
-    onepass.histogram(labels, out=counts)               # torch.bincount(labels, minlength=m)
-    onepass.multireduce(values, labels, out=sums)       # sums.zero_().scatter_add_(0, labels, values)
+    onepass.histogram(labels, out=counts)           # torch.bincount(labels, minlength=m)
+    onepass.multireduce(values, labels, out=sums)   # sums.zero_().scatter_add_(0, labels, values)
 
-Labels are i32 or u32, below the number of elements of `out`, and are not checked: others write beside it.
-docs/library.md says what each function takes and what its results depend on.
+Labels are i32 or u32, and are not checked: one that is not below the number of elements of `out`
+is written beside it. docs/library.md says what each function takes and what its results depend on.
 """
 
 import ctypes
@@ -48,17 +48,15 @@ def _load() -> ctypes.CDLL:
         ) from error
     number, size, pointer = ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p
     bytes_pointer = ctypes.POINTER(ctypes.c_size_t)
-    ends: dict[str, list[Any]] = {
-        "onepass_reduce": [number, number, number, pointer, bytes_pointer, pointer, pointer, size],
-        "onepass_reduce_exact": [number, number, pointer, bytes_pointer, pointer, pointer, size],
-        "onepass_multireduce": [number, number, number, pointer, bytes_pointer]
-        + [pointer, pointer, pointer, size, size],
-        "onepass_histogram": [number, number, pointer, bytes_pointer, pointer, pointer, size, size],
-        "onepass_multiscan": [number, number, number, number, pointer, bytes_pointer]
-        + [pointer, pointer, pointer, size, size],
-    }
-    for name, arguments in ends.items():
-        getattr(library, name).argtypes = [*arguments, pointer]
+    workspace, arrays = [pointer, bytes_pointer], [pointer, pointer, pointer]
+    for name, arguments in {
+        "reduce": [number, number, number, *workspace, pointer, pointer, size],
+        "reduce_exact": [number, number, *workspace, pointer, pointer, size],
+        "multireduce": [number, number, number, *workspace, *arrays, size, size],
+        "histogram": [number, number, *workspace, pointer, pointer, size, size],
+        "multiscan": [number, number, number, number, *workspace, *arrays, size, size],
+    }.items():
+        getattr(library, f"onepass_{name}").argtypes = [*arguments, pointer]
     library.onepass_create_workspace.argtypes = [number, size, ctypes.POINTER(pointer)]
     library.onepass_destroy_workspace.argtypes = [number, pointer]
     library.onepass_device_of.argtypes = [pointer]
@@ -76,7 +74,7 @@ _library = _load()
 class _Array(NamedTuple):
     pointer: int
     type: str
-    count: int
+    elements: int
     stream: int | None  # that the array names
     kept: Any  # while the call is made
 
@@ -146,9 +144,7 @@ def _from_dlpack(name: str, array: Any, stream: int) -> _Array:
         raise ValueError(f"onepass: {name} is not contiguous: copy it first")
     letter = _DLPACK_LETTERS.get(tensor.type_code, "other ")
     element = f"{letter}{tensor.type_bits}" + ("" if tensor.type_lanes == 1 else " vectors")
-    return _Array(
-        (tensor.data or 0) + tensor.byte_offset, element, math.prod(shape), None, capsule
-    )
+    return _Array((tensor.data or 0) + tensor.byte_offset, element, math.prod(shape), None, capsule)
 
 
 def _array(name: str, array: Any, types: tuple[str, ...], stream: int | None) -> _Array:
@@ -182,7 +178,7 @@ def _current_stream(array: Any) -> int | None:
 
 
 class _Workspace:
-    """Of one device and stream. It grows; what was enqueued before is done when the smaller one goes."""
+    """Of one device and stream. It grows, and waits for the device before the smaller one goes."""
 
     def __init__(self, device: int) -> None:
         self.device, self.pointer, self.bytes = device, ctypes.c_void_p(), 0
@@ -192,9 +188,7 @@ class _Workspace:
             return
         self.drop()
         _check(
-            _library.onepass_create_workspace(
-                self.device, size_bytes, ctypes.byref(self.pointer)
-            ),
+            _library.onepass_create_workspace(self.device, size_bytes, ctypes.byref(self.pointer)),
             f"a workspace of {size_bytes} bytes",
         )
         self.bytes = size_bytes
@@ -214,18 +208,17 @@ def _check(code: int, what: str) -> None:
 
 
 def _device_of(arrays: dict[str, _Array]) -> int:
-    devices = {
+    devices: dict[str, int] = {
         name: _library.onepass_device_of(array.pointer)
         for name, array in arrays.items()
-        if array.count > 0
+        if array.elements > 0
     }
-    for name, device in devices.items():
-        if device < 0:
+    for name, of_array in devices.items():
+        if of_array < 0:
             raise ValueError(f"onepass: {name} lies in no memory of a GPU")
     if len(set(devices.values())) > 1:
         raise ValueError(f"onepass: arrays of several GPUs: {devices}")
-    device: int = devices["out"]
-    return device
+    return devices["out"]
 
 
 def _stream_of(out: Any, arrays: dict[str, _Array], given: int | None) -> int:
@@ -271,17 +264,19 @@ def _op(op: str) -> int:
 
 
 def _one_result(out: _Array) -> None:
-    if out.count != 1:
-        raise ValueError(f"onepass: out has {out.count} elements: it must have one")
+    if out.elements != 1:
+        raise ValueError(f"onepass: out has {out.elements} elements: it must have one")
 
 
 def _same_count(values: _Array, labels: _Array) -> None:
-    if values.count != labels.count:
-        raise ValueError(f"onepass: there are {values.count} values and {labels.count} labels")
+    if values.elements != labels.elements:
+        raise ValueError(
+            f"onepass: there are {values.elements} values and {labels.elements} labels"
+        )
 
 
 def _some_results(out: _Array) -> None:
-    if out.count == 0:
+    if out.elements == 0:
         raise ValueError("onepass: out has no elements")
 
 
@@ -292,9 +287,9 @@ def reduce(values: Any, *, out: Out, op: str = "sum", stream: int | None = None)
     number = _op(op)
     _one_result(r)
     _call(
-        f"reduce of {v.count} {v.type}", out, {"values": v, "out": r}, stream,
+        f"reduce of {v.elements} {v.type}", out, {"values": v, "out": r}, stream,
         lambda device, workspace, size, on: _library.onepass_reduce(
-            device, _TYPES[v.type], number, workspace, size, v.pointer, r.pointer, v.count, on
+            device, _TYPES[v.type], number, workspace, size, v.pointer, r.pointer, v.elements, on
         ),
     )  # fmt: skip
     return out
@@ -306,9 +301,9 @@ def reduce_exact(values: Any, *, out: Out, stream: int | None = None) -> Out:
     r = _array("out", out, (v.type,), stream)
     _one_result(r)
     _call(
-        f"reduce_exact of {v.count} {v.type}", out, {"values": v, "out": r}, stream,
+        f"reduce_exact of {v.elements} {v.type}", out, {"values": v, "out": r}, stream,
         lambda device, workspace, size, on: _library.onepass_reduce_exact(
-            device, _TYPES[v.type], workspace, size, v.pointer, r.pointer, v.count, on
+            device, _TYPES[v.type], workspace, size, v.pointer, r.pointer, v.elements, on
         ),
     )  # fmt: skip
     return out
@@ -325,11 +320,11 @@ def multireduce(
     _same_count(v, keys)
     _some_results(r)
     _call(
-        f"multireduce of {v.count} {v.type} into {r.count}", out,
+        f"multireduce of {v.elements} {v.type} into {r.elements}", out,
         {"values": v, "labels": keys, "out": r}, stream,
         lambda device, workspace, size, on: _library.onepass_multireduce(
             device, _TYPES[v.type], number, workspace, size,
-            v.pointer, keys.pointer, r.pointer, v.count, r.count, on,
+            v.pointer, keys.pointer, r.pointer, v.elements, r.elements, on,
         ),
     )  # fmt: skip
     return out
@@ -342,9 +337,11 @@ def histogram(labels: Any, *, out: Out, stream: int | None = None) -> Out:
     _some_results(r)
     label_type = _TYPES["u8" if keys.type == "u8" else "u32"]
     _call(
-        f"histogram of {keys.count} labels into {r.count}", out, {"labels": keys, "out": r}, stream,
+        f"histogram of {keys.elements} labels into {r.elements}", out,
+        {"labels": keys, "out": r}, stream,
         lambda device, workspace, size, on: _library.onepass_histogram(
-            device, label_type, workspace, size, keys.pointer, r.pointer, keys.count, r.count, on
+            device, label_type, workspace, size,
+            keys.pointer, r.pointer, keys.elements, r.elements, on,
         ),
     )  # fmt: skip
     return out
@@ -360,23 +357,25 @@ def multiscan(
     inclusive: bool = False,
     stream: int | None = None,
 ) -> Out:
-    """out[i] = the values before i (with i, if inclusive) that have its label, combined by `op` in their
-    order. Labels lie below `buckets`."""
+    """out[i] = the values before i that have its label, with value i if `inclusive`, combined by
+    `op` in their order. Labels lie below `buckets`."""
     v = _array("values", values, _VALUES, stream)
     keys = _array("labels", labels, _LABELS, stream)
     r = _array("out", out, (v.type,), stream)
     number = _op(op)
     _same_count(v, keys)
-    if r.count != v.count:
-        raise ValueError(f"onepass: out has {r.count} elements and there are {v.count} values")
-    if v.count == 0:
+    if r.elements != v.elements:
+        raise ValueError(
+            f"onepass: out has {r.elements} elements and there are {v.elements} values"
+        )
+    if v.elements == 0:
         return out
     _call(
-        f"multiscan of {v.count} {v.type} in {buckets}", out,
+        f"multiscan of {v.elements} {v.type} in {buckets}", out,
         {"values": v, "labels": keys, "out": r}, stream,
         lambda device, workspace, size, on: _library.onepass_multiscan(
             device, _TYPES[v.type], number, int(inclusive), workspace, size,
-            v.pointer, keys.pointer, r.pointer, v.count, buckets, on,
+            v.pointer, keys.pointer, r.pointer, v.elements, buckets, on,
         ),
     )  # fmt: skip
     return out

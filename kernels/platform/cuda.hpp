@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "kernels/platform/cuda_check.hpp"
+#include "kernels/platform/cuda_shuffles.hpp"
 
 namespace reduce_bench::cuda {
 
@@ -120,13 +121,14 @@ __device__ T* cluster_shared(T* own, unsigned) {
 
 inline constexpr std::size_t kDefaultSharedLimitBytes = 48 * 1024;
 
-/// Launches `kernel` on the stream; throws CudaError where the launch is refused.
+/// Launches `kernel` on the stream; throws CudaError where the launch is refused. (`check` is qualified
+/// because many a program has one of the same arguments, which would be found as well.)
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments... arguments) {
   if (shape.shared_bytes > kDefaultSharedLimitBytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          "raising a kernel's shared memory limit");
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(shape.shared_bytes)),
+                "raising a kernel's shared memory limit");
   }
   cudaLaunchAttribute attributes[2]{};
   unsigned count = 0;
@@ -145,12 +147,12 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   config.stream = native(shape.stream);
   config.attrs = attributes;
   config.numAttrs = count;
-  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
-        "kernel launch");
+  cuda::check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+              "kernel launch");
   if (LaunchLog* log = shape.stream.log;
       log != nullptr && log->add(shape.grid.x, shape.block.x, shape.shared_bytes)) {
     cudaFuncAttributes compiled{};
-    check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
+    cuda::check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
     log->shared_bytes += compiled.sharedSizeBytes;
     log->registers = compiled.numRegs;
   }

@@ -17,13 +17,13 @@ inline DeviceTraits traits_of(int ordinal) {
   const CurrentDevice current(ordinal);
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
-    check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
+    cuda::check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
     return static_cast<unsigned>(value);
   };
   // A kernel that was compiled for an architecture before clusters runs on a device with clusters, too,
   // but without them.
   cudaFuncAttributes compiled{};
-  check(cudaFuncGetAttributes(&compiled, probed_kernel<>), "cudaFuncGetAttributes");
+  cuda::check(cudaFuncGetAttributes(&compiled, probed_kernel<>), "cudaFuncGetAttributes");
   const bool clusters =
       attribute(cudaDevAttrComputeCapabilityMajor) >= 9 && compiled.ptxVersion >= 90;
   return {.sm_count = attribute(cudaDevAttrMultiProcessorCount),

@@ -111,6 +111,27 @@ def test_a_driver_of_another_project_has_its_variants_beside_the_catalogs(
     assert "harris/3" in listed
     assert listed["mine/block-sum"]["backends"][-1] == "emu"
     assert listed["mine/halves"]["backends"] == ["cpu"]
+    assert {each for each in listed if each.startswith("mine/library-")} == {
+        f"mine/library-{name}"
+        for name in ("histogram", "multireduce", "multiscan", "reduce", "reduce-exact")
+    }
     assert "mine/block-sum: one block" in called("show", "mine/block-sum")
     called("verify", "--filter", "mine/*", "--backend", "cpu")
     called("verify", "--filter", "mine/*", "--backend", "emu")
+
+
+def test_a_program_calls_the_library_from_its_headers_alone(prefix: Path, tmp_path: Path) -> None:
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    example = prefix / "share" / "doc" / "reduce-bench" / "examples" / "library"
+    package = f"-Donepass_DIR={next(prefix.glob('lib*/**/cmake/onepass'))}"
+    build = tmp_path / "build"
+    compiler = [f"-DCMAKE_CUDA_COMPILER={nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=90"]
+    for command in (
+        ["cmake", "-G", "Ninja", "-S", example, "-B", build, package, *compiler],
+        ["cmake", "--build", build],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (build / "ranges").exists()
