@@ -18,6 +18,7 @@ def at_most_all(problem: Problem) -> int:
 
 @plugin.variant(
     "library/reduce",
+    source="docs/library.md",
     title="onepass.reduce",
     operation="reduce",
     backend="cuda",
@@ -34,6 +35,7 @@ def reduce(call: Call):
 
 @plugin.variant(
     "library/reduce-exact",
+    source="docs/library.md",
     title="onepass.reduce_exact",
     operation="reduce",
     backend="cuda",
@@ -49,6 +51,7 @@ def reduce_exact(call: Call):
 
 @plugin.variant(
     "library/multireduce",
+    source="docs/library.md",
     title="onepass.multireduce",
     operation="multireduce",
     backend="cuda",
@@ -67,6 +70,7 @@ def multireduce(call: Call):
 
 @plugin.variant(
     "library/histogram",
+    source="docs/library.md",
     title="onepass.histogram",
     operation="histogram",
     backend="cuda",
@@ -80,6 +84,7 @@ def histogram(call: Call):
 
 @plugin.variant(
     "library/multiscan",
+    source="docs/library.md",
     title="onepass.multiscan",
     operation="multiscan",
     backend="cuda",

@@ -122,6 +122,16 @@ def test_every_shipped_plugin_declares_its_variants(path: Path) -> None:
     assert {each["id"].split("/")[0] for each in own} == {path.stem.removesuffix("_calls")}
 
 
+def test_the_library_is_declared_by_its_example() -> None:
+    ended = drive("list", "--json", "--plugin", ROOT / "examples" / "library" / "plugin.py")
+    assert ended.returncode == GOOD, ended.stderr
+    names = {each["id"] for each in json.loads(ended.stdout) if each["plugin"]}
+    assert names == {
+        f"library/{name}"
+        for name in ("histogram", "multireduce", "multiscan", "reduce", "reduce-exact")
+    }
+
+
 def test_parameters_reach_the_function(write: Write, config: SaveConfig) -> None:
     plugin = write(
         (
