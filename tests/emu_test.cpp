@@ -85,7 +85,7 @@ TEST_F(Emu, EveryThreadOfEveryBlockRunsOnce) {
 __global__ void nothing() {}
 
 TEST_F(Emu, LaunchesBeyondALimitAreRefused) {
-  const std::size_t most = device_traits().max_shared_bytes_per_block;
+  const std::size_t most = settings().device.max_shared_bytes_per_block;
   EXPECT_EQ(fault_of(nothing, {1, 1024, most, {}}), "");
   EXPECT_CONTAINS(fault_of(nothing, {1, 1025, 0, {}}), "1025 x 1 x 1 threads");
   EXPECT_CONTAINS(fault_of(nothing, {1, {32, 33}, 0, {}}), "32 x 33 x 1 threads");

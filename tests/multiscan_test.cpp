@@ -26,7 +26,7 @@ std::vector<int> scan(const std::string& id, const std::function<void(Params&)>&
   const Variant& variant = *select_variants(std::vector{id}).front()->on(Backend::kEmu);
   Params params = default_params(variant);
   set(params);
-  const DeviceTraits device = emu::device_traits();
+  const DeviceTraits device = emu::settings().device;
   const Problem problem{.operation = Operation::kMultiscan,
                         .n = values.size(),
                         .buckets = buckets,

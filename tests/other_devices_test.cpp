@@ -74,7 +74,7 @@ std::vector<int> latest_before(const Inputs<int>& inputs, std::size_t buckets) {
 }
 
 TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 1;
   // Three labels: segments begin in few tiles.
   const Inputs<int> inputs = random_inputs(100003, 3);
@@ -83,7 +83,7 @@ TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {
 }
 
 TEST(OtherDevices, ASegmentedScanHasMoreSharesThanABlockHasThreads) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 32;
   const Inputs<int> inputs = random_inputs(250007, 3);
   EXPECT_EQ(results_on(device, "eilers/multiscan-sort-global", Op::kRight, inputs, 3),
@@ -91,7 +91,7 @@ TEST(OtherDevices, ASegmentedScanHasMoreSharesThanABlockHasThreads) {
 }
 
 TEST(OtherDevices, AWarpScansTheTotalsOfSeveralBlocks) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   constexpr std::size_t kBuckets = 300;
   device.sm_count = 70;
   device.max_shared_bytes_per_block = 2 * (kBuckets + 1) * sizeof(int);  // two warps
@@ -101,7 +101,7 @@ TEST(OtherDevices, AWarpScansTheTotalsOfSeveralBlocks) {
 }
 
 TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
   device.max_threads_per_sm = 64;  // one warp folds
   constexpr std::size_t kBuckets = 300;
@@ -140,14 +140,14 @@ void expect_counts(const DeviceTraits& device, std::size_t n, std::size_t bucket
 }
 
 TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
   device.max_threads_per_sm = 64;
   expect_counts(device, 31 * 1536 + 5, 300);
 }
 
 TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.max_shared_bytes_per_block = 20 * 1024;
   expect_counts(device, 30011, 300007);
   device.max_shared_bytes_per_block = 99 * 1024;
@@ -172,7 +172,7 @@ TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
 /// Values that are nearly 32 times as large where onepass/multireduce-exact does not look when it chooses
 /// its window: their sum needs the third word of a bucket's number.
 TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 1;
   const Variant& variant = *select_variants(std::vector<std::string>{"onepass/multireduce-exact"})
                                 .front()
@@ -216,7 +216,7 @@ void expect_sums(Change&& change) {
   std::vector<int> expected(kBuckets);
   for (std::size_t i = 0; i < inputs.values.size(); ++i)
     expected[inputs.labels[i]] += inputs.values[i];
-  EXPECT_EQ(results_on(emu::device_traits(), "partition/multireduce", Op::kSum, inputs, kBuckets,
+  EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", Op::kSum, inputs, kBuckets,
                        {{"block", "256"}}),
             expected);
 }
@@ -294,11 +294,11 @@ std::vector<Label> uneven_partitions() {
 
 TEST(OtherDevices, AStretchHasManyChunks) {
   // 60 chunks in 20 stretches of 3; for each bucket 2 threads take 10 tables each.
-  expect_ordered_reduction(emu::device_traits(), uneven_partitions(), 4 * 512);
+  expect_ordered_reduction(emu::settings().device, uneven_partitions(), 4 * 512);
 }
 
 TEST(OtherDevices, APartitionHasMoreTablesThanABlockHasWarps) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 50;
   // A stretch for every chunk; for each bucket 16 threads take 3 or 4 tables each.
   expect_ordered_reduction(device, uneven_partitions(), 4 * 512);
@@ -315,13 +315,13 @@ TEST(OtherDevices, AWidePartitionHasStretchesOfSeveralChunks) {
     labels.push_back(last ? 1024 * 4096 + random() % 5
                           : kOften[random() % 8] * 4096 + random() % 4096);
   }
-  expect_ordered_reduction(emu::device_traits(), labels, 1024 * 4096 + 5);
+  expect_ordered_reduction(emu::settings().device, labels, 1024 * 4096 + 5);
 }
 
 /// Pairs of blocks, which have one copy of the buckets each, read each other's tables: some orders
 /// of threads show a barrier that is missing.
 TEST(OtherDevices, PairsOfBlocksCombineTheirTables) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   for (const unsigned sm_count : {2u, 3u, 6u}) {
     device.sm_count = sm_count;
     for (const std::size_t buckets : {1u, 63u, 1000u}) {
@@ -342,7 +342,7 @@ TEST(OtherDevices, PairsOfBlocksCombineTheirTables) {
 /// onepass/reduce, with more blocks for its first to wait for than the emulated device holds.
 template <class T>
 void expect_sum_on(unsigned sm_count) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = sm_count;
   std::mt19937 random(7);
   Inputs<T> inputs;
@@ -363,7 +363,7 @@ class ByteHistogram : public testing::TestWithParam<const char*> {};
 /// labels, and others far more than 2^8: more than their counters hold, if they are not emptied
 /// before.
 TEST_P(ByteHistogram, CountsLongRunsOfOneLabel) {
-  DeviceTraits device = emu::device_traits();
+  DeviceTraits device = emu::settings().device;
   device.sm_count = 1;
   constexpr std::size_t kBuckets = 256, kRun = 32 * 65536 + 12345;
   std::vector<std::uint8_t> labels(kRun, 7);

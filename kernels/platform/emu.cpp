@@ -292,10 +292,10 @@ void check_limits(const LaunchShape& shape) {
   if (count_of(b) == 0 || count_of(b) > kMaxThreadsPerBlock || b.x > 1024 || b.y > 1024 || b.z > 64)
     refuse("a block of ", b.x, " x ", b.y, " x ", b.z, " threads; 1 to ", kMaxThreadsPerBlock,
            " are allowed, at most 64 of them in z");
-  if (const std::size_t most = device_traits().max_shared_bytes_per_block;
+  if (const std::size_t most = settings().device.max_shared_bytes_per_block;
       shape.shared_bytes > most)
     refuse(shape.shared_bytes, " bytes of shared memory per block; at most ", most, " are allowed");
-  if (const unsigned most = device_traits().max_blocks_per_cluster;
+  if (const unsigned most = settings().device.max_blocks_per_cluster;
       shape.cluster == 0 || shape.cluster > most || g.x % shape.cluster != 0)
     refuse("clusters of ", shape.cluster, " blocks in a grid of ", g.x, "; 1 to ", most,
            " that divide it are allowed");

@@ -31,14 +31,4 @@ void reseed(std::uint64_t seed) {
   ++settings().reseeds;
 }
 
-DeviceTraits device_traits() {
-  // 16 blocks of 64 threads on each of five: more partial results than a block has threads.
-  return {.sm_count = 5,
-          .max_threads_per_sm = 1024,
-          .max_blocks_per_sm = 16,
-          .max_shared_bytes_per_block = 227 * 1024,
-          .max_blocks_per_cluster = 2,
-          .devices = 3};
-}
-
 }  // namespace reduce_bench::emu

@@ -95,10 +95,19 @@ struct Settings {
   /// as if it were missing. Tests use it.
   std::string ordering_ignored_at;
   Tracing tracing = Tracing::kRaces;
+  /// What is emulated: small and odd, so that grid strides and tails are exercised. 16 blocks of 64
+  /// threads on each of five SMs are more partial results than a block has threads.
+  DeviceTraits device{.sm_count = 5,
+                      .max_threads_per_sm = 1024,
+                      .max_blocks_per_sm = 16,
+                      .max_shared_bytes_per_block = 227 * 1024,
+                      .max_blocks_per_cluster = 2,
+                      .devices = 3};
 };
 Settings& settings();
 
-/// The barriers, __syncwarp and fences that traced launches have met, each as file:line:column.
+/// The barriers, __syncwarp and fences that traced launches met since this was cleared last, each as
+/// file:line:column.
 std::set<std::string>& orderings_met();
 
 /// What traced launches did since this was cleared last: by place, or all of it as one place without
@@ -108,8 +117,5 @@ std::vector<CountedPlace>& counted();
 /// Sets the seed and starts its sequence anew: every launch interleaves differently, the launches
 /// after equal calls alike.
 void reseed(std::uint64_t seed);
-
-/// The traits of the emulated device: small and odd, so that grid strides and tails are exercised.
-DeviceTraits device_traits();
 
 }  // namespace reduce_bench::emu

@@ -127,18 +127,20 @@ struct Launch {
   std::map<std::uintptr_t, std::size_t> shared_memories;  ///< sizes by address, of resident blocks
   /// What the blocks of a cluster released when they arrived at a barrier, by its number.
   std::map<std::pair<std::size_t, unsigned>, Knowledge> clusters;
+  std::vector<bool> met;  ///< barriers and fences, by number of the place
 };
 std::optional<Launch> launch_in_progress;
 
-/// Notes that a launch met the barrier or fence; whether it is to order nothing.
+/// Notes that the launch met the barrier or fence; whether it is to order nothing.
 bool is_ignored(const Where& where) {
   static std::vector<std::string> texts;  // by number of the place, as telling costs more
   const std::uint32_t place = place_of(where) & ~kTold;
   if (texts.size() <= place) texts.resize(place + 1);
-  if (texts[place].empty()) {
-    texts[place] = text_of(where) + ':' + std::to_string(where.column());
-    orderings_met().insert(texts[place]);
-  }
+  if (texts[place].empty()) texts[place] = text_of(where) + ':' + std::to_string(where.column());
+  std::vector<bool>& met = launch_in_progress->met;
+  if (met.size() <= place) met.resize(place + 1);
+  if (!met[place]) orderings_met().insert(texts[place]);
+  met[place] = true;
   return settings().ordering_ignored_at == texts[place];
 }
 
@@ -249,7 +251,8 @@ void fence(Scope scope, const Where& where) {
 }
 
 void begin_launch(const void* kernel) {
-  launch_in_progress.emplace(Launch{kernel, settings().tracing != Tracing::kRaces, {}, {}, {}, {}});
+  launch_in_progress.emplace(
+      Launch{.kernel = kernel, .counts = settings().tracing != Tracing::kRaces});
 }
 
 void drop_launch() {

@@ -195,7 +195,7 @@ class CpuDevice final : public HostDevice {
 std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
 
 std::unique_ptr<Device> make_emu_device() {
-  return std::make_unique<HostDevice>(Backend::kEmu, emu::device_traits());
+  return std::make_unique<HostDevice>(Backend::kEmu, emu::settings().device);
 }
 
 }  // namespace reduce_bench
