@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -14,6 +16,7 @@
 #include "compare/count_changes.hpp"
 #include "devices/device.hpp"
 #include "expect_error.hpp"
+#include "explain/evidence.hpp"
 #include "kernels/platform/warp.hpp"
 #include "plan/variants.hpp"
 #include "point/execute.hpp"
@@ -146,17 +149,121 @@ TEST(Counts, OfPlacesAddUpToThoseOfTheKernels) {
   EXPECT_TRUE(lines.contains("kernels/reduce/harris/1.cu:35")) << *lines.begin();
 }
 
-// Kernels whose blocks wait for each other poll as often as the schedule lets them, and which block is
-// the last to arrive, or wins a slot, is up to it.
+/// Kernels that do more or less as the schedule has it: blocks that poll for others, or of which the
+/// last to arrive does the rest; threads that try again where another was first.
+const std::set<std::string_view> kScheduled{"onepass/histogram-split", "onepass/multireduce-split",
+                                            "sheffler/global", "sheffler/shared"};
+
 TEST(Counts, DoNotDependOnTheScheduleWhereTheKernelsOwnDoNot) {
-  for (const std::string_view id :
-       {"harris/0", "harris/3", "harris/6", "catanzaro/two-stage", "jradi/unrolled",
-        "eilers/shared-bank", "eilers/radix-sort", "atomic/global", "eilers/multiscan-shared"}) {
-    SCOPED_TRACE(id);
-    const Counts first = counts_of(id, 20011);
-    EXPECT_GT(of(first, Metric::kRequests), 0u);
-    for (const std::uint64_t seed : {2, 3, 4}) EXPECT_EQ(counts_of(id, 20011, seed), first) << seed;
+  Session session(make_emu_device());
+  std::set<std::string_view> scheduled;
+  const Config config = read_config(SOURCE_DIR "/configs/counts.json", {"n=5003"});
+  for (const Point& point : make_plan(config, {.automatic = {Backend::kEmu}}).points) {
+    const auto counts_under = [&](std::uint64_t seed) {
+      const auto counted = session
+                               .execute(point, {.timed = false,
+                                                .check_determinism = false,
+                                                .emu_seed = seed,
+                                                .tracing = emu::Tracing::kCounts})
+                               .counted;
+      return counted.empty() ? Counts{} : counted.front().counts;
+    };
+    const Counts first = counts_under(1);
+    for (const std::uint64_t seed : {2, 3, 4})
+      if (counts_under(seed) != first) scheduled.insert(point.entry->variant.id);
   }
+  EXPECT_EQ(scheduled, kScheduled);
+}
+
+// ---- against a GPU ----------------------------------------------------------------------------
+
+/// What the emulator counts of these differs by more than 2 % from what the GPU counts; ADR 1 says why.
+const std::map<std::string_view, std::set<Metric>> kOtherwise = [] {
+  constexpr Metric kLoaded = Metric::kGlobalLoadSectors, kStored = Metric::kGlobalStoreSectors,
+                   kLoads = Metric::kSharedLoadWavefronts, kStores = Metric::kSharedStoreWavefronts;
+  return std::map<std::string_view, std::set<Metric>>{
+      {"harris/7", {kStores}},
+      {"amp/cascade", {kLoads, kStores}},
+      {"epita/reduce5", {kLoads}},
+      {"epita/reduce6", {kLoads}},
+      {"epita/cascade-unrolled", {kLoads}},
+      {"onepass/reduce", {kLoaded, kStored}},
+      {"eilers/shared-thread", {kLoads}},
+      {"eilers/shared-thread-ordered", {kLoads}},
+      {"eilers/sort-shared", {kLoads, kStores}},
+      {"onepass/multireduce", {kLoaded}},
+      {"onepass/multireduce-split", {kLoaded}},
+      {"onepass/multireduce-ordered", {kLoads}},
+      {"partition/multireduce-ordered", {kLoads}},
+      {"eilers/minimal", {kLoads}},
+      {"eilers/global-ordered", {kLoads}},
+      {"eilers/global-ordered-sorted", {kLoads}},
+      {"eilers/global-atomic", {kStored, kLoads}},
+      {"eilers/global-atomic-sorted", {kStores}},
+      {"eilers/sort-global", {kLoads, kStores}},
+      {"eilers/segmented-reduce", {kLoads}},
+      {"onepass/histogram", {kLoaded}},
+      {"onepass/histogram-split", {kLoaded}},
+      {"eilers/scatter-sorted", {kLoads, kStores}},
+      {"eilers/radix-sort", {kLoads, kStores}},
+      {"eilers/multiscan-global", {kLoads}},
+      {"eilers/multiscan-shared", {kLoads}},
+      {"sheffler/global", {kLoaded}},
+      {"sheffler/shared", {kLoads, kStores}},
+      {"eilers/multiscan-vector", {kLoads}},
+      {"eilers/multiscan-sort-global", {kLoaded, kStored, kStores}},
+      {"eilers/multiscan-sort-shared", {kLoads, kStores}},
+      {"partition/multiscan", {kLoaded}},
+      {"blelloch/scan", {kLoads}}};
+}();
+
+/// The operations whose counts are held against the GPU's: reductions, or all where the environment
+/// asks for it, which takes a minute.
+bool is_held(const Point& point) {
+  return point.operation() == Operation::kReduce || std::getenv("REDUCE_BENCH_HOLD_ALL") != nullptr;
+}
+
+// The emulated device has what kernels ask of the GPU, above all its number of SMs.
+TEST(Counts, AreThoseOfAGpu) {
+  const std::string file = SOURCE_DIR "/results/nvidia-h200/emulated.json";
+  const Json document = read_document(file, "counts of a GPU", "");
+  std::map<PointIdentity, Evidence> of_gpu;
+  for (const Evidence& each : read_evidence(document, file).points) of_gpu[each.point] = each;
+  const DeviceTraits usual = emu::settings().device;
+  emu::settings().device = {
+      .sm_count = document.at("environment").at("gpu").at("sm_count").get<unsigned>(),
+      .max_threads_per_sm = 2048,
+      .max_blocks_per_sm = 32,
+      .max_shared_bytes_per_block = 227 * 1024,
+      .max_blocks_per_cluster = 8};
+  Session session(make_emu_device());
+  std::map<std::string_view, std::set<Metric>> otherwise;
+  std::size_t held = 0;
+  for (const Point& point : make_plan(parse_config(document.at("config"), file, {}), {}).points) {
+    const auto counted = of_gpu.find(identity_of(point));
+    if (!is_held(point) || point.entry->traced == nullptr || counted == of_gpu.end()) continue;
+    const Record record = session.execute(point, {.timed = false,
+                                                  .check_determinism = false,
+                                                  .emu_seed = 1,
+                                                  .tracing = emu::Tracing::kCounts});
+    ASSERT_FALSE(record.counted.empty()) << describe(point) << ": " << record.reason;
+    ++held;
+    for (const Metric metric : {Metric::kGlobalLoadSectors, Metric::kGlobalStoreSectors,
+                                Metric::kSharedLoadWavefronts, Metric::kSharedStoreWavefronts}) {
+      const auto emulated = static_cast<double>(of(record.counted.front().counts, metric));
+      const double gpu =
+          counted->second.counts.at(std::string(emu::kMetricNames[index_of(metric)]));
+      if (std::abs(emulated - gpu) <= 0.02 * gpu) continue;
+      otherwise[point.entry->variant.id].insert(metric);
+      const auto known = kOtherwise.find(point.entry->variant.id);
+      EXPECT_TRUE(known != kOtherwise.end() && known->second.contains(metric))
+          << describe(point) << ": " << emu::kMetricNames[index_of(metric)] << ' ' << emulated
+          << ", of the GPU " << gpu;
+    }
+  }
+  emu::settings().device = usual;
+  EXPECT_GT(held, 40u);
+  for (const auto& [variant, metrics] : otherwise) EXPECT_EQ(metrics, kOtherwise.at(variant));
 }
 
 // ---- comparisons ------------------------------------------------------------------------------
