@@ -1031,15 +1031,18 @@ def test_what_cannot_be_counted_is_refused(arguments: tuple[str, ...], complaint
     assert len(ended.stderr.splitlines()[-1]) <= 300
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/course.md"])
-def test_pages_show_what_explain_prints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["README.md", "docs/course.md", "docs/commands.md"])
+def test_pages_show_what_commands_print(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page = (ROOT / name).read_text(encoding="utf-8")
-    shown = re.search(r"^\$ reduce-bench (explain .*)\n((?s:.*?))^```$", page, re.MULTILINE)
-    assert shown is not None
-    ended = drive(*shlex.split(shown[1]))
-    assert ended.returncode == GOOD, ended.stderr
-    assert ended.stdout == shown[2]
+    shown = re.findall(r"^\$ reduce-bench (.*)\n((?s:.*?))^```$", page, re.MULTILINE)
+    assert shown
+    for command, printed in shown:
+        ended = drive(*shlex.split(command))
+        assert ended.returncode == GOOD, ended.stderr
+        # What a page leaves out is a line of dots.
+        parts = map(re.escape, re.split(r"^ *\.\.\.\n", printed, flags=re.MULTILINE))
+        assert re.fullmatch(r"(?s:.*?)".join(parts), ended.stdout), command
 
 
 H200 = ROOT / "results" / "nvidia-h200" / "quick.json"
