@@ -28,6 +28,7 @@ namespace {
 using cuda::check;
 using cuda::CudaError;
 using cuda::CurrentDevice;
+using cuda::traits_of;
 
 /// Spins until *flag is set. Gives up after ten seconds: a library that waits for the stream while it
 /// is blocked must not hang the run.
