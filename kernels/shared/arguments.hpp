@@ -48,12 +48,11 @@ struct Arguments {
 template <class T>
 auto arguments_of(const TypedCall<T>& call) {
   using Value = std::conditional_t<is_label(kTypeOf<T>), Count, T>;
-  Arguments<Value, typename TypedCall<T>::LabelType> arguments{
-      .labels = call.labels(),
-      .results = call.results(),
-      .workspace = call.workspace,
-      .stream = call.stream,
-      .sizes = call.problem};
+  Arguments<Value, typename TypedCall<T>::LabelType> arguments{.labels = call.labels(),
+                                                               .results = call.results(),
+                                                               .workspace = call.workspace,
+                                                               .stream = call.stream,
+                                                               .sizes = call.problem};
   if constexpr (!is_label(kTypeOf<T>)) arguments.values = call.values();
   return arguments;
 }

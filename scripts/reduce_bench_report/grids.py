@@ -460,11 +460,11 @@ def csv_text(evaluation: Evaluation, redraw_command: str) -> str:
             for series in panel.series:
                 for machine in series.predicted:
                     for x in panel.xs:
-                        value = panel.predicted_value(series, machine, x, measure)
-                        if value is not None:
+                        predicted = panel.predicted_value(series, machine, x, measure)
+                        if predicted is not None:
                             writer.writerow(
                                 [experiment.id, panel.title, series.label, experiment.x, x, measure,
-                                 unit, f"predicted ({machine.title})", "", value, "", ""]
+                                 unit, f"predicted ({machine.title})", "", predicted, "", ""]
                             )  # fmt: skip
             for published in panel.published:
                 for x in panel.xs:
