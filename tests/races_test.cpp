@@ -166,8 +166,7 @@ const std::map<std::string, std::string> kHazards{
     {"harris/6 as-published", "kernels/reduce/harris/last_warp.hpp:31"},
     {"epita/reduce6 as-published", "kernels/reduce/epita/warp_tail.hpp:17"},
     {"jradi/unrolled barrier-free", "kernels/reduce/jradi/unrolled.cu:54"}};
-/// Those in which the detector finds a race in shared memory that racecheck does not report: it does not
-/// look for races of atomics with other accesses.
+/// In these a plain store races with atomics in shared memory, of which racecheck reports nothing.
 const std::set<std::string> kOfAtomics{"epita/reduce1 as-published"};
 
 TEST(Races, OfReductionsInSharedMemoryAreTheHazardsOfRacecheck) {
