@@ -102,6 +102,8 @@ inline const DeviceTraits& device_traits() {
   check(cudaGetDevice(&current), "cudaGetDevice");
   return all[static_cast<std::size_t>(current)];
 }
+#else
+inline const DeviceTraits& device_traits() { return settings().device; }
 #endif
 
 /// What `f` returns; where it throws, what failed.

@@ -57,8 +57,8 @@ template <class Op, class T>
 __device__ void atomic_combine(T* address, T value) {
   constexpr bool kInteger = std::is_integral_v<T>;
   if constexpr (std::is_same_v<Op, Sum> && kInteger && sizeof(T) == 8) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(address),
-              static_cast<unsigned long long>(value));
+    using Unsigned = detail::Native<std::make_unsigned_t<T>>;
+    atomicAdd(reinterpret_cast<Unsigned*>(address), static_cast<Unsigned>(value));
   } else if constexpr (std::is_same_v<Op, Sum> && std::is_arithmetic_v<T>) {
     if constexpr (kInteger) atomicAdd(detail::native_address(address), value);
     else atomicAdd(address, value);

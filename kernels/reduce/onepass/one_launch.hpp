@@ -50,7 +50,7 @@ struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
 
   Folded sum[Vec::kCount];
 
-  __device__ Tile(const T* values, std::size_t n, std::size_t head) : Input(values, n, head) {
+  __device__ Tile(const T* values_, std::size_t n_, std::size_t head_) : Input(values_, n_, head_) {
 #pragma unroll
     for (Folded& element : sum) element = Op::template identity<Folded>();
   }
@@ -78,11 +78,11 @@ struct Tile : Chunks<T, kBlock, Policy::kLoads, kAhead> {
   }
   /// The elements before the first vector and behind the last, one per thread.
   __device__ void add_edges() {
-    const T* const values = this->values;
+    const T* const first = this->values;
     const std::size_t tail = this->tail();
-    if (threadIdx.x < this->head) sum[0] = Op::combine(sum[0], combined(values[threadIdx.x]));
+    if (threadIdx.x < this->head) sum[0] = Op::combine(sum[0], combined(first[threadIdx.x]));
     if (threadIdx.x < this->n - tail)
-      sum[1] = Op::combine(sum[1], combined(values[tail + threadIdx.x]));
+      sum[1] = Op::combine(sum[1], combined(first[tail + threadIdx.x]));
   }
   /// All that this thread has added.
   __device__ Folded fold() const {
