@@ -119,6 +119,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.RESULTS,
         readme.COUNTED,
         readme.PLUGINS,
+        readme.PEERS,
         readme.SIMULATOR,
     ]
     text = text_of(root)
@@ -182,6 +183,7 @@ def test_check_writes_nothing(
         readme.RESULTS,
         readme.COUNTED,
         readme.PLUGINS,
+        readme.PEERS,
         readme.SIMULATOR,
     ]
     assert captured.out.splitlines() == [*figures, *map(str, pages)]
@@ -204,7 +206,8 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     text = text_of(root, readme.RESULTS)
     assert "<img " not in text
     assert not old.exists()
-    said = text + text_of(root, readme.COUNTED) + text_of(root, readme.PLUGINS)
+    pages = (readme.COUNTED, readme.PLUGINS, readme.PEERS)
+    said = text + "".join(text_of(root, page) for page in pages)
     for config in OWN_CONFIGS:
         assert f"not drawn, because no committed result has points of `{config}`." in said
     keyed = [
