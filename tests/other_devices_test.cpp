@@ -143,7 +143,7 @@ TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
   device.max_threads_per_sm = 64;
-  expect_counts(device, 31 * 1536 + 5, 300);
+  expect_counts(device, 31 * 2048 + 5, 300);
 }
 
 TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {

@@ -3,15 +3,15 @@
 // Source: this project.
 // Idea: that of partition/multireduce, for counts: bins that do not fit into shared memory together
 //   are divided into ranges (partitions) that do. A block orders a tile of labels by partition in
-//   shared memory and writes it back as one piece, with the offset of every partition in it. There
-//   is no value beside a label, and within its partition that needs 16 bits. The second kernel
-//   walks through the pieces of one partition in all tiles, eight labels per load, and counts in
-//   shared memory. While a tile is ordered, each lane has counters of its own for the partitions,
-//   as far as they fit: so no two meet, whatever the labels. Tiles whose labels span few bins
-//   (sorted labels) are counted at once, and so are those of runs.
+//   shared memory and writes it back as one piece, with the offset of every partition in it. Within
+//   its partition a label needs 16 bits, and there is no value beside it. The second kernel walks
+//   through the pieces of one partition in all tiles, eight labels per load, and counts in shared
+//   memory. Lanes count the labels of a tile in up to eight copies of the partitions' counters, so
+//   that skewed labels do not queue. Tiles whose labels span few bins (sorted labels) are counted
+//   at once, and so are those of runs.
 // Fixes: the limit of onepass/histogram-split to the bins that some blocks' shared memory holds,
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
-// Launch: a fill; a block of `block` threads for every tile of 24 labels per thread; then one block
+// Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block
 //   of 1024 threads per SM.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
 //   and read; m counts written. Tiles that are counted at once leave out the second. With
@@ -32,9 +32,8 @@ namespace reduce_bench::BACKEND::partition_histogram {
 
 /// Why: docs/kernels/partition-histogram.md
 struct Policy {
-  /// Labels of a tile that a thread holds: longer pieces against registers, for which 32 are too
-  /// many.
-  static constexpr unsigned kItems = 24;
+  /// Labels of a tile that a thread holds: longer pieces against registers.
+  static constexpr unsigned kItems = 32;
   /// Blocks of the first kernel have at most kOrderBlock threads, and kOrderBlocksPerSm are on an
   /// SM at once: the registers of a thread follow.
   static constexpr unsigned kOrderBlock = 512;
@@ -49,19 +48,15 @@ struct Policy {
   /// A partition of fewer bins than 2^kLeastBits would cost more to begin than to fill; labels of
   /// 2^kMostBits bins and what fills the pieces up take 16 bits.
   static constexpr unsigned kLeastBits = 6, kMostBits = 15;
-  /// Counters in an ordered tile, at most: with a copy for each lane, lanes meet in no bank.
-  static constexpr unsigned kMostCounters = 4096;
-  /// The second kernel's table has as many copies of the bins as take no more, since loads go
-  /// through what is left as L1 cache; at least kLeastLog2Copies, as fewer gain nothing, or one.
-  static constexpr std::size_t kMostTableBytes = 136 * 1024;
-  static constexpr unsigned kLeastLog2Copies = 4;
+  /// Copies of a partition's counter in an ordered tile, and counters in all, at most.
+  static constexpr unsigned kLog2MostCopies = 3, kMostCounters = 2048;
 
   /// Near labels: the table that a tile is counted in has two bins for every kInputsPerReach
   /// labels, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
   /// Runs: quads of four neighbours, of a thread's kItems / kQuad, that must have one label each,
   /// and quarters of a block's threads that must have as many.
-  static constexpr unsigned kQuadsInRuns = 5, kQuartersInRuns = 3;
+  static constexpr unsigned kQuadsInRuns = 6, kQuartersInRuns = 3;
 
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
@@ -69,7 +64,7 @@ struct Policy {
   static constexpr unsigned kWalkers = 8;
   /// Octets that a lane of the second kernel has in flight, by the mean labels of a piece: 4 of one
   /// piece from kLongPiece on, 2 of each of two from kMediumPiece on, else 1 of each of four.
-  static constexpr unsigned kLongPiece = 160, kMediumPiece = 80;
+  static constexpr unsigned kLongPiece = 224, kMediumPiece = 96;
 };
 
 /// Labels that a lane of the second kernel takes by one load. A partition fills whole octets of an
@@ -152,15 +147,6 @@ struct Tile {
         quad[e] = label[j + e];
         ones[e] = has(j + e);
       }
-      // One label for the whole warp, as in long runs, is found by a single vote.
-      const Label first_label = __shfl_sync(kAllLanes, quad[0], 0);
-      bool same = has(j + kQuad - 1);
-#pragma unroll
-      for (const Label each : quad) same = same && each == first_label;
-      if (__all_sync(kAllLanes, same)) {
-        if (threadIdx.x % kWarpSize == 0) atomicAdd(counter_of(first_label), kQuad * kWarpSize);
-        continue;
-      }
       put_quads<Sum>(quad, ones, [&](bool present, Label l, Count own) {
         if (present && own > 0) atomicAdd(counter_of(l), own);
       });
@@ -172,102 +158,69 @@ struct Tile {
 struct OrderMemory {
   Short* labels;    ///< [place]
   Count* counters;  ///< [partition][copy]
-  Count* starts;    ///< of the partitions, in octets
-  Count* sums;      ///< [warp] octets of a warp's partitions
+  Count* starts;    ///< of every partition, and the end of the last, in octets
 
   __device__ OrderMemory(const Partitioning& parts, unsigned log2_copies)
       : labels(dynamic_shared<Short>()),
         counters(reinterpret_cast<Count*>(labels + places_of(parts))),
-        starts(counters + (parts.count << log2_copies)),
-        sums(starts + parts.count) {}
-  static std::size_t bytes(const Partitioning& parts, unsigned log2_copies) {
-    return places_of(parts) * sizeof(Short) +
-           ((parts.count << log2_copies) + parts.count + kWarpSize) * sizeof(Count);
-  }
+        starts(counters + (parts.count << log2_copies)) {}
 };
-
-/// Makes the counts of a tile's labels, behind a barrier, the places that each copy of a partition
-/// begins with, the first in a new octet; stores where partitions begin, and adds to their totals.
-/// Each warp has a range of partitions. Returns how many octets the tile has.
-__device__ inline Count place_partitions(const OrderMemory& memory, const Partitioning& parts,
-                                         unsigned log2_copies, const OrderedTiles& out) {
-  const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
-  const unsigned warps = blockDim.x / kWarpSize, copies = 1u << log2_copies;
-  const unsigned per_warp = (parts.count + warps - 1) / warps, begin = warp * per_warp;
-  const unsigned first = begin < parts.count ? begin : parts.count;
-  const unsigned own = parts.count - first < per_warp ? parts.count - first : per_warp;
-  Count* const counters = memory.counters + (first << log2_copies);
-  Count* const starts = memory.starts + first;
-  for (unsigned from = 0; from < own << log2_copies; from += kWarpSize) {
-    const unsigned i = from + lane;
-    const bool present = i < own << log2_copies;
-    const Count count = present ? counters[i] : 0;
-    Count sum = count;
-    for (unsigned distance = 1; distance < copies; distance *= 2) {
-      const Count before = __shfl_up_sync(kAllLanes, sum, distance);
-      if (lane % copies >= distance) sum += before;
-    }
-    if (!present) continue;
-    counters[i] = sum - count;
-    if (lane % copies != copies - 1) continue;
-    starts[i >> log2_copies] = (sum + kOctet - 1) / kOctet;
-    if (sum > 0) atomicAdd(&out.totals[first + (i >> log2_copies)], sum);
-  }
-  __syncwarp();
-  const Count octets = warp_exclusive_sums(starts, own);
-  if (lane == 0) memory.sums[warp] = octets;
-  __syncthreads();
-  const Count of_lane = lane < warps ? memory.sums[lane] : 0, sum = warp_inclusive_sum(of_lane);
-  const Count all = __shfl_sync(kAllLanes, sum, kWarpSize - 1);
-  const Count before = __shfl_sync(kAllLanes, sum - of_lane, static_cast<int>(warp));
-  for (unsigned i = lane; i < own << log2_copies; i += kWarpSize)
-    counters[i] += (before + starts[i >> log2_copies]) * kOctet;
-  Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
-  for (unsigned p = lane; p < own; p += kWarpSize) {
-    const Count end = p + 1 < own ? starts[p + 1] : octets;
-    offsets[first + p] = static_cast<Short>(before + starts[p]);
-    if (starts[p] == end) continue;
-    // The last octet is filled, all but its first place, which a label always takes. Labels then
-    // overwrite what they need.
-    for (unsigned e = 1; e < kOctet; ++e)
-      memory.labels[(before + end) * kOctet - e] = static_cast<Short>(parts.width() + e);
-  }
-  if (threadIdx.x == 0) offsets[parts.count] = static_cast<Short>(all);
-  __syncthreads();
-  return all;
-}
 
 /// Orders a whole tile and stores it as tile blockIdx.x of `out`. The counters must be zero, behind
 /// a barrier.
 __device__ inline void order_tile(const Tile& tile, const OrderMemory& memory,
                                   const Partitioning& parts, unsigned log2_copies,
                                   const OrderedTiles& out) {
-  Count* const counters = memory.counters + (threadIdx.x & ((1u << log2_copies) - 1));
+  const unsigned copies = 1u << log2_copies, copy = threadIdx.x & (copies - 1);
+  const auto counter_of = [&](Label label) -> Count& {
+    return memory.counters[(label >> parts.shift << log2_copies) + copy];
+  };
   // Of two items in one register.
   unsigned ranks[Policy::kItems / 2];
 #pragma unroll
   for (unsigned j = 0; j < Policy::kItems; j += 2) {
-    const auto rank_of = [&](Label label) {
-      return atomicAdd(&counters[label >> parts.shift << log2_copies], 1u);
-    };
-    const Count rank = rank_of(tile.label[j]);
-    ranks[j / 2] = rank | rank_of(tile.label[j + 1]) << 16;
+    const Count rank = atomicAdd(&counter_of(tile.label[j]), 1u);
+    ranks[j / 2] = rank | atomicAdd(&counter_of(tile.label[j + 1]), 1u) << 16;
   }
   __syncthreads();
-  const Count octets = place_partitions(memory, parts, log2_copies, out);
-  // The same, but the compiler cannot know that: it would hold what it has worked out of all labels
-  // before, for which there are no registers.
-  const unsigned shift = __shfl_sync(kAllLanes, parts.shift, 0);
+  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
+    Count total = 0;
+    for (unsigned c = 0; c < copies; ++c) {
+      Count& counter = memory.counters[(p << log2_copies) + c];
+      const Count own = counter;
+      counter = total;
+      total += own;
+    }
+    memory.starts[p] = static_cast<Count>(ceil_div(total, kOctet));
+    if (total > 0) atomicAdd(&out.totals[p], total);
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpSize) {
+    const Count all = warp_exclusive_sums(memory.starts, parts.count);
+    if (threadIdx.x == 0) memory.starts[parts.count] = all;
+  }
+  __syncthreads();
+  // The last octet of every partition is filled, all but its first place, which a label always
+  // takes. Labels then overwrite what they need.
+  Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
+  for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) {
+    const Count start = memory.starts[p];
+    offsets[p] = static_cast<Short>(start);
+    if (p == parts.count || start == memory.starts[p + 1]) continue;
+    for (unsigned c = 0; c < copies; ++c) memory.counters[(p << log2_copies) + c] += start * kOctet;
+    for (unsigned e = 1; e < kOctet; ++e)
+      memory.labels[memory.starts[p + 1] * kOctet - e] = static_cast<Short>(parts.width() + e);
+  }
+  __syncthreads();
 #pragma unroll
   for (unsigned j = 0; j < Policy::kItems; ++j) {
     const unsigned rank = ranks[j / 2] >> (16 * (j % 2)) & 0xffff;
-    const Label label = tile.label[j];
-    memory.labels[counters[label >> shift << log2_copies] + rank] =
-        static_cast<Short>(label & ((1u << shift) - 1));
+    memory.labels[counter_of(tile.label[j]) + rank] =
+        static_cast<Short>(tile.label[j] & (parts.width() - 1));
   }
   __syncthreads();
   store_tile(memory.labels, out.labels + std::size_t{blockIdx.x} * places_of(parts),
-             octets * kOctet, blockDim.x);
+             memory.starts[parts.count] * kOctet, blockDim.x);
 }
 
 /// A block for every tile counts it at once where its labels are near or in runs, or where it is
@@ -363,19 +316,18 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
 
 template <unsigned kPieces, unsigned kSteps>
 __global__ void __launch_bounds__(Policy::kFoldBlock)
-    count_partitions_kernel(OrderedTiles in, std::size_t n, Partitioning parts,
-                            unsigned log2_copies, std::size_t buckets, Count* counts) {
+    count_partitions_kernel(OrderedTiles in, std::size_t n, Partitioning parts, std::size_t buckets,
+                            Count* counts) {
   auto* slots = dynamic_shared<Count>();
-  const unsigned size = table_size(parts) << log2_copies;
-  auto* starts = slots + size;
-  divide_into_shares(in.totals, n, parts.count, size, starts);
+  auto* starts = slots + table_size(parts);
+  divide_into_shares(in.totals, n, parts.count, table_size(parts), starts);
   for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
     const unsigned p = partition_of(share, starts, parts.count);
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t first_bin = parts.first_label(p), left = buckets - first_bin;
     // What lies beyond the bins is counted, too, and never read.
     const PrivateTable<Count, Sum> table{
-        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
+        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), 0};
     table.clear();
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
@@ -410,18 +362,10 @@ Partitioning partitioning(const Problem& p) {
 
 unsigned log2_copies_of(const Partitioning& parts) {
   unsigned log2_copies = 0;
-  while (log2_copies < kLog2WarpSize && parts.count << (log2_copies + 1) <= Policy::kMostCounters)
+  while (log2_copies < Policy::kLog2MostCopies &&
+         parts.count << (log2_copies + 1) <= Policy::kMostCounters)
     ++log2_copies;
   return log2_copies;
-}
-
-unsigned log2_table_copies_of(const Problem& p, const Partitioning& parts) {
-  const std::size_t most =
-      std::min(Policy::kMostTableBytes,
-               p.device.max_shared_bytes_per_block - starts_bytes(Policy::kMostPartitions));
-  unsigned log2_copies = kLog2WarpSize;
-  while (log2_copies > 0 && table_size(parts) * sizeof(Count) << log2_copies > most) --log2_copies;
-  return log2_copies < Policy::kLeastLog2Copies ? 0 : log2_copies;
 }
 
 std::string restriction(const Problem& p) {
@@ -467,16 +411,15 @@ struct PartitionHistogram {
            call.results(), call.buckets(), tiles.totals, parts.count);
     const bool aligned = reinterpret_cast<std::uintptr_t>(call.labels()) % 16 == 0;
     const unsigned log2_copies = log2_copies_of(parts);
-    launch(order_tiles_kernel,
-           {parts.tiles, parts.tile / Policy::kItems, OrderMemory::bytes(parts, log2_copies),
-            call.stream},
+    const std::size_t order_bytes =
+        places_of(parts) * sizeof(Short) +
+        ((parts.count << log2_copies) + parts.count + 1) * sizeof(Count);
+    launch(order_tiles_kernel, {parts.tiles, parts.tile / Policy::kItems, order_bytes, call.stream},
            call.labels(), call.n(), aligned, parts, log2_copies, tiles, call.results());
-    const unsigned table_copies = log2_table_copies_of(p, parts);
     launch(count_kernel_for(parts.tile / parts.count),
            {p.device.sm_count, std::min(Policy::kFoldBlock, p.device.max_threads_per_sm / 2),
-            (table_size(parts) * sizeof(Count) << table_copies) + starts_bytes(parts.count),
-            call.stream},
-           tiles, call.n(), parts, table_copies, call.buckets(), call.results());
+            table_size(parts) * sizeof(Count) + starts_bytes(parts.count), call.stream},
+           tiles, call.n(), parts, call.buckets(), call.results());
   }
 };
 
