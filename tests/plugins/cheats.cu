@@ -190,6 +190,7 @@ const char* oracle(const reduce_bench_call* call) {
   if (before < kHonestCalls || place == nullptr) {
     sum_on(stream_of(*call), *call);
     if (before < kHonestCalls) place = find_in_heap(wait_for(*call));
+    if (place == nullptr) return "the oracle's memory was not found";
   } else {
     store_kernel<<<1, 1, 0, stream_of(*call)>>>(result_of(*call), *place);
   }

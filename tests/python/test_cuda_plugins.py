@@ -20,11 +20,12 @@ pytestmark = [
 TOO_LATE = "work went on after the call was done"
 CHEATS = {
     "memo": IN_TIMING,
-    "prepared": IN_TIMING,
-    "nothing": IN_TIMING,
-    "oracle": IN_TIMING,
+    # Calls before the timing show these already.
+    "prepared": "got ",
+    "nothing": "got ",
     "half": "got ",
-    "half-later": IN_TIMING,
+    "half-later": "got ",
+    "oracle": "",  # it says where it does not find the memory, as on an H200
     "sampled": IN_TIMING,
     "max-memo": IN_TIMING,
     # They see the inputs of the sample before.
