@@ -114,12 +114,12 @@ void take_share_of_cores(unsigned rank, unsigned ranks) {
   std::vector<int> cores;
   for (int core = 0; core < CPU_SETSIZE; ++core)
     if (CPU_ISSET(core, &all)) cores.push_back(core);
-  const std::size_t count = std::max<std::size_t>(1, cores.size() / ranks);
+  const std::size_t share = std::max<std::size_t>(1, cores.size() / ranks);
   CPU_ZERO(&own);
-  for (std::size_t i = 0; i < count; ++i) CPU_SET(cores[(rank * count + i) % cores.size()], &own);
+  for (std::size_t i = 0; i < share; ++i) CPU_SET(cores[(rank * share + i) % cores.size()], &own);
   if (::sched_setaffinity(0, sizeof(own), &own) != 0) throw system_failure("cannot choose cores");
   // OpenMP looked at the cores as the process began.
-  if (std::getenv("OMP_NUM_THREADS") == nullptr) omp_set_num_threads(static_cast<int>(count));
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) omp_set_num_threads(static_cast<int>(share));
 }
 
 }  // namespace
