@@ -77,7 +77,7 @@ std::vector<T> values_of(Distribution::Kind kind, Op op, std::size_t n, bool twi
       .distribution = {.kind = kind}, .type = kTypeOf<T>, .op = op, .n = n, .seed = 4};
   const HostArray array = twin ? generate_twin(key) : generate(key);
   std::vector<T> values(n);
-  std::memcpy(values.data(), array.data(), n * sizeof(T));
+  if (n > 0) std::memcpy(values.data(), array.data(), n * sizeof(T));
   return values;
 }
 
