@@ -88,7 +88,9 @@ struct FormPolicy {
   static constexpr unsigned kLeastWarps = 4;
 };
 
+// A program may have both: each has a name of its own, since of one name the linker keeps one.
 #ifdef __CUDACC__
+inline namespace on_cuda {
 /// Of the current device; each is asked once.
 inline const DeviceTraits& device_traits() {
   static const std::vector<DeviceTraits> all = [] {
@@ -102,8 +104,11 @@ inline const DeviceTraits& device_traits() {
   check(cudaGetDevice(&current), "cudaGetDevice");
   return all[static_cast<std::size_t>(current)];
 }
+}  // namespace on_cuda
 #else
+inline namespace emulated {
 inline const DeviceTraits& device_traits() { return settings().device; }
+}  // namespace emulated
 #endif
 
 /// What `f` returns; where it throws, what failed.

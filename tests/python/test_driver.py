@@ -149,7 +149,8 @@ def test_elements_are_of_the_size_that_the_schema_says(config: SaveConfig, tmp_p
         assert ended.returncode == GOOD, ended.stderr
         read |= {point.type: point.raw["bytes_read"] for point in load(out).points}
         out.unlink()
-    assert read == {type: 1000 * size for type, size in ELEMENT_BYTES.items()}
+    halves = {"f16", "bf16"}  # no CPU algorithm takes them
+    assert read == {type: 1000 * ELEMENT_BYTES[type] for type in ELEMENT_BYTES.keys() - halves}
 
 
 def test_histograms_of_an_image(config: SaveConfig, tmp_path: Path) -> None:
