@@ -53,6 +53,7 @@ struct Reply {
 std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 template <class T>
 T* at(std::uint64_t address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that this process gave to another
   return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
 }
 
