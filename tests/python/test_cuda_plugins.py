@@ -25,7 +25,7 @@ CHEATS = {
     "nothing": "got ",
     "half": "got ",
     "half-later": "got ",
-    "oracle": "",  # it says where it does not find the memory, as on an H200
+    "oracle": IN_TIMING,
     "sampled": IN_TIMING,
     "max-memo": IN_TIMING,
     # They see the inputs of the sample before.
@@ -54,6 +54,8 @@ def caught(cheats: Path, config: Path, reason: str) -> None:
     assert ended.returncode in (WRONG, INCOMPLETE), ended.stdout
     assert records
     for each in records:
+        if "the oracle's memory was not found" in (each["reason"] or ""):
+            pytest.skip(each["reason"])  # nothing was read, so nothing could be caught
         assert each["status"] in ("wrong", "failed"), each["variant"]
         assert reason in each["reason"], each["reason"]
         assert not each["timing"]
