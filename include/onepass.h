@@ -14,7 +14,7 @@ extern "C" {
 
 /* Types of values; of a histogram's labels. */
 enum { ONEPASS_I32 = 0, ONEPASS_I64 = 1, ONEPASS_F32 = 2, ONEPASS_F64 = 3 };
-enum { ONEPASS_U8 = 4, ONEPASS_U32 = 5 };
+enum { ONEPASS_U8 = 4, ONEPASS_U32 = 5, ONEPASS_U16 = 8 };
 /* Operators. */
 enum { ONEPASS_SUM = 0, ONEPASS_MIN = 1, ONEPASS_MAX = 2 };
 

@@ -269,8 +269,9 @@ template <class L>
 cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* labels,
                       std::uint32_t* counts, std::size_t n, std::size_t buckets,
                       cudaStream_t stream = nullptr) {
-  static_assert(std::is_same_v<L, std::uint8_t> || std::is_same_v<L, std::uint32_t>,
-                "labels are u8 or u32");
+  static_assert(std::is_same_v<L, std::uint8_t> || std::is_same_v<L, std::uint16_t> ||
+                    std::is_same_v<L, std::uint32_t>,
+                "labels are u8, u16 or u32");
   namespace kernels = reduce_bench::BACKEND;
   using detail::Form;
   if (!detail::are_labels(n, buckets)) return cudaErrorInvalidValue;
@@ -285,7 +286,7 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
                                                      .sizes = sizes};
       const Form form = detail::histogram_form(sizes);
       if (form == Form::kTable) return kernels::onepass_histogram::enqueue(call, {});
-      if constexpr (std::is_same_v<L, std::uint32_t>)
+      if constexpr (sizeof(L) > 1)  // bytes have few bins
         if (form == Form::kSplitTable) return kernels::onepass_histogram_split::enqueue(call, {});
       kernels::enqueue_atomic_counts(call);
     });

@@ -35,8 +35,9 @@ enum {
   REDUCE_BENCH_SCAN_BY_KEY = 8
 };
 
-/* Element types: of values, u8 and u32 of a histogram's labels. Values of 16 bits, f16 and bfloat16, are
- * those of a reduce by sum, min or max, whose result is a float and which combines them in f32. */
+/* Element types: of values; u8, u16 and u32 of a histogram's labels. Values of 16 bits, f16 and
+ * bfloat16, are those of a reduce by sum, min or max, whose result is a float and which combines them
+ * in f32. */
 enum {
   REDUCE_BENCH_I32 = 0,
   REDUCE_BENCH_I64 = 1,
@@ -45,7 +46,8 @@ enum {
   REDUCE_BENCH_U8 = 4,
   REDUCE_BENCH_U32 = 5,
   REDUCE_BENCH_F16 = 6,
-  REDUCE_BENCH_BF16 = 7
+  REDUCE_BENCH_BF16 = 7,
+  REDUCE_BENCH_U16 = 8
 };
 
 /* Operators; integers wrap. The last stands for an operation that has none: histogram, scatter,
@@ -86,7 +88,7 @@ struct reduce_bench_workspace {
 /* One execution. All arrays lie in the memory of the variant's backend, and are null where the
  * operation has none. Inputs may change between calls, and are never written by the variant. Outputs
  * hold garbage when the call begins. Labels and their results are uint32_t (a histogram's labels may
- * be uint8_t); the results of a histogram and `result_count`, the number of results of a
+ * be uint8_t or uint16_t); the results of a histogram and `result_count`, the number of results of a
  * reduce-by-key, are uint32_t. */
 struct reduce_bench_call {
   const struct reduce_bench_problem* problem;

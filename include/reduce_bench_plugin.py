@@ -40,7 +40,7 @@ OPERATIONS = (
     "multiscan",
     "scan-by-key",
 )
-TYPES = ("i32", "i64", "f32", "f64", "u8", "u32", "f16", "bf16")
+TYPES = ("i32", "i64", "f32", "f64", "u8", "u32", "f16", "bf16", "u16")
 OPS = ("sum", "min", "max", "prod", "and", "or", "xor", "right", "affine", "none")
 
 
@@ -333,7 +333,7 @@ def _declared_param(param: Param) -> _DeclaredParam:
 
 # ---- DLPack -----------------------------------------------------------------------------------
 
-_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4, "f16": 2, "bf16": 2}
+_BYTES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8, "u8": 1, "u32": 4, "f16": 2, "bf16": 2, "u16": 2}
 # As the array interfaces have them, which have no bf16.
 _TYPESTR = {
     "i32": "<i4",
@@ -343,6 +343,7 @@ _TYPESTR = {
     "u8": "|u1",
     "u32": "<u4",
     "f16": "<f2",
+    "u16": "<u2",
 }
 _DL_CODE = {"i": 0, "u": 1, "f": 2, "b": 4}
 _DL_CPU, _DL_CUDA = 1, 2

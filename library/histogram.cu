@@ -15,6 +15,7 @@ ONEPASS_EXPORT int onepass_histogram(int device, int label_type, void* workspace
   return on_device(device, [&] {
     switch (label_type) {
       case ONEPASS_U8: return count.operator()<std::uint8_t>();
+      case ONEPASS_U16: return count.operator()<std::uint16_t>();
       case ONEPASS_U32: return count.operator()<std::uint32_t>();
       default: return cudaErrorInvalidValue;
     }

@@ -28,7 +28,7 @@ __all__ = ["OnepassError", "histogram", "multireduce", "multiscan", "reduce", "r
 Out = TypeVar("Out")
 
 # As include/onepass.h numbers them.
-_TYPES = {"i32": 0, "i64": 1, "f32": 2, "f64": 3, "u8": 4, "u32": 5}
+_TYPES = {"i32": 0, "i64": 1, "f32": 2, "f64": 3, "u8": 4, "u32": 5, "u16": 8}
 _OPS = {"sum": 0, "min": 1, "max": 2}
 _VALUES = ("i32", "i64", "f32", "f64")
 _LABELS = ("i32", "u32")  # labels are not negative, so the bits are the same
@@ -331,11 +331,11 @@ def multireduce(
 
 
 def histogram(labels: Any, *, out: Out, stream: int | None = None) -> Out:
-    """out[b] = how many labels are b. Labels may also be u8; `out` is i32 or u32."""
-    keys = _array("labels", labels, ("u8", *_LABELS), stream)
+    """out[b] = how many labels are b. Labels may also be u8 or u16; `out` is i32 or u32."""
+    keys = _array("labels", labels, ("u8", "u16", *_LABELS), stream)
     r = _array("out", out, _LABELS, stream)
     _some_results(r)
-    label_type = _TYPES["u8" if keys.type == "u8" else "u32"]
+    label_type = _TYPES[keys.type if keys.type in ("u8", "u16") else "u32"]
     _call(
         f"histogram of {keys.elements} labels into {r.elements}", out,
         {"labels": keys, "out": r}, stream,

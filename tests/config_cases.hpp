@@ -208,7 +208,7 @@ inline const std::vector<GoodConfig> kGoodConfigs{
        "labels": ["uniform", "degenerate", "ends", "sequential", "sorted", "zipf", "normal", "runs",
                   "permutation", "photo", {"name": "graphic"}, {"name": "zipf", "exponent": 10},
                   {"name": "runs", "length": 3}]},
-      {"variants": ["cpu/histogram"], "operation": "histogram", "n": [1], "type": ["u8", "u32"],
+      {"variants": ["cpu/histogram"], "operation": "histogram", "n": [1], "type": ["u8", "u16", "u32"],
        "op": ["none"]}]})"},
 };
 

@@ -67,7 +67,7 @@ TEST(Config, LabelsAndBucketsArrive) {
   EXPECT_EQ(keyed.labels.at(11).exponent, 10);
   EXPECT_EQ(keyed.labels.at(12).length, 3u);
   const Sweep& histogram = config.sweeps.at(1);
-  EXPECT_EQ(histogram.types, (std::vector{Type::kU8, Type::kU32}));
+  EXPECT_EQ(histogram.types, (std::vector{Type::kU8, Type::kU16, Type::kU32}));
 }
 
 TEST(Config, DefaultsFollowTheOperation) {

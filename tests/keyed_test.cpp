@@ -134,7 +134,7 @@ TEST(KeyedOracle, ReduceByKeyCompactsRuns) {
   EXPECT_EQ(none.results.extent.count, 0u);
 }
 
-TEST(KeyedOracle, HistogramCountsLabelsOfBothTypes) {
+TEST(KeyedOracle, HistogramCountsLabelsOfAllTypes) {
   const std::vector<std::uint8_t> bytes{2, 0, 2, 255};
   const Expected e = expected_of({.operation = Operation::kHistogram,
                                   .type = Type::kU8,
@@ -146,6 +146,17 @@ TEST(KeyedOracle, HistogramCountsLabelsOfBothTypes) {
   counts[0] = counts[255] = 1;
   counts[2] = 2;
   EXPECT_EQ(elements<Count>(e.results), counts);
+  const std::vector<std::uint16_t> halves{299, 256, 299};
+  const Expected of_halves = expected_of({.operation = Operation::kHistogram,
+                                          .type = Type::kU16,
+                                          .op = Op::kNone,
+                                          .n = 3,
+                                          .buckets = 300,
+                                          .labels = bytes_of(halves)});
+  counts.assign(300, 0);
+  counts[256] = 1;
+  counts[299] = 2;
+  EXPECT_EQ(elements<Count>(of_halves.results), counts);
   const Labels words{1, 1, 0};
   EXPECT_EQ(elements<Count>(expected_of({.operation = Operation::kHistogram,
                                          .type = Type::kU32,

@@ -61,11 +61,13 @@ TEST(Labels, DifferForAnotherSeedButWhereTheyAreFixed) {
   }
 }
 
-TEST(Labels, OfBytesAreThoseOfWords) {
+TEST(Labels, OfFewerBytesAreThoseOfWords) {
   LabelKey key{.n = 5000, .buckets = 256, .seed = 3};
   const auto words = labels_of(key);
-  key.type = Type::kU8;
-  EXPECT_EQ(labels_of(key), words);
+  for (const Type type : {Type::kU8, Type::kU16}) {
+    key.type = type;
+    EXPECT_EQ(labels_of(key), words) << name_of(type);
+  }
 }
 
 TEST(Labels, UniformOnesAreEquallyOften) {
@@ -160,6 +162,9 @@ TEST(Labels, OfATooSmallTypeAreUnsuited) {
   EXPECT_EQ(unsuited(LabelKey{.type = Type::kU8, .n = 1, .buckets = 256}), "");
   EXPECT_EQ(unsuited(LabelKey{.type = Type::kU8, .n = 1, .buckets = 257}),
             "u8 labels tell at most 256 buckets apart, not 257");
+  EXPECT_EQ(unsuited(LabelKey{.type = Type::kU16, .n = 1, .buckets = 65536}), "");
+  EXPECT_EQ(unsuited(LabelKey{.type = Type::kU16, .n = 1, .buckets = 65537}),
+            "u16 labels tell at most 65536 buckets apart, not 65537");
 }
 
 // ---- images -----------------------------------------------------------------------------------

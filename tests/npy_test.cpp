@@ -69,6 +69,7 @@ TEST_F(NpyFile, OfEveryTypeAndVersionIsRead) {
                                     {"<f4", Type::kF32},
                                     {"<f8", Type::kF64},
                                     {"|u1", Type::kU8},
+                                    {"<u2", Type::kU16},
                                     {"<u4", Type::kU32},
                                     {"<f2", Type::kF16}})
     for (const unsigned char version : {1, 2, 3}) {

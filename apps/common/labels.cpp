@@ -105,10 +105,11 @@ double graphic(const Randomness& random, std::size_t i) {
 
 /// Of an array of labels.
 std::uint64_t element_of(const NpyArray& array, std::size_t i) {
-  if (array.type() == Type::kU8) return static_cast<std::uint8_t>(array.data()[i]);
-  std::uint32_t label = 0;
-  std::memcpy(&label, array.data() + i * sizeof(label), sizeof(label));
-  return label;
+  return with_label_type(array.type(), [&]<class L>() -> std::uint64_t {
+    L label{};
+    std::memcpy(&label, array.data() + i * sizeof(label), sizeof(label));
+    return label;
+  });
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ Type type_of(const HeaderReader& reader, const std::string& descr) {
       std::pair{std::string_view{"i4"}, Type::kI32}, std::pair{std::string_view{"i8"}, Type::kI64},
       std::pair{std::string_view{"f4"}, Type::kF32}, std::pair{std::string_view{"f8"}, Type::kF64},
       std::pair{std::string_view{"u1"}, Type::kU8},  std::pair{std::string_view{"u4"}, Type::kU32},
-      std::pair{std::string_view{"f2"}, Type::kF16}};
+      std::pair{std::string_view{"f2"}, Type::kF16}, std::pair{std::string_view{"u2"}, Type::kU16}};
   const std::string shown = printable(std::string(first_bytes(descr, 20)));
   const std::string_view kind =
       std::string_view(descr).substr(std::min<std::size_t>(1, descr.size()));

@@ -13,11 +13,11 @@ namespace reduce_bench {
 
 /// Element types: those of values, those of labels and counts, and halves, values of 16 bits that are
 /// reduced in f32.
-enum class Type { kI32, kI64, kF32, kF64, kU8, kU32, kF16, kBf16 };
-inline constexpr std::array kTypeNames{std::string_view{"i32"}, std::string_view{"i64"},
-                                       std::string_view{"f32"}, std::string_view{"f64"},
-                                       std::string_view{"u8"},  std::string_view{"u32"},
-                                       std::string_view{"f16"}, std::string_view{"bf16"}};
+enum class Type { kI32, kI64, kF32, kF64, kU8, kU32, kF16, kBf16, kU16 };
+inline constexpr std::array kTypeNames{
+    std::string_view{"i32"}, std::string_view{"i64"},  std::string_view{"f32"},
+    std::string_view{"f64"}, std::string_view{"u8"},   std::string_view{"u32"},
+    std::string_view{"f16"}, std::string_view{"bf16"}, std::string_view{"u16"}};
 
 /// Binary associative operator. `kRight` and `kAffine` do not commute: they exist to test order
 /// (kRight: i32, the last element that is not neutral; kAffine: i64, composition of x -> m*x + c
@@ -57,10 +57,11 @@ constexpr std::string_view name_of(Fidelity f) { return kFidelityNames[index_of(
 
 constexpr bool is_half(Type t) { return t == Type::kF16 || t == Type::kBf16; }
 constexpr bool is_float(Type t) { return t == Type::kF32 || t == Type::kF64 || is_half(t); }
-constexpr bool is_label(Type t) { return t == Type::kU8 || t == Type::kU32; }
+constexpr bool is_label(Type t) { return t == Type::kU8 || t == Type::kU16 || t == Type::kU32; }
 constexpr std::size_t size_bytes(Type t) {
   switch (t) {
     case Type::kU8: return 1;
+    case Type::kU16:
     case Type::kF16:
     case Type::kBf16: return 2;
     case Type::kU32:
@@ -96,6 +97,7 @@ decltype(auto) with_value_or_half_type(Type t, F&& f) {
 template <class F>
 decltype(auto) with_label_type(Type t, F&& f) {
   if (t == Type::kU8) return f.template operator()<std::uint8_t>();
+  if (t == Type::kU16) return f.template operator()<std::uint16_t>();
   return f.template operator()<std::uint32_t>();
 }
 /// The same for any type that outputs have.
@@ -126,6 +128,10 @@ struct TypeOf<double> {
 template <>
 struct TypeOf<std::uint8_t> {
   static constexpr Type kValue = Type::kU8;
+};
+template <>
+struct TypeOf<std::uint16_t> {
+  static constexpr Type kValue = Type::kU16;
 };
 template <>
 struct TypeOf<std::uint32_t> {

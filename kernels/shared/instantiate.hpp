@@ -150,10 +150,10 @@ EnqueueTable instantiate_ordered() {
   detail::fill_row<Launch, std::int64_t, kFewInstances>(table, OrderedOps{});
   return table;
 }
-/// Instantiates a histogram, `Launch::enqueue<L, None>`, for both types of labels.
+/// Instantiates a histogram, `Launch::enqueue<L, None>`, for all types of labels.
 template <class Launch>
 EnqueueTable instantiate_histogram() {
-  return instantiate_for<Launch, NoOps, std::uint8_t, std::uint32_t>();
+  return instantiate_for<Launch, NoOps, std::uint8_t, std::uint16_t, std::uint32_t>();
 }
 
 /// The declaration's `workspace` where it is `Launch::workspace`, which asks a library that only nvcc

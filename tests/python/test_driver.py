@@ -139,7 +139,7 @@ def test_elements_are_of_the_size_that_the_schema_says(config: SaveConfig, tmp_p
         {
             "operation": "histogram",
             "variants": ["cpu/histogram"],
-            "type": ["u8", "u32"],
+            "type": ["u8", "u16", "u32"],
             "buckets": [16],
             "labels": ["uniform"],
         },
@@ -157,7 +157,8 @@ def test_histograms_of_an_image(config: SaveConfig, tmp_path: Path) -> None:
     image = tmp_path / "grey.pgm"
     image.write_bytes(b"P5 2 2 255\n" + bytes([0, 7, 7, 200]))
     labels = {"name": "image", "file": str(image)}
-    histogram = {"variants": ["cpu/histogram"], "operation": "histogram", "type": ["u8", "u32"]}
+    types = ["u8", "u16", "u32"]
+    histogram = {"variants": ["cpu/histogram"], "operation": "histogram", "type": types}
     out = tmp_path / "r.json"
     ended = drive(*quick(config(**histogram, labels=[labels], n=[4]), "-o", out))
     assert ended.returncode == GOOD, ended.stderr

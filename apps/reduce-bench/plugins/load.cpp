@@ -41,7 +41,8 @@ static_assert(REDUCE_BENCH_I32 == index_of(Type::kI32) &&
               REDUCE_BENCH_F64 == index_of(Type::kF64) && REDUCE_BENCH_U8 == index_of(Type::kU8) &&
               REDUCE_BENCH_U32 == index_of(Type::kU32) &&
               REDUCE_BENCH_F16 == index_of(Type::kF16) &&
-              REDUCE_BENCH_BF16 == index_of(Type::kBf16));
+              REDUCE_BENCH_BF16 == index_of(Type::kBf16) &&
+              REDUCE_BENCH_U16 == index_of(Type::kU16));
 static_assert(REDUCE_BENCH_SUM == index_of(Op::kSum) && REDUCE_BENCH_MIN == index_of(Op::kMin) &&
               REDUCE_BENCH_MAX == index_of(Op::kMax) && REDUCE_BENCH_PROD == index_of(Op::kProd) &&
               REDUCE_BENCH_AND == index_of(Op::kAnd) && REDUCE_BENCH_OR == index_of(Op::kOr) &&

@@ -12,7 +12,7 @@
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
 //   The groups' bins are added up by atomics in the L2 cache. On an H200 the blocks' instructions
 //   bind: docs/kernels/onepass-multireduce-split.md
-// Preconditions: the bins fit into the shared memory of 16 blocks; labels of 32 bits.
+// Preconditions: the bins fit into the shared memory of 16 blocks; labels of 16 or 32 bits.
 // Deviations: none, there is no publication.
 
 #include "kernels/histogram/onepass/split_launch.hpp"
@@ -39,7 +39,7 @@ Variant variant() {
             return split_restriction(p, plan_of(p, split_tuning_of(p.params)));
           },
       .workspace = [](const Problem&) { return clearing_workspace(); },
-      .enqueue = instantiate_for<OnepassHistogramSplit, NoOps, std::uint32_t>(),
+      .enqueue = instantiate_for<OnepassHistogramSplit, NoOps, std::uint16_t, std::uint32_t>(),
   };
 }
 
