@@ -29,6 +29,7 @@ std::string fault_of(Session& session, const Case& c, std::uint64_t seed = 1) {
                                                   .lead = c.lead,
                                                   .check_determinism = false,
                                                   .emu_seed = seed,
+                                                  .emu_sm_count = c.sm_count,
                                                   .tracing = emu::Tracing::kRaces});
   return record.status == Status::kFailed || record.status == Status::kWrong ? record.reason : "";
 }
@@ -58,7 +59,7 @@ class Orderings {
     const Subject subject{entry, Backend::kEmu, session_.device().traits(), false, true};
     const Variant& variant = subject.variant();
     for (const Case& c : all_cases(subject)) {
-      if (variant.defect != nullptr && variant.defect(c.point.problem(subject.traits))) continue;
+      if (variant.defect != nullptr && variant.defect(c.problem(subject.traits))) continue;
       emu::orderings_met().clear();
       EXPECT_EQ(fault_of(session_, c), "") << describe(c.point);
       cases_.push_back({c, emu::orderings_met()});
@@ -94,7 +95,6 @@ class Orderings {
   /// what many blocks left, over many buckets. Once for each setting, on the first type.
   bool races_when_larger(const std::string& place) {
     const Point& first = cases_.front().inputs.point;
-    const DeviceTraits usual = emu::settings().device;
     std::vector<Params> settings;
     for (const MetCase& met : cases_) {
       Case larger = met.inputs;
@@ -105,11 +105,10 @@ class Orderings {
       point.n = large_size(Backend::kEmu);
       bool found = false;
       for (const unsigned sm_count : {1u, 64u}) {
-        emu::settings().device.sm_count = sm_count;
-        Session session(make_emu_device());
-        found = found || races(session, larger);
+        larger.sm_count = sm_count;
+        found = found || races(session_, larger);
       }
-      emu::settings().device = usual;
+      larger.sm_count.reset();
       const bool keyed = std::exchange(point.buckets, point.buckets == 0 ? 0 : 65537) > 0;
       if (found || (keyed && races(session_, larger))) return true;
     }

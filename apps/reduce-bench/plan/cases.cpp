@@ -230,7 +230,11 @@ class CaseList {
     using Kind = LabelDistribution::Kind;
     for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{1009}, kSomeBlocks})
       add({.n = n});
-    if (plain_) add({.n = 4 * kSomeBlocks});
+    // Loops run many rounds where the device has one SM, and where it has many, as a GPU has, more
+    // blocks leave results than one warp folds. Labels of a byte are read by words.
+    const std::size_t many = (size_bytes(type_) == 1 ? 40 : 10) * kSomeBlocks;
+    if (plain_) add({.n = many, .sm_count = 1});
+    if (plain_ && main_type_) add({.n = many, .sm_count = 64});
     for (const Params& params : other_settings_) add_where_allowed(params);
     if (!keyed_) return;
     for (const Kind kind : {Kind::kDegenerate, Kind::kSorted, Kind::kZipf})
@@ -240,6 +244,8 @@ class CaseList {
     // More than a block has threads; several times as many where an algorithm is chosen by it.
     if (plain_)
       add({.n = kSomeBlocks, .buckets = variant_.fidelity == Fidelity::kBeyond ? 5003u : 1031u});
+    // Sets of buckets that together are more than the blocks of the one SM hold at once.
+    if (plain_ && main_type_) add({.n = 1009, .buckets = 3001, .sm_count = 1});
   }
 
   std::vector<Case> take() {
@@ -260,6 +266,7 @@ class CaseList {
     LabelDistribution labels;
     const Params* params = nullptr;
     std::size_t lead = 0;
+    std::optional<unsigned> sm_count;
   };
 
   void add(const Inputs& inputs) {
@@ -275,12 +282,15 @@ class CaseList {
                                 .params = inputs.params == nullptr ? defaults_ : *inputs.params,
                                 .seed = 1 + inputs.n,  // other values for every size
                                 .measurement = {}},
-                      .lead = inputs.lead});
+                      .lead = inputs.lead,
+                      .sm_count = inputs.sm_count});
   }
 
-  /// Several blocks of inputs under the setting, or as many as it takes.
+  /// Several blocks of inputs under the setting, on each device where it names some, or as many as it
+  /// takes.
   void add_where_allowed(const Params& params) {
-    for (const std::size_t n : {1009u, 33u})
+    const bool spread = params.has("devices") && !params.is("devices", "1");
+    for (const std::size_t n : {spread ? 2 * kSomeBlocks : 1009, std::size_t{33}})
       for (const std::size_t buckets : {many_, std::size_t{33}}) {
         Point point{.entry = &subject_.entry,
                     .n = n,
@@ -366,6 +376,11 @@ class CaseList {
 };
 
 }  // namespace
+
+Problem Case::problem(DeviceTraits device) const {
+  if (sm_count) device.sm_count = *sm_count;
+  return point.problem(device);
+}
 
 std::size_t large_size(Backend backend) {
   // The build with sanitizers does what the one without does, in less time.

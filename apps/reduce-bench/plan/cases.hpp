@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "kernels/api/catalog.hpp"
@@ -18,10 +19,13 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// One execution: the point, and by how many elements its input is off alignment.
+/// One execution.
 struct Case {
   Point point;
-  std::size_t lead = 0;
+  std::size_t lead = 0;              ///< elements by which the input is off alignment
+  std::optional<unsigned> sm_count;  ///< of the emulated device, where it is not the usual
+
+  Problem problem(DeviceTraits device) const;
 };
 
 /// What is tried: a variant on a backend whose device has the traits.

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/text.hpp"
+
 namespace reduce_bench {
 namespace {
 
@@ -48,6 +50,7 @@ class Checker {
               .lead = c.lead,
               .check_determinism = !subject_.races && !kSanitized,
               .emu_seed = seed + c.point.index,
+              .emu_sm_count = c.sm_count,
               .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
   }
 
@@ -72,7 +75,7 @@ class Checker {
   bool check_once(const Case& c, ExecuteOptions options) {
     Record record = execute_(c.point, options);
     const auto defect = variant_.defect != nullptr && record.status != Status::kSkipped
-                            ? variant_.defect(c.point.problem(subject_.traits))
+                            ? variant_.defect(c.problem(subject_.traits))
                             : std::nullopt;
     if (defect) {
       bool& shown = defects_[without_numbers(defect->reason)];
@@ -97,8 +100,9 @@ class Checker {
       if (record.verification->deterministic == false) tally_.deterministic = false;
     } else {
       tally_.failures.push_back(
-          fmt::format("{}{}{}: {}", describe(c.point),
+          fmt::format("{}{}{}{}: {}", describe(c.point),
                       c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
+                      c.sm_count ? fmt::format(" with {}", counted(*c.sm_count, "SM")) : "",
                       emulated_ ? fmt::format(" with scheduling seed {}", *options.emu_seed) : "",
                       record.reason));
     }

@@ -373,7 +373,9 @@ Record Session::execute(const Point& point, const ExecuteOptions& options) {
                                 point.entry->variant.id, name_of(point.backend));
     return record;
   }
-  const Problem problem = record.point.problem(device_->traits());
+  DeviceTraits traits = device_->traits();
+  if (options.emu_sm_count) traits.sm_count = *options.emu_sm_count;
+  const Problem problem = record.point.problem(traits);
   if (options.emu_seed) emu::reseed(*options.emu_seed);
   try {
     run(record, *variant, problem, options);

@@ -20,11 +20,12 @@ struct ExecuteOptions {
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
   bool check_determinism = true;
   std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
+  std::optional<unsigned> emu_sm_count;   ///< of the emulated device, instead of the usual
   /// Emulated with every access traced: a race makes the point fail, or everything is counted.
   std::optional<emu::Tracing> tracing;
 };
 FIELDS(ExecuteOptions, timed, counted, weighed, budget_share, lead, check_determinism, emu_seed,
-       tracing);
+       emu_sm_count, tracing);
 
 /// A backend's device, with the input that was uploaded last: the next point often shares it.
 class Session {
