@@ -11,8 +11,9 @@
 //   set, the segmented reduction of sets * m elements.
 // Traffic: n labels and n values read, m results written, the sets written and read once; while
 //   they fit into the L2 cache, the atomics stay there. Of n = 2^26 and m = 2^16 an H200 moves 0.99
-//   of these bytes, an H100 1.76: it wrote 413 MB where an H200 wrote none, and 2.4 are declared. It
-//   missed L2 no more often and read 1.7 MB more, so L2 wrote lines of the sets back and kept them.
+//   of these bytes, an H100 1.76: it wrote 413 MB where an H200 wrote none and 2.4 are declared,
+//   but missed L2 no more often and read 1.7 MB more: L2 wrote lines of the sets back and kept
+//   them.
 // Preconditions: the operator commutes.
 // Deviations: the thesis states no numbers of blocks and threads; these are ours. Shares are
 //   bounds-checked. The fill is part of the measured time. Min and max of floats loop on
