@@ -1,13 +1,13 @@
 #include "kernels/platform/mpi.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <map>
 #include <stdexcept>
 #include <thread>
+
+#include "kernels/platform/loaded_library.hpp"
 
 namespace reduce_bench::mpi {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::chrono::microseconds kBetweenLooks{50};
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // counts of MPI are of 31 bits
 
 /// OpenMPI's functions and objects, as its mpi.h declares them: a handle is an object's address.
-struct Library {
+struct OpenMpi {
   int (*init)(int*, char***, int wanted, int* provided) = nullptr;
   int (*finalize)() = nullptr;
   int (*version)(char* text, int* length) = nullptr;
@@ -43,57 +43,50 @@ struct Library {
   std::map<Op, void*> ops;
 };
 
-void* symbol(void* library, const char* name) {
-  void* const found = dlsym(library, name);
-  if (found == nullptr)
-    throw std::runtime_error(std::string("this MPI library has no ") + name +
-                             ": use mpirun and libmpi.so.40 of Open MPI 4 or 5");
-  return found;
-}
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol(library, name));
-}
-
-Library load() {
+OpenMpi load() {
   // Its components, which it opens itself, find it only if its symbols are there for all.
-  void* const opened = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
-  if (opened == nullptr)
-    throw std::runtime_error(std::string("Open MPI is not there (") + dlerror() +
+  const LoadedLibrary library({"libmpi.so.40"}, RTLD_GLOBAL);
+  if (!library.is_there())
+    throw std::runtime_error("Open MPI is not there (" + library.why_not() +
                              "): install it, or name its folder in LD_LIBRARY_PATH");
-  Library library;
-  find(opened, "MPI_Init_thread", library.init);
-  find(opened, "MPI_Finalize", library.finalize);
-  find(opened, "MPI_Get_library_version", library.version);
-  find(opened, "MPI_Comm_rank", library.rank);
-  find(opened, "MPI_Comm_size", library.size);
-  find(opened, "MPI_Comm_split", library.split);
-  find(opened, "MPI_Send", library.send);
-  find(opened, "MPI_Recv", library.receive);
-  find(opened, "MPI_Iprobe", library.probe);
-  find(opened, "MPI_Allgather", library.all_gather);
-  find(opened, "MPI_Barrier", library.barrier);
-  find(opened, "MPI_Bcast", library.broadcast);
-  find(opened, "MPI_Reduce", library.reduce);
-  find(opened, "MPI_Allreduce", library.all_reduce);
-  library.world = symbol(opened, "ompi_mpi_comm_world");
-  library.byte = symbol(opened, "ompi_mpi_byte");
-  library.types = {{Type::kI32, symbol(opened, "ompi_mpi_int32_t")},
-                   {Type::kI64, symbol(opened, "ompi_mpi_int64_t")},
-                   {Type::kU32, symbol(opened, "ompi_mpi_uint32_t")},
-                   {Type::kF32, symbol(opened, "ompi_mpi_float")},
-                   {Type::kF64, symbol(opened, "ompi_mpi_double")}};
-  library.ops = {{Op::kSum, symbol(opened, "ompi_mpi_op_sum")},
-                 {Op::kProd, symbol(opened, "ompi_mpi_op_prod")},
-                 {Op::kMin, symbol(opened, "ompi_mpi_op_min")},
-                 {Op::kMax, symbol(opened, "ompi_mpi_op_max")}};
-  return library;
+  const auto find = [&](const char* name, auto& pointer) {
+    if (!library.find(name, pointer))
+      throw std::runtime_error(std::string("this MPI library has no ") + name +
+                               ": use mpirun and libmpi.so.40 of Open MPI 4 or 5");
+  };
+  OpenMpi mpi;
+  find("MPI_Init_thread", mpi.init);
+  find("MPI_Finalize", mpi.finalize);
+  find("MPI_Get_library_version", mpi.version);
+  find("MPI_Comm_rank", mpi.rank);
+  find("MPI_Comm_size", mpi.size);
+  find("MPI_Comm_split", mpi.split);
+  find("MPI_Send", mpi.send);
+  find("MPI_Recv", mpi.receive);
+  find("MPI_Iprobe", mpi.probe);
+  find("MPI_Allgather", mpi.all_gather);
+  find("MPI_Barrier", mpi.barrier);
+  find("MPI_Bcast", mpi.broadcast);
+  find("MPI_Reduce", mpi.reduce);
+  find("MPI_Allreduce", mpi.all_reduce);
+  find("ompi_mpi_comm_world", mpi.world);
+  find("ompi_mpi_byte", mpi.byte);
+  find("ompi_mpi_int32_t", mpi.types[Type::kI32]);
+  find("ompi_mpi_int64_t", mpi.types[Type::kI64]);
+  find("ompi_mpi_uint32_t", mpi.types[Type::kU32]);
+  find("ompi_mpi_float", mpi.types[Type::kF32]);
+  find("ompi_mpi_double", mpi.types[Type::kF64]);
+  find("ompi_mpi_op_sum", mpi.ops[Op::kSum]);
+  find("ompi_mpi_op_prod", mpi.ops[Op::kProd]);
+  find("ompi_mpi_op_min", mpi.ops[Op::kMin]);
+  find("ompi_mpi_op_max", mpi.ops[Op::kMax]);
+  return mpi;
 }
 
 /// What a process that started MPI has of it. MPI's own handler of errors ends the process, so no
 /// call reports one.
 struct State {
-  Library library = load();
+  OpenMpi library = load();
   int rank = 0, count = 1;
   std::map<unsigned, void*> first;  ///< the communicators of so many ranks
   void* used = nullptr;             ///< that of `use_first`

@@ -1,7 +1,5 @@
 #include "kernels/platform/nccl.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
@@ -9,6 +7,7 @@
 
 #include "kernels/api/devices.hpp"
 #include "kernels/platform/cuda_check.hpp"
+#include "kernels/platform/loaded_library.hpp"
 #include "kernels/platform/mpi.hpp"
 
 namespace reduce_bench::cuda {
@@ -38,31 +37,28 @@ struct Nccl {
   }
 };
 
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr)
-    throw DeviceLacks(std::string("needs ") + name +
-                      ", which this NCCL lacks: install a newer one");
-}
-
 Nccl load() {
   // NVLink multicast, which some hosts do not have and some forbid, is left out everywhere.
   ::setenv("NCCL_NVLS_ENABLE", "0", 1);
-  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    throw DeviceLacks(std::string("needs NCCL, which is not there (") + dlerror() +
+  const LoadedLibrary library{"libnccl.so.2"};
+  if (!library.is_there())
+    throw DeviceLacks("needs NCCL, which is not there (" + library.why_not() +
                       "): install it, or name its folder in LD_LIBRARY_PATH");
+  const auto find = [&](const char* name, auto& function) {
+    if (!library.find(name, function))
+      throw DeviceLacks(std::string("needs ") + name +
+                        ", which this NCCL lacks: install a newer one");
+  };
   Nccl nccl;
-  find(library, "ncclGetVersion", nccl.version);
-  find(library, "ncclGetErrorString", nccl.text_of);
-  find(library, "ncclGetUniqueId", nccl.make_id);
-  find(library, "ncclCommInitRank", nccl.make_rank);
-  find(library, "ncclCommInitAll", nccl.make_all);
-  find(library, "ncclGroupStart", nccl.begin_group);
-  find(library, "ncclGroupEnd", nccl.end_group);
-  find(library, "ncclReduce", nccl.reduce);
-  find(library, "ncclAllReduce", nccl.all_reduce);
+  find("ncclGetVersion", nccl.version);
+  find("ncclGetErrorString", nccl.text_of);
+  find("ncclGetUniqueId", nccl.make_id);
+  find("ncclCommInitRank", nccl.make_rank);
+  find("ncclCommInitAll", nccl.make_all);
+  find("ncclGroupStart", nccl.begin_group);
+  find("ncclGroupEnd", nccl.end_group);
+  find("ncclReduce", nccl.reduce);
+  find("ncclAllReduce", nccl.all_reduce);
   return nccl;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "devices/gpu_counts.hpp"
+#include "kernels/platform/loaded_library.hpp"
 
 // The build that has CUDA says where the library lies.
 #if defined(CUPTI_MAJOR) && __has_include(<cupti_range_profiler.h>)
@@ -35,37 +36,19 @@ struct Unavailable : std::runtime_error {
 
 namespace {
 
-/// A library that this program can do without.
-class Library {
- public:
-  /// The first of the names that there is.
-  explicit Library(std::initializer_list<const char*> names) {
-    for (const char* name : names)
-      if (handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL); handle_ != nullptr) return;
-  }
-  bool is_there() const { return handle_ != nullptr; }
-  /// Stays loaded: CUPTI hooks into the driver and does not come out again.
-  template <class Function>
-  Function* find(const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(handle_, name));
-  }
-
- private:
-  void* handle_ = nullptr;
-};
-
-const Library& cupti() {
-  // Where the linker looks, then where the toolkit is that this was compiled with.
-  static const Library library{"libcupti.so." CUPTI_MAJOR, "libcupti.so",
-                               CUPTI_LIBRARY_DIR "/libcupti.so",
-                               CUPTI_LIBRARY_DIR "/../extras/CUPTI/lib64/libcupti.so"};
+const LoadedLibrary& cupti() {
+  // Where the linker looks, then where the toolkit is that this was compiled with. CUPTI hooks into
+  // the driver and does not come out again.
+  static const LoadedLibrary library{"libcupti.so." CUPTI_MAJOR, "libcupti.so",
+                                     CUPTI_LIBRARY_DIR "/libcupti.so",
+                                     CUPTI_LIBRARY_DIR "/../extras/CUPTI/lib64/libcupti.so"};
   return library;
 }
 
 template <class Function>
 Function* cupti_function(const char* name) {
-  Function* const function = cupti().find<Function>(name);
-  if (function == nullptr)
+  Function* function = nullptr;
+  if (!cupti().find(name, function))
     throw Unavailable(std::string("the CUPTI library has no ") + name +
                       ": install that of CUDA 12.6 or newer");
   return function;
@@ -341,7 +324,7 @@ class GpuProfiler::CodeWatch {
       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz};
 
   void unsubscribe() {
-    if (auto* const end = cupti().find<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe"))
+    if (decltype(&cuptiUnsubscribe) end = nullptr; cupti().find("cuptiUnsubscribe", end))
       end(subscriber_);
   }
   void hear_launches(bool on) {

@@ -1,8 +1,8 @@
 #include "devices/nvml.hpp"
 
-#include <dlfcn.h>
-
 #include <stdexcept>
+
+#include "kernels/platform/loaded_library.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -23,25 +23,22 @@ struct Nvml {
   }
 };
 
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr)
-    throw std::runtime_error(std::string("the NVML library has no ") + name +
-                             ": install a newer driver");
-}
-
 Nvml load() {
-  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
+  const LoadedLibrary library{"libnvidia-ml.so.1"};
+  if (!library.is_there())
     throw std::runtime_error(
         "NVML is not there (libnvidia-ml.so.1): install the driver's libraries");
+  const auto find = [&](const char* name, auto& function) {
+    if (!library.find(name, function))
+      throw std::runtime_error(std::string("the NVML library has no ") + name +
+                               ": install a newer driver");
+  };
   Nvml nvml;
-  find(library, "nvmlInit_v2", nvml.init);
-  find(library, "nvmlErrorString", nvml.text_of);
-  find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.device_of);
-  find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy_of);
-  find(library, "nvmlDeviceGetNvLinkState", nvml.link_of);
+  find("nvmlInit_v2", nvml.init);
+  find("nvmlErrorString", nvml.text_of);
+  find("nvmlDeviceGetHandleByPciBusId_v2", nvml.device_of);
+  find("nvmlDeviceGetTotalEnergyConsumption", nvml.energy_of);
+  find("nvmlDeviceGetNvLinkState", nvml.link_of);
   nvml.check(nvml.init(), "be initialised");
   return nvml;
 }
