@@ -21,6 +21,7 @@
 #include "kernels/histogram/atomic_counts.hpp"
 #include "kernels/histogram/onepass/one_launch.hpp"
 #include "kernels/histogram/onepass/split_launch.hpp"
+#include "kernels/histogram/partition/partition_launch.hpp"
 #include "kernels/multireduce/onepass/one_launch.hpp"
 #include "kernels/multireduce/onepass/split_launch.hpp"
 #include "kernels/multireduce/partition/partition_launch.hpp"
@@ -173,11 +174,18 @@ Form multireduce_form(const Sizes& sizes) {
                                                                          : Form::kAtomics;
 }
 
-inline Form histogram_form(const Sizes& sizes) {
+template <class L>
+Form histogram_form(const Sizes& sizes) {
   if (sizes.buckets * sizeof(Count) <= most_table_bytes(sizes.device, TableTuning{}))
     return Form::kTable;
-  return reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {}).fits ? Form::kSplitTable
-                                                                                 : Form::kAtomics;
+  if constexpr (sizeof(L) == 1) return Form::kAtomics;
+  if (reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {}).fits)
+    return Form::kSplitTable;
+  if constexpr (sizeof(L) < 4) return Form::kAtomics;
+  // As of a multireduce, few labels for each bin take less time by atomics.
+  const bool few = sizes.n == 0 || CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+  return !few && reduce_bench::BACKEND::partition_histogram::serves(sizes, {}) ? Form::kPartitions
+                                                                               : Form::kAtomics;
 }
 
 }  // namespace detail
@@ -277,17 +285,27 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
   if (!detail::are_labels(n, buckets)) return cudaErrorInvalidValue;
   return detail::code_of([&] {
     const detail::Sizes sizes(n, buckets, sizeof(L), detail::device_traits());
-    return detail::two_calls(workspace, workspace_bytes, sizeof(kernels::Clearing), 0, [&] {
+    const Form form = detail::histogram_form<L>(sizes);
+    std::size_t scratch = 0;
+    if (form == Form::kPartitions)
+      scratch = kernels::partition_histogram::layout(
+                    kernels::partition_histogram::partitioning(sizes, {}))
+                    .bytes;
+    return detail::two_calls(workspace, workspace_bytes, sizeof(kernels::Clearing), scratch, [&] {
       if (buckets == 0) return;
-      const detail::Arguments<std::uint32_t, L> call{.labels = labels,
-                                                     .results = counts,
-                                                     .workspace = detail::zeroed_in(workspace),
-                                                     .stream = {.handle = stream},
-                                                     .sizes = sizes};
-      const Form form = detail::histogram_form(sizes);
+      detail::Arguments<std::uint32_t, L> call{.labels = labels,
+                                               .results = counts,
+                                               .workspace = detail::zeroed_in(workspace),
+                                               .stream = {.handle = stream},
+                                               .sizes = sizes};
       if (form == Form::kTable) return kernels::onepass_histogram::enqueue(call, {});
       if constexpr (sizeof(L) > 1)  // bytes have few bins
         if (form == Form::kSplitTable) return kernels::onepass_histogram_split::enqueue(call, {});
+      if constexpr (sizeof(L) == 4)  // and two of them no more than 2^16
+        if (form == Form::kPartitions) {
+          call.workspace = detail::scratch_in(workspace);
+          return kernels::partition_histogram::enqueue(call, {});
+        }
       kernels::enqueue_atomic_counts(call);
     });
   });

@@ -116,6 +116,14 @@ def test_labels_are_counted(onepass: ModuleType) -> None:
                 assert (out == np.bincount(labels, minlength=buckets)).all()
 
 
+@pytest.mark.parametrize("buckets", [100_000, 1_300_000], ids=["split", "partitions"])
+def test_many_labels_are_counted_in_many_bins(onepass: ModuleType, buckets: int) -> None:
+    _, labels = made((1 << 20) + 5, buckets)
+    out = poisoned(buckets, np.uint32)
+    onepass.histogram(labels, out=out)
+    assert (out == np.bincount(labels, minlength=buckets)).all()
+
+
 def scanned(values: Any, labels: Any, inclusive: bool, op: str) -> Any:
     combine, before = COMBINE[op], {}
     results = []
