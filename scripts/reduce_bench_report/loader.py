@@ -24,6 +24,8 @@ ALTERED_OR_OTHER = "the file was altered, or written by another revision"
 ALTERED = "the file was altered, so measure again"  # what contradictions mean
 CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
+# Folders of runs that try parameters: the best of such a run is chosen after the measurement.
+TUNING = "tuning"
 
 
 class InputError(Exception):
@@ -271,7 +273,11 @@ def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
 def committed_by_device(root: Path = ROOT, under: str = "results") -> dict[str, list[Path]]:
     """The committed results of each device that has some, by the name of its folder."""
     committed = {
-        each.name: sorted(path for path in each.rglob("*.json") if path.parent.suffix != SIMULATED)
+        each.name: sorted(
+            path
+            for path in each.rglob("*.json")
+            if path.parent.suffix != SIMULATED and path.parent.name != TUNING
+        )
         for each in sorted((root / under).glob("*/"))
         if each.name not in {"local", "cpu"}
     }

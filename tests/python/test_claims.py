@@ -2129,6 +2129,8 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     of_a_cpu = tmp_path / "results" / "cpu" / "some-cpu"
     of_a_cpu.mkdir(parents=True)
     (of_a_cpu / "d.json").touch()
+    (committed / "tuning").mkdir()
+    (committed / "tuning" / "e.json").write_text("{}")  # whose best is chosen, so nothing is read
     assert committed_results(tmp_path) == [committed / "a.json"]
     assert committed_results(tmp_path, CPU_RESULTS) == [of_a_cpu / "d.json"]
     (local / "b.json").unlink()
