@@ -6,43 +6,39 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-/// Counts the tile's inputs by partition in `starts`, which is zero behind a barrier, and gives
-/// each of this thread's inputs a rank among those of its partition.
+/// Counts the tile's inputs by partition, and gives each of this thread's inputs a rank among those
+/// of its counter. The counters must be zero, behind a barrier.
 template <class T>
 __device__ void rank_inputs(const Tile<T>& tile, const Partitioning& parts,
                             Short (&rank)[Tile<T>::kItems]) {
-  const unsigned lane = threadIdx.x % kWarpSize;
 #pragma unroll
   for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
     const unsigned p = tile.label[j] >> parts.shift;
     bool same = tile.has(j + kQuad - 1);
 #pragma unroll
     for (unsigned e = 1; e < kQuad; ++e) same = same && tile.label[j + e] >> parts.shift == p;
-    // A warp that agrees on the partition, as in runs, would queue for its counter.
-    const unsigned first = __shfl_sync(kAllLanes, p, 0);
-    if (__all_sync(kAllLanes, same && p == first)) {
-      Count before = 0;
-      if (lane == 0) before = atomicAdd(&tile.starts[p], kQuad * kWarpSize);
-      before = __shfl_sync(kAllLanes, before, 0) + kQuad * lane;
+    // Where every lane's quad lies in one partition, as in runs, it is counted at once.
+    if (__all_sync(kAllLanes, same)) {
+      const Count before = atomicAdd(&tile.counters.of(p), kQuad);
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e) rank[j + e] = static_cast<Short>(before + e);
     } else {
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e)
         if (tile.has(j + e))
-          rank[j + e] =
-              static_cast<Short>(atomicAdd(&tile.starts[tile.label[j + e] >> parts.shift], 1u));
+          rank[j + e] = static_cast<Short>(
+              atomicAdd(&tile.counters.of(tile.label[j + e] >> parts.shift), 1u));
     }
   }
 }
 
-/// Adds the tile's counts to the partitions' totals, and makes them the places that partitions
-/// begin with, in whole quads.
+/// Adds the tile's counts to the partitions' totals, and finds the places that partitions begin
+/// with, in whole quads.
 template <class T>
 __device__ void place_partitions(const Tile<T>& tile, const Partitioning& parts, Count* totals) {
   Count* starts = tile.starts;
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
-    const Count own = starts[p];
+    const Count own = tile.counters.scan_copies(p);
     if (own > 0) atomicAdd(&totals[p], own);
     starts[p] = static_cast<Count>(ceil_div(own, kQuad) * kQuad);
   }
@@ -54,14 +50,16 @@ __device__ void place_partitions(const Tile<T>& tile, const Partitioning& parts,
   __syncthreads();
 }
 
-/// Stores where the partitions begin, in quads, and fills the last quad of each with neutral
-/// elements, all but the first, which an input always takes. Inputs then overwrite what they need.
+/// Stores where the partitions begin, in quads, lets their counters begin there, and fills the last
+/// quad of each with neutral elements, all but the first, which an input always takes. Inputs then
+/// overwrite what they need.
 template <class Op, class T>
 __device__ void fill_last_quads(const Tile<T>& tile, const Partitioning& parts, Short* offsets) {
   const Count* starts = tile.starts;
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) {
     offsets[p] = static_cast<Short>(starts[p] / kQuad);
     if (p == parts.count || starts[p] == starts[p + 1]) continue;
+    tile.counters.move(p, starts[p]);
     for (unsigned e = 1; e < kQuad; ++e) {
       tile.shared_values[starts[p + 1] - e] = Op::template identity<T>();
       tile.shared_labels[starts[p + 1] - e] = 0;
@@ -69,7 +67,7 @@ __device__ void fill_last_quads(const Tile<T>& tile, const Partitioning& parts, 
   }
 }
 
-/// Orders the tile and stores it as tile blockIdx.x of `out`. tile.starts must be zero, behind a
+/// Orders the tile and stores it as tile blockIdx.x of `out`. tile.counters must be zero, behind a
 /// barrier.
 template <class Op, class T>
 __device__ void order_tile(const Tile<T>& tile, const Partitioning& parts, const Tiles<T>& out) {
@@ -82,7 +80,7 @@ __device__ void order_tile(const Tile<T>& tile, const Partitioning& parts, const
 #pragma unroll
   for (unsigned j = 0; j < Tile<T>::kItems; ++j) {
     if (!tile.has(j)) continue;
-    const unsigned at = tile.starts[tile.label[j] >> parts.shift] + rank[j];
+    const unsigned at = tile.counters.of(tile.label[j] >> parts.shift) + rank[j];
     tile.shared_values[at] = tile.value[j];
     tile.shared_labels[at] = static_cast<Short>(tile.label[j] & (parts.width() - 1));
   }

@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
                            Partitioning parts, Tiles<T> out, T* results) {
   const Tile<T> tile(values, labels, n, aligned, parts);
-  for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) tile.starts[p] = 0;
+  tile.counters.clear(parts.count);
+  if (threadIdx.x == 0) tile.starts[0] = 0;
   const auto leave_no_pieces = [&] {
     Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
 
 /// Shared memory of the first kernel's block.
 inline std::size_t order_shared_bytes(const Partitioning& parts, std::size_t value_bytes) {
-  return places_of(parts) * (value_bytes + sizeof(Short)) + (parts.count + 1) * sizeof(Count);
+  return places_of(parts) * (value_bytes + sizeof(Short)) +
+         (parts.count + 1 + RankCounters::size(parts.count)) * sizeof(Count);
 }
 
 /// Shared memory of a block of the second kernel, for its table alone.

@@ -27,6 +27,10 @@ struct Policy {
   static constexpr unsigned kMostPartitions = 2048;
   /// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
   static constexpr unsigned kLeastBits = 6;
+  /// 2^kLog2RankCopies counters of every partition give a tile's inputs their places, unless there
+  /// are more partitions than this. With more, uniform labels seldom meet at a counter, and gain
+  /// less from copies than these cost.
+  static constexpr unsigned kLog2RankCopies = 2, kMostPartitionsWithCopies = 256;
 
   /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
   /// inputs, and lies where the ordered tile would.

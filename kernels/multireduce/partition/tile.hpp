@@ -1,7 +1,7 @@
 // A tile of inputs as a block of partition/multireduce holds it, and its inputs four by four.
 #pragma once
 
-#include "kernels/multireduce/partition/policy.hpp"
+#include "kernels/multireduce/partition/rank_counters.hpp"
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/partitioning.hpp"
 #include "kernels/shared/shuffle.hpp"
@@ -57,6 +57,7 @@ struct Tile {
   T* shared_values;      ///< [place]
   Short* shared_labels;  ///< [place]
   Count* starts;         ///< of every partition, and the end of the last
+  RankCounters counters;
 
   /// Loads the block's tile of `n` inputs. `aligned`: whether both arrays begin at a multiple of 16
   /// bytes.
@@ -66,7 +67,8 @@ struct Tile {
         count(n - first < parts.tile ? static_cast<unsigned>(n - first) : parts.tile),
         shared_values(dynamic_shared<T>()),
         shared_labels(reinterpret_cast<Short*>(shared_values + places_of(parts))),
-        starts(reinterpret_cast<Count*>(shared_labels + places_of(parts))) {
+        starts(reinterpret_cast<Count*>(shared_labels + places_of(parts))),
+        counters(starts + parts.count + 1, parts.count) {
     if (aligned && count == parts.tile) load_whole(values + first, labels + first);
     else load_each(values + first, labels + first);
   }
