@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/multireduce/partition/fixed_table.hpp"
+
 namespace reduce_bench::emu {
 namespace {
 
@@ -55,6 +57,42 @@ std::vector<T> values_of_every_exponent() {
           static_cast<Bits<T>>(random() & ((std::uint64_t{1} << kFraction) - 1))})
       values.push_back(std::bit_cast<T>(static_cast<Bits<T>>(field << kFraction | fraction)));
   return values;
+}
+
+TEST(FloatWindow, HasItsExponentsAndNoInfinityNanZeroOrDenormalValue) {
+  using Format = FloatFormat<float>;
+  for (const unsigned largest : {0u, 1u, 20u, 127u, Format::kSpecial - 1}) {
+    const auto window = FloatWindow<float>::around(largest, 2, 17);
+    unsigned inside = 0;
+    for (unsigned field = 0; field <= Format::kSpecial; ++field)
+      for (const unsigned sign : {0u, 1u << 31}) {
+        const unsigned bits = sign | field << Format::kFraction | 5;
+        if (!window.has(bits)) continue;
+        ++inside;
+        EXPECT_EQ(std::ldexp(static_cast<double>(window.amount(bits)),
+                             static_cast<int>(window.unit()) + Format::kLeastExponent),
+                  std::bit_cast<float>(bits));
+      }
+    EXPECT_EQ(inside, 2 * 18u);
+    if (largest > 0) {
+      EXPECT_TRUE(window.has(largest << Format::kFraction));
+    }
+    EXPECT_FALSE(window.has(0));
+    EXPECT_FALSE(window.has(1));
+    EXPECT_FALSE(window.has(Format::kSpecial << Format::kFraction));
+    EXPECT_FALSE(window.has(Format::kSpecial << Format::kFraction | 1));
+  }
+}
+
+TEST(FloatWindow, NoSumOfAPartitionOverflows) {
+  for (const std::uint64_t inputs : {1ull, 2ull, 3ull, 1023ull, 1024ull, 1025ull, (1ull << 26) + 1,
+                                     1ull << 31, (1ull << 32) - 1}) {
+    const unsigned shift =
+        partition_multireduce::FixedTable::most_shift_for(static_cast<Count>(inputs));
+    const double most = std::ldexp(1 - std::ldexp(1.0, -24), 24 + static_cast<int>(shift));
+    EXPECT_LT(most * static_cast<double>(inputs), std::ldexp(1.0, 63)) << inputs;
+    EXPECT_GE(most * static_cast<double>(inputs), std::ldexp(1.0, 60)) << inputs;
+  }
 }
 
 TYPED_TEST(FixedPointOf, OneValueIsItself) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -39,7 +40,7 @@ template <class T>
 std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op op,
                           const Inputs<T>& inputs, std::size_t buckets,
                           const std::vector<std::pair<std::string, std::string>>& changed = {}) {
-  constexpr Type kType = std::is_same_v<T, int> ? Type::kI32 : Type::kI64;
+  constexpr Type kType = kTypeOf<T>;
   const CatalogEntry& entry = *select_variants(std::vector{id}).front();
   const Variant& variant = *entry.on(Backend::kEmu);
   Params params = default_params(variant);
@@ -245,6 +246,95 @@ TEST(SpecialLabels, RunsThatBeginAndEndWithinQuads) {
       if (quad + 1 < labels.size() / 4) std::fill_n(own + 4 - behind, behind, own[4]);
     }
   });
+}
+
+/// partition/multireduce's sums of floats into so many buckets that they are in fixed point.
+constexpr std::size_t kFixedBuckets = 1u << 18;
+std::vector<float> fixed_sums(const Inputs<float>& inputs) {
+  return results_on(emu::settings().device, "partition/multireduce", Op::kSum, inputs,
+                    kFixedBuckets, {{"block", "256"}, {"launch", "partitioned"}});
+}
+/// Values of the size of `scale`, into buckets all over their range.
+Inputs<float> floats_of_size(float scale, std::size_t n) {
+  std::mt19937 random(1);
+  Inputs<float> inputs;
+  for (std::size_t i = 0; i < n; ++i) {
+    inputs.values.push_back(scale * (static_cast<float>(random() % 2001) / 1024 - 1));
+    inputs.labels.push_back(static_cast<Label>(random() % 500 * 523 + 1000));
+  }
+  return inputs;
+}
+
+TEST(FloatsInFixedPoint, SumsThatFloatsCanHoldAreExact) {
+  for (const float scale : {1.0f, 0x1p-100f, 0x1p+100f}) {
+    const Inputs<float> inputs = floats_of_size(scale, 5 * 16 * 256 + 77);
+    std::vector<double> expected(kFixedBuckets);
+    for (std::size_t i = 0; i < inputs.values.size(); ++i)
+      expected[inputs.labels[i]] += static_cast<double>(inputs.values[i]);
+    const std::vector<float> results = fixed_sums(inputs);
+    for (std::size_t b = 0; b < kFixedBuckets; ++b)
+      ASSERT_EQ(static_cast<double>(results[b]), expected[b]) << b << " at " << scale;
+  }
+}
+
+TEST(FloatsInFixedPoint, AreRoundedOnceForManyInputs) {
+  // By float additions, each of the small values would add a third too much.
+  constexpr float kSmall = 1.5f * 0x1p-24f;
+  constexpr std::size_t kLabels = 64, kInputs = 1u << 13;
+  std::mt19937 random(2);
+  Inputs<float> inputs;
+  std::vector<double> expected(kLabels);
+  for (std::size_t i = 0; i < kInputs; ++i) {
+    const auto label = static_cast<Label>(i < kLabels ? i : random() % kLabels);
+    inputs.labels.push_back(label * 61);  // all in one partition
+    inputs.values.push_back(i < kLabels ? 1.0f : kSmall);
+    expected[label] += static_cast<double>(inputs.values.back());
+  }
+  const std::vector<float> results = fixed_sums(inputs);
+  for (std::size_t b = 0; b < kLabels; ++b)
+    EXPECT_NEAR(static_cast<double>(results[b * 61]), expected[b], 0x1p-20) << b;
+}
+
+TEST(FloatsInFixedPoint, WhatIsOutsideOfTheWindowIsAddedAsFloat) {
+  using Limits = std::numeric_limits<float>;
+  constexpr float kInfinity = Limits::infinity();
+  for (const float scale : {1.0f, 0x1p-125f, 0x1p+120f}) {
+    Inputs<float> inputs = floats_of_size(scale, 3 * 16 * 256);
+    std::size_t next = 100;
+    const auto set = [&](Label label, float value) {
+      inputs.labels[next] = label;
+      inputs.values[next] = value;
+      next += 97;  // in several quads and tiles
+    };
+    // Labels below 1000 have no other inputs.
+    set(1, kInfinity), set(1, 1.0f), set(1, Limits::max());
+    set(2, -kInfinity), set(2, 1.0f);
+    set(3, kInfinity), set(3, -kInfinity);
+    set(4, Limits::quiet_NaN()), set(4, 1.0f);
+    set(5, -0.0f), set(5, -0.0f);
+    set(6, Limits::denorm_min()), set(6, 2 * Limits::denorm_min());
+    set(7, Limits::max()), set(7, Limits::max());
+    set(8, 0x1p-100f), set(8, 0x1p-101f);
+    set(9, 0x1p+100f), set(9, 0x1p+99f);
+    set(10, Limits::max()), set(10, -Limits::max());
+    set(11, Limits::min()), set(11, -Limits::denorm_min());
+    const std::vector<float> results = fixed_sums(inputs);
+    EXPECT_EQ(results[0], 0.0f);
+    EXPECT_EQ(results[1], kInfinity);
+    EXPECT_EQ(results[2], -kInfinity);
+    EXPECT_TRUE(std::isnan(results[3]));
+    EXPECT_TRUE(std::isnan(results[4]));
+    EXPECT_EQ(results[5], 0.0f);
+    EXPECT_FALSE(std::signbit(results[5]));
+    EXPECT_EQ(results[6], 3 * Limits::denorm_min());
+    EXPECT_EQ(results[7], kInfinity);
+    EXPECT_EQ(results[8], 0x1.8p-100f);
+    EXPECT_EQ(results[9], 0x1.8p+100f);
+    EXPECT_EQ(results[10], 0.0f);
+    EXPECT_EQ(results[11], Limits::min() - Limits::denorm_min());
+    EXPECT_TRUE(std::all_of(results.begin() + 1000, results.end(),
+                            [](float sum) { return std::isfinite(sum); }));
+  }
 }
 
 /// partition/multireduce-ordered on values of which none may be lost or take another's place.

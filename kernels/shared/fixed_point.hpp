@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -35,6 +36,46 @@ struct FloatFormat {
   }
   __device__ static bool is_negative(Bits bits) { return bits >> (8 * sizeof(T) - 1) != 0; }
 };
+
+/// The exponents from the field `low` to low + most_shift: a value with such a one is an integer of
+/// Format::kDigits + most_shift binary digits at most. No infinity, NaN, zero or denormal value.
+template <class T>
+struct FloatWindow {
+  using Format = FloatFormat<T>;
+  using Bits = typename Format::Bits;
+
+  unsigned low, most_shift;
+
+  /// With `above` exponents above the field `largest`, the others below, as far as there are such.
+  __device__ static FloatWindow around(unsigned largest, unsigned above, unsigned most_shift) {
+    const unsigned below = most_shift - above, last = Format::kSpecial - 1 - most_shift;
+    const unsigned top = largest > 0 ? largest : Format::kSpecial / 2;
+    const unsigned low = top > below ? top - below : 1;
+    return {low < last ? low : last, most_shift};
+  }
+  /// The position of the integers' unit.
+  __device__ unsigned unit() const { return low - 1; }
+  __device__ bool has(Bits bits) const { return Format::field(bits) - low <= most_shift; }
+  /// The integer of a value in the window.
+  __device__ long long amount(Bits bits) const {
+    const long long amount = static_cast<long long>(Format::digits(bits))
+                             << (Format::field(bits) - low);
+    return Format::is_negative(bits) ? -amount : amount;
+  }
+};
+
+/// The largest exponent's field among finite values, one of each of the block's threads, all of
+/// which must call. `largest`: a word of shared memory.
+__device__ inline unsigned largest_field(float value, unsigned* largest) {
+  using Format = FloatFormat<float>;
+  if (threadIdx.x == 0) *largest = 0;
+  __syncthreads();
+  const unsigned field = Format::field(detail::bits_to<unsigned>(value));
+  const unsigned most = fold_warp<Max>(field == Format::kSpecial ? 0u : field);
+  if (threadIdx.x % kWarpSize == 0) atomicMax(largest, most);
+  __syncthreads();
+  return *largest;
+}
 
 /// What of a sum is not a number of fixed point.
 enum SpecialValues : unsigned { kPlusInfinity = 1, kMinusInfinity = 2, kNan = 4 };

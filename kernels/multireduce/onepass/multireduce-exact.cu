@@ -43,8 +43,7 @@ struct Policy {
   static constexpr unsigned kRoundBlock = 128;
 };
 
-/// The window has the exponents whose field is `low` to low + kMostShift. So a value is an integer
-/// below 2^56, and the sum of 128 of them, a quad of each lane, below 2^63.
+/// The window has kMostShift + 1 exponents. So a value is an integer below 2^56, and the sum of 128 of them, a quad of each lane, below 2^63.
 inline constexpr unsigned kMostShift = 32;
 static_assert(Format::kDigits + kMostShift + 7 == 63);
 
@@ -133,41 +132,22 @@ struct Table {
   }
 };
 
-/// The window's lowest exponent, from as many values as the block has threads, the same for every
-/// block. A barrier of the block. `largest`: one word of shared memory.
-__device__ inline unsigned lowest_field(const float* values, std::size_t n, unsigned* largest) {
-  if (threadIdx.x == 0) *largest = 0;
-  __syncthreads();
-  const auto bits = detail::bits_to<unsigned>(values[n * threadIdx.x / blockDim.x]);
-  const unsigned field = Format::field(bits);
-  const unsigned most = fold_warp<Max>(field == Format::kSpecial ? 0u : field);
-  if (threadIdx.x % kWarpSize == 0) atomicMax(largest, most);
-  __syncthreads();
-  constexpr unsigned kBelow = kMostShift - Policy::kAbove,
-                     kLast = Format::kSpecial - 1 - kMostShift;
-  const unsigned top = *largest > 0 ? *largest : Format::kSpecial / 2;
-  const unsigned low = top > kBelow ? top - kBelow : 1;
-  return low < kLast ? low : kLast;
-}
-
 __global__ void __launch_bounds__(1024)
     kernel(const float* values, const Label* labels, std::size_t n, bool aligned,
            unsigned log2_copies, Sums sums) {
   unsigned* largest = held_shared(dynamic_shared<unsigned>());
   const Table table{largest + 4, static_cast<unsigned>(sums.buckets), log2_copies};
   if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
-  const unsigned low = lowest_field(values, n, largest);
+  // From as many values as the block has threads, the same for every block.
+  const auto window = FloatWindow<float>::around(
+      largest_field(values[n * threadIdx.x / blockDim.x], largest), Policy::kAbove, kMostShift);
   table.clear();
 
   const auto amount_of = [&](Label label, float value) -> long long {
     const auto bits = detail::bits_to<unsigned>(value);
-    const unsigned shift = Format::field(bits) - low;
-    if (shift > kMostShift) {
-      if (bits != 0) sums.add_value(label, value);
-      return 0;
-    }
-    const long long amount = static_cast<long long>(Format::digits(bits)) << shift;
-    return Format::is_negative(bits) ? -amount : amount;
+    if (window.has(bits)) return window.amount(bits);
+    if (bits != 0) sums.add_value(label, value);
+    return 0;
   };
   const auto put = [&](bool present, Label label, long long amount) {
     if (present && amount != 0) table.add(label, amount);
@@ -195,7 +175,7 @@ __global__ void __launch_bounds__(1024)
   for (std::size_t i = tiles * tile * kQuad + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
        i < n; i += std::size_t{gridDim.x} * blockDim.x)
     put(true, labels[i], amount_of(labels[i], values[i]));
-  table.add_to(sums, low - 1);
+  table.add_to(sums, window.unit());
 }
 
 /// Rounds the buckets' sums, and makes them zero again.

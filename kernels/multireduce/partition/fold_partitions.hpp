@@ -2,6 +2,7 @@
 // private buckets.
 #pragma once
 
+#include "kernels/multireduce/partition/fixed_table.hpp"
 #include "kernels/multireduce/partition/tile.hpp"
 #include "kernels/shared/private_table.hpp"
 #include "kernels/shared/shares.hpp"
@@ -48,8 +49,8 @@ struct Walk {
   }
   /// Adds the next kSteps quads of every piece to the table, and says whether any lane of the warp
   /// has more. All lanes must call.
-  template <class Op>
-  __device__ bool add_step(const PrivateTable<T, Op>& table) {
+  template <class Op, class Table>
+  __device__ bool add_step(const Table& table) {
     Quad<Short> labels[kPieces][kSteps];
     Quad<T> values[kPieces][kSteps];
 #pragma unroll
@@ -78,8 +79,7 @@ struct Walk {
             value[e] = values[k][u].at[e];
           }
         }
-        add_quad<Op>(present, label, value,
-                     [&](unsigned l) { return table.slots + table.slot_of(l); });
+        add_quad<Op>(present, label, value, [&](unsigned l, T v) { table.add(l, v); });
       }
       quad[k] += kSteps * kWalkers;
       more = more || quad[k] < end[k];
@@ -89,9 +89,9 @@ struct Walk {
 };
 
 /// Combines the pieces of partition p in the tiles [first, last).
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
-__device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
-                           const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
+template <unsigned kPieces, unsigned kSteps, class Op, class T, class Table>
+__device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partitioning& parts,
+                           unsigned p, unsigned first, unsigned last) {
   Walk<kPieces, kSteps, T> walk{in, parts, p, last};
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned team = lane / walk.kWalkers, round = kPieces * walk.teams();
@@ -105,7 +105,24 @@ __device__ void fold_tiles(const PrivateTable<T, Op>& table, const Tiles<T>& in,
   }
 }
 
-template <unsigned kPieces, unsigned kSteps, class T, class Op>
+/// A value out of the pieces of partition p in the tiles [first, last) for each thread of the block,
+/// or zero.
+template <class T>
+__device__ T sample(const Tiles<T>& in, const Partitioning& parts, unsigned p, unsigned first,
+                    unsigned last) {
+  if (first == last) return 0;
+  const unsigned tile =
+      first + static_cast<unsigned>(std::size_t{last - first} * threadIdx.x / blockDim.x);
+  const Short* bounds = in.offsets + parts.offsets_at(tile) + p;
+  const unsigned begin = bounds[0] * kQuad, count = bounds[1] * kQuad - begin;
+  if (count == 0) return 0;
+  // Threads with one tile take values that lie far from one another.
+  const unsigned place = begin + threadIdx.x * 7919u % count;
+  return in.values[std::size_t{tile} * places_of(parts) + place];
+}
+
+/// `kFixed`: in a FixedTable, which takes the room of two copies.
+template <unsigned kPieces, unsigned kSteps, class T, class Op, bool kFixed>
 __global__ void __launch_bounds__(Policy::kFoldBlock)
     fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
                            std::size_t buckets, T* results) {
@@ -119,14 +136,26 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
     const unsigned p = partition_of(share, starts, parts.count);
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t first_label = parts.first_label(p), left = buckets - first_label;
-    const PrivateTable<T, Op> table{
-        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), log2_copies};
-    table.clear();
+    const auto own_buckets = static_cast<unsigned>(left < parts.width() ? left : parts.width());
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
     };
-    fold_tiles<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
-    table.add_to(results + first_label);
+    const unsigned first = tile_at(own), last = tile_at(own + 1);
+    const auto fold_in = [&](const auto& table) {
+      table.clear();
+      fold_tiles<kPieces, kSteps, Op>(table, in, parts, p, first, last);
+      table.add_to(results + first_label);
+    };
+    if constexpr (kFixed) {
+      const Count most = (last - first) * parts.tile, total = in.totals[p];
+      Count* largest = starts + parts.count + 1;  // the room for costs is free by now
+      fold_in(FixedTable{reinterpret_cast<unsigned*>(slots), own_buckets,
+                         FixedTable::window_for(sample(in, parts, p, first, last),
+                                                most < total ? most : total, largest),
+                         results + first_label});
+    } else {
+      fold_in(PrivateTable<T, Op>{slots, own_buckets, log2_copies});
+    }
     __syncthreads();
   }
 }

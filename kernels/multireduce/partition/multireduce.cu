@@ -10,7 +10,9 @@
 //   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
 //   among several blocks by tiles, so skewed labels cost little more than uniform ones. Two kinds
 //   of tiles are not ordered but combined at once: those whose labels span few buckets (sorted
-//   labels), and those of runs.
+//   labels), and those of runs. Where few copies of a bucket fit, its float sum is in fixed point of
+//   64 bits: shared memory adds floats by loops of compare-and-swap only, in which the inputs of a
+//   frequent label wait for one another.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -20,11 +22,12 @@
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
 //   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. For i32 sums 20 bytes
 //   per input, which device memory moves in 320 us for 2^26 inputs on an H200: into 2^16 buckets it
-//   takes 373 us with uniform labels and 428 with Zipf ones. More buckets:
-//   docs/kernels/partition-multireduce.md
+//   takes 373 us with uniform labels and 428 with Zipf ones. f32 sums into 2^20 buckets take 431 us
+//   and 525. More of both: docs/kernels/partition-multireduce.md
 // Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered takes those that do not).
-// Deviations: none, there is no publication.
+// Deviations: none, there is no publication. Of float sums in fixed point, values that are far
+//   smaller or larger than a sample of their partition's are added to the results one by one.
 
 #include <string>
 

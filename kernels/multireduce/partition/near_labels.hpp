@@ -46,7 +46,7 @@ __device__ void combine_in_window(const Window& window, const Tile<T>& tile, T* 
       label[e] = tile.label[j + e] - window.first;
       value[e] = tile.has(j + e) ? tile.value[j + e] : Op::template identity<T>();
     }
-    add_quad<Op>(true, label, value, [&](unsigned l) { return table + l; });
+    add_quad<Op>(true, label, value, [&](unsigned l, T v) { atomic_combine<Op>(table + l, v); });
   }
   __syncthreads();
   for (unsigned i = threadIdx.x; i < window.width; i += blockDim.x)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/multireduce/partition/fold_partitions.hpp"
 #include "kernels/multireduce/partition/near_labels.hpp"
@@ -105,13 +106,20 @@ inline unsigned log2_copies_of(const DeviceTraits& device, std::size_t table_byt
   return log2_copies;
 }
 
-template <class T, class Op>
+/// Whether float sums are in fixed point where a table would have so many copies.
+inline bool is_fixed(unsigned log2_copies) {
+  return log2_copies >= Policy::kLeastLog2FloatCopies &&
+         log2_copies <= Policy::kMostLog2FloatCopies;
+}
+
+template <class T, class Op, bool kFixed>
 auto fold_kernel_for(unsigned inputs_of_a_piece) {
   constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
-  if (inputs_of_a_piece >= Policy::kLongPiece) return fold_partitions_kernel<1, kMostSteps, T, Op>;
-  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op>;
-  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op>;
-  return fold_partitions_kernel<3, 1, T, Op>;
+  if (inputs_of_a_piece >= Policy::kLongPiece)
+    return fold_partitions_kernel<1, kMostSteps, T, Op, kFixed>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op, kFixed>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op, kFixed>;
+  return fold_partitions_kernel<3, 1, T, Op, kFixed>;
 }
 
 /// Puts the multireduce on the stream. The workspace has the layout's bytes.
@@ -132,11 +140,17 @@ void enqueue(const Arguments<T>& call, const Tuning& tuning) {
          call.values, call.labels, call.n(), call.aligned(), parts, tiles, call.results);
 
   const std::size_t table_bytes = sizeof(T) * parts.width();
+  const auto fold = [&](auto kernel, unsigned log2_copies) {
+    launch(kernel,
+           {device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
+            (table_bytes << log2_copies) + starts_bytes(parts.count), call.stream},
+           tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
+  };
   const unsigned log2_copies = log2_copies_of(device, table_bytes);
-  launch(fold_kernel_for<T, Op>(parts.tile / parts.count),
-         {device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
-          (table_bytes << log2_copies) + starts_bytes(parts.count), call.stream},
-         tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
+  const unsigned inputs_of_a_piece = parts.tile / parts.count;
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Sum>)
+    if (is_fixed(log2_copies)) return fold(fold_kernel_for<T, Op, true>(inputs_of_a_piece), 1);
+  fold(fold_kernel_for<T, Op, false>(inputs_of_a_piece), log2_copies);
 }
 
 }  // namespace reduce_bench::BACKEND::partition_multireduce

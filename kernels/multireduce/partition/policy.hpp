@@ -49,6 +49,13 @@ struct Policy {
   /// on, 2 of each of two pieces from kShortPiece on, else 1 of each of three.
   static constexpr unsigned kLongPiece = 80, kMediumPiece = 40, kShortPiece = 20;
   static constexpr unsigned most_steps(std::size_t value_bytes) { return value_bytes == 8 ? 3 : 5; }
+
+  /// Float sums are in fixed point where a table would have 2^kLeastLog2FloatCopies to
+  /// 2^kMostLog2FloatCopies copies of its buckets: one copy leaves no room for two words each, and
+  /// with more than those the updates of a bucket seldom meet.
+  static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 3;
+  /// Exponents of the window of fixed point above the largest of a sample.
+  static constexpr unsigned kAbove = 2;
 };
 
 }  // namespace reduce_bench::BACKEND::partition_multireduce
