@@ -53,7 +53,7 @@ struct Policy {
   /// Float sums are in fixed point where a table would have 2^kLeastLog2FloatCopies to
   /// 2^kMostLog2FloatCopies copies of its buckets: one copy leaves no room for two words each, and
   /// with more than those the updates of a bucket seldom meet.
-  static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 3;
+  static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 4;
   /// Exponents of the window of fixed point above the largest of a sample.
   static constexpr unsigned kAbove = 2;
 };
