@@ -278,9 +278,9 @@ TEST(FloatsInFixedPoint, SumsThatFloatsCanHoldAreExact) {
 }
 
 TEST(FloatsInFixedPoint, AreRoundedOnceForManyInputs) {
-  // By float additions, each of the small values would add a third too much.
+  // By float additions to 1, each of the small values would add a third too much.
   constexpr float kSmall = 1.5f * 0x1p-24f;
-  constexpr std::size_t kLabels = 64, kInputs = 1u << 13;
+  constexpr std::size_t kLabels = 64, kInputs = 1u << 11;  // few: the window has all exponents
   std::mt19937 random(2);
   Inputs<float> inputs;
   std::vector<double> expected(kLabels);
@@ -292,7 +292,7 @@ TEST(FloatsInFixedPoint, AreRoundedOnceForManyInputs) {
   }
   const std::vector<float> results = fixed_sums(inputs);
   for (std::size_t b = 0; b < kLabels; ++b)
-    EXPECT_NEAR(static_cast<double>(results[b * 61]), expected[b], 0x1p-20) << b;
+    EXPECT_NEAR(static_cast<double>(results[b * 61]), expected[b], 0x1p-22) << b;
 }
 
 TEST(FloatsInFixedPoint, WhatIsOutsideOfTheWindowIsAddedAsFloat) {
