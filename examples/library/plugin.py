@@ -74,7 +74,7 @@ def multireduce(call: Call):
     title="onepass.histogram",
     operation="histogram",
     backend="cuda",
-    types=["u8", "u32"],
+    types=["u8", "u16", "u32"],
 )
 def histogram(call: Call):
     import onepass

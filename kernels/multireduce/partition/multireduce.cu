@@ -10,9 +10,9 @@
 //   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
 //   among several blocks by tiles, so skewed labels cost little more than uniform ones. Two kinds
 //   of tiles are not ordered but combined at once: those whose labels span few buckets (sorted
-//   labels), and those of runs. Where few copies of a bucket fit, its float sum is in fixed point of
-//   64 bits: shared memory adds floats by loops of compare-and-swap only, in which the inputs of a
-//   frequent label wait for one another.
+//   labels), and those of runs. Where few copies of a bucket fit, its float sum is in fixed point
+//   of 64 bits: shared memory adds floats by loops of compare-and-swap only, in which the inputs of
+//   a frequent label wait for one another.
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
