@@ -78,12 +78,14 @@ using reduce_bench::Label;
 /// slowest labels (docs/results.md).
 struct FormPolicy {
   /// multireduce: ways up to which a split table is faster than partitions. Sums of floats, whose
-  /// updates are loops: 450 us against 607 with 2 ways, 576 with 3; with 6 it takes 1015 us, with
-  /// uniform labels too, for which partitions take less than 480. All others: 346 us against 538 with
-  /// 6 ways; more were not measured.
+  /// updates are loops: of f32, which partitions add in fixed point, 450 us against 508 with 2 ways,
+  /// 576 against 508 with 3; of f64 with 3 by an earlier form of partitions. All others: 346 us
+  /// against 440 with 6 ways; more were not measured.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
-      reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 3 : 6;
+      !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
+      : sizeof(T) == sizeof(float)                                ? 2
+                                                                  : 3;
   /// multiscan: warps that have a table in shared memory from which on two passes are faster than
   /// partitions: 901 us against 1495 with 7 warps, 1951 against 1582 with 3. None between was measured.
   static constexpr unsigned kLeastWarps = 4;
