@@ -419,8 +419,11 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     const bool on_gpu = identity.backend != kCpu;
     const bool waits = on_gpu && (worst_base.waits || worst_new.waits);
     // Short times on a GPU lie on a few ticks of its clock and around two modes, between which a median
-    // jumps. Where the host takes part, its scheduler is in the upper quartile.
-    const Middle middle = on_gpu && !waits ? Middle::kTrimean : Middle::kMedian;
+    // jumps. Where a GPU waits for the host, its scheduler only adds to a time, and to more than half of
+    // the samples of some runs.
+    const Middle middle = !on_gpu ? Middle::kMedian
+                          : waits ? Middle::kFirstQuartile
+                                  : Middle::kTrimean;
     for (const auto& [mode, rounds] : modes) {
       ComparedPoint point{.identity = identity,
                           .mode = mode,
