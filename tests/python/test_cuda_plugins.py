@@ -100,8 +100,10 @@ def test_another_clock_is_found_out(cheats: Path, config: SaveConfig) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("name", ["warm-l2", "pinned-l2"])
-def test_an_input_in_the_l2_gains_nothing(name: str, cheats: Path, config: SaveConfig) -> None:
+@pytest.mark.parametrize("name", ["warm-l2", "pinned-l2", "clock"])
+def test_what_was_in_the_l2_or_another_clock_gains_nothing(
+    name: str, cheats: Path, config: SaveConfig
+) -> None:
     axes = {"n": [1 << 21], "backends": ["cuda"]}
     axes["measurement"] = {"modes": ["cold"], "max_time_ms": 100}
     ended, records = run(config("cuda-cheat/honest", f"cuda-cheat/{name}", **axes), cheats)
