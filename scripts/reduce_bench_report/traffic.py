@@ -35,8 +35,12 @@ class Traffic:
         return (self.read + self.written) / (self.declared_read + self.declared_written)
 
     @property
+    def deviation(self) -> float:
+        return abs(self.ratio - 1)
+
+    @property
     def is_off(self) -> bool:
-        return abs(self.ratio - 1) > TOLERANCE
+        return self.deviation > TOLERANCE
 
 
 def counts(point: Point) -> Mapping[str, int]:
