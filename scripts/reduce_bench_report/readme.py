@@ -575,9 +575,9 @@ def counted_block(runs: Sequence[Results], only_off: bool = False) -> str:
     off = sum(each.is_off for each in compared)
     used = list({id(each.run): each.run for each in compared}.values())
     said = (
-        f"Of several types and numbers of inputs, a row has those whose bytes differ most. "
-        f"{off} of {len(compared)} points differ by more than {traffic.TOLERANCE:.0%}. Counted of device "
-        f"memory; MB are 10^6 bytes. {origin(used)}."
+        "Of several types and numbers of inputs, a row has those whose bytes differ most. "
+        f"{off} of {len(compared)} points differ by more than {traffic.TOLERANCE:.0%}. Counted of "
+        f"device memory; MB are 10^6 bytes. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1))}\n\n{markdown_text(said)}"
 
