@@ -43,11 +43,11 @@ bool BlockOrder::is_before(const Stamp& earlier, std::uint32_t t) const {
   const ThreadOrder& thread = threads[t];
   if (earlier.thread == thread.thread) return true;
   if (earlier.block == block && earlier.phase < phase) return true;
-  for (const Knowledge& known : {thread.own, all})
-    if (known != nullptr && (Known::at(known->phases, earlier.block) > earlier.phase ||
-                             Known::at(known->epochs, earlier.thread) >= earlier.epoch))
-      return true;
-  return false;
+  const auto is_in = [&](const Knowledge& known) {
+    return known != nullptr && (Known::at(known->phases, earlier.block) > earlier.phase ||
+                                Known::at(known->epochs, earlier.thread) >= earlier.epoch);
+  };
+  return is_in(thread.own) || is_in(all);
 }
 
 void BlockOrder::barrier() {

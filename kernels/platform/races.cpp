@@ -1,34 +1,48 @@
 #include "kernels/platform/races.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace reduce_bench::traced {
 namespace {
 
 using trace::Kind;
+constexpr unsigned kKinds = static_cast<unsigned>(Kind::kAtomic) + 1;
 
-bool writes(Kind kind) {
+constexpr bool writes(Kind kind) {
   return kind == Kind::kWrite || kind == Kind::kVolatileWrite || kind == Kind::kStrongWrite ||
          kind == Kind::kAtomic;
 }
-bool is_strong(Kind kind) {
+constexpr bool is_strong(Kind kind) {
   return kind == Kind::kStrongRead || kind == Kind::kStrongWrite || kind == Kind::kAtomic;
 }
 bool is_plain_write(Kind kind) { return kind == Kind::kWrite || kind == Kind::kVolatileWrite; }
 
-/// Whether the two may race at all where nothing orders them.
-bool conflict(const Access& a, const Access& b) {
-  if (!writes(a.kind) && !writes(b.kind)) return false;
-  if (is_strong(a.kind) && is_strong(b.kind)) return false;
+/// Whether accesses of these kinds may race at all where nothing orders them.
+constexpr bool conflict(Kind a, Kind b) {
+  if (!writes(a) && !writes(b)) return false;
+  if (is_strong(a) && is_strong(b)) return false;
   // A volatile load is a single instruction, which sees a strong store or not.
-  if ((a.kind == Kind::kVolatileRead && is_strong(b.kind)) ||
-      (b.kind == Kind::kVolatileRead && is_strong(a.kind)))
-    return false;
+  return !(a == Kind::kVolatileRead && is_strong(b)) && !(b == Kind::kVolatileRead && is_strong(a));
+}
+bool conflict(const Access& a, const Access& b) {
+  if (!conflict(a.kind, b.kind)) return false;
   // One volatile store that several threads execute: one thread's value stays (PTX ISA, memory
   // consistency model: volatile is relaxed), which is what such code is written for.
-  if (a.kind == Kind::kVolatileWrite && b.kind == Kind::kVolatileWrite && a.place == b.place)
-    return false;
-  return true;
+  return a.kind != Kind::kVolatileWrite || b.kind != Kind::kVolatileWrite || a.place != b.place;
+}
+
+unsigned bit_of(Kind kind) { return 1u << static_cast<unsigned>(kind); }
+/// The kinds that `kind` may race with, a bit for each.
+unsigned rivals_of(Kind kind) {
+  static constexpr auto kRivals = [] {
+    std::array<unsigned, kKinds> rivals{};
+    for (unsigned a = 0; a < kKinds; ++a)
+      for (unsigned b = 0; b < kKinds; ++b)
+        rivals[a] |= unsigned{conflict(static_cast<Kind>(a), static_cast<Kind>(b))} << b;
+    return rivals;
+  }();
+  return kRivals[static_cast<unsigned>(kind)];
 }
 
 /// Whether whatever races with `old` races with `next`, which comes after it, too.
@@ -60,11 +74,12 @@ void Races::compare(const Access& earlier, const Access& later, const BlockOrder
 void Races::access_cell(Cell& cell, const BlockOrder& block, std::uint32_t t, const Access& access,
                         std::uintptr_t address) {
   if (cell.write.place != 0) compare(cell.write, access, block, t, address);
-  if (writes(access.kind) || !cell.others.empty())
+  if ((cell.kinds_of_others & rivals_of(access.kind)) != 0)
     for (const Access& other : cell.others) compare(other, access, block, t, address);
   if (is_plain_write(access.kind)) {
     cell.write = access;
     cell.others.clear();
+    cell.kinds_of_others = 0;
     return;
   }
   if (!cell.others.empty()) {
@@ -80,6 +95,7 @@ void Races::access_cell(Cell& cell, const BlockOrder& block, std::uint32_t t, co
     cell.prune_at = std::max<std::size_t>(64, 2 * cell.others.size());
   }
   cell.others.push_back(access);
+  cell.kinds_of_others |= bit_of(access.kind);
 }
 
 void Races::access(BlockOrder& block, std::uint32_t t, std::uintptr_t address,

@@ -45,7 +45,8 @@ class Races {
   struct Cell {
     Access write;  ///< none where `place` is 0
     std::vector<Access> others;
-    std::size_t prune_at = 64;  ///< entries of `others` at which those that no longer matter go
+    unsigned kinds_of_others = 0;  ///< a bit for each kind that may be among them
+    std::size_t prune_at = 64;     ///< entries of `others` at which those that no longer matter go
   };
   static constexpr std::size_t kPageBytes = 4096, kWordBytes = 4;
   /// A cell for each word until an access is smaller, then one for each byte.
