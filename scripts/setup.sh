@@ -20,7 +20,7 @@ build  | header CLI/CLI.hpp                             | libcli11-dev
 build  | header nlohmann/json.hpp                       | nlohmann-json3-dev
 build  | header fmt/core.h                              | libfmt-dev
 build  | header gtest/gtest.h                           | libgtest-dev
-build  | header boost/context/fiber.hpp                 | libboost-context-dev
+build  | header boost/context/protected_fixedsize_stack.hpp | libboost-context-dev
 build  | library boost_context                          | libboost-context-dev
 build  | header boost/math/distributions/students_t.hpp | libboost-dev
 opencl | header CL/opencl.hpp                           | opencl-clhpp-headers

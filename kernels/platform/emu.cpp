@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <boost/context/fiber.hpp>
-#include <boost/context/preallocated.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <deque>
 #include <exception>
@@ -20,6 +18,9 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
+#if !defined(__x86_64__)
+#include <boost/context/detail/fcontext.hpp>
+#endif
 
 namespace reduce_bench::BACKEND {
 namespace {
@@ -29,109 +30,130 @@ constexpr unsigned kMaxThreadsPerBlock = 1024;
 /// grants a process by default.
 constexpr std::size_t kMaxResidentThreads = 30000;
 
-// ---- fibers -----------------------------------------------------------------------------------
+// ---- stacks -----------------------------------------------------------------------------------
+
+#if defined(__x86_64__)
+/// Saves where this stack is left at `own` and goes on where another was left, or begins it; returns
+/// when another switches back. Boost's switch saves the modes of both floating-point units too, which
+/// no kernel changes and which take most of its time. Inlined, so that the processor predicts the
+/// returns that follow: the threads of a warp mostly wait at one place.
+[[gnu::always_inline]] inline void switch_stack(void** own, void* next) {
+  asm volatile(
+      "lea -128(%%rsp), %%rsp\n\t"  // the compiler may use so much below the stack pointer
+      "push %%rbp\n\t"
+      "lea 1f(%%rip), %%rax\n\t"
+      "push %%rax\n\t"
+      "mov %%rsp, (%%rdi)\n\t"
+      "mov %%rsi, %%rsp\n\t"
+      "pop %%rax\n\t"
+      "jmp *%%rax\n"
+      "1:\n\t"
+      "pop %%rbp\n\t"
+      "lea 128(%%rsp), %%rsp"
+      : "+D"(own), "+S"(next)
+      :
+      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
+        "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+        "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+}
+/// What `switch_stack` begins: `run` on the stack that ends at `top`.
+void* beginning_of(char* top, std::size_t, void (*run)()) {
+  // The function finds the stack pointer as after a call: the return address, here none, above it.
+  auto* const end = reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(top) / 16 * 16);
+  end[-2] = reinterpret_cast<void*>(run);
+  end[-1] = nullptr;
+  return end - 2;
+}
+#else
+void switch_stack(void** own, void* next) {
+  const auto from = boost::context::detail::jump_fcontext(next, own);
+  *static_cast<void**>(from.data) = from.fctx;
+}
+void* beginning_of(char* top, std::size_t bytes, void (*run)()) {
+  static void (*const runs)() = run;
+  return boost::context::detail::make_fcontext(top, bytes,
+                                               [](boost::context::detail::transfer_t from) {
+                                                 *static_cast<void**>(from.data) = from.fctx;
+                                                 runs();
+                                               });
+}
+#endif
+
+/// A stack, and where what runs on it goes on when another switches to it.
+struct Context {
+  void* stack_pointer = nullptr;
+  const char* bottom = nullptr;
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake_stack = nullptr;
+#endif
+};
+Context host;                 ///< what called run_grids
+std::size_t stack_bytes = 0;  ///< of any other stack, with its guard page
 
 // AddressSanitizer has to be told of every change of stack. Its instrumented frames are larger.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kStackBytes = 256 * 1024;
-void start_switch(void** own_fake_stack, const void* bottom, std::size_t bytes) {
-  __sanitizer_start_switch_fiber(own_fake_stack, bottom, bytes);
-}
-void finish_switch(void* own_fake_stack, const void** old_bottom, std::size_t* old_bytes) {
-  __sanitizer_finish_switch_fiber(own_fake_stack, old_bottom, old_bytes);
-}
-#else
-constexpr std::size_t kStackBytes = 64 * 1024;
-void start_switch(void**, const void*, std::size_t) {}
-void finish_switch(void*, const void**, std::size_t*) {}
-#endif
-
-/// What runs on a stack of its own, and goes on there when another switches to it.
-struct Context {
-  boost::context::fiber fiber;
-  const void* bottom = nullptr;
-  std::size_t bytes = 0;
-  void* fake_stack = nullptr;
-};
-Context host;  ///< what called run_grids
-
-Context* left = nullptr;  ///< by the last switch
+Context *left = nullptr, *reached = nullptr;  ///< by the last switch
+std::size_t host_bytes = 0;
 
 /// After a switch, on the stack that it led to.
-void arrive(boost::context::fiber&& from, void* own_fake_stack) {
-  left->fiber = std::move(from);
-  finish_switch(own_fake_stack, &left->bottom, &left->bytes);
+void arrive() {
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(reached->fake_stack, &bottom, &bytes);
+  if (left != &host) return;
+  host.bottom = static_cast<const char*>(bottom);
+  host_bytes = bytes;
 }
 
 /// Returns when another switches back to `own`, the context that calls this.
-void switch_to(Context& next, Context& own) {
+inline void switch_to(Context& next, Context& own) {
   left = &own;
-  start_switch(&own.fake_stack, next.bottom, next.bytes);
-  arrive(std::move(next.fiber).resume(), own.fake_stack);
+  reached = &next;
+  __sanitizer_start_switch_fiber(&own.fake_stack, next.bottom,
+                                 &next == &host ? host_bytes : stack_bytes);
+  switch_stack(&own.stack_pointer, next.stack_pointer);
+  arrive();
+}
+#else
+constexpr std::size_t kStackBytes = 64 * 1024;
+void arrive() {}
+inline void switch_to(Context& next, Context& own) {
+  switch_stack(&own.stack_pointer, next.stack_pointer);
+}
+#endif
+
+/// Runs one CUDA thread after another on the stack where it begins.
+void run_threads();
+
+/// A stack with a guard page that is ready to run threads.
+Context new_stack() {
+  const auto stack = boost::context::protected_fixedsize_stack(kStackBytes).allocate();
+  stack_bytes = stack.size;
+  // Stacks begin at different offsets from a page: at the same one, those of a warp would compete
+  // for a few sets of the cache.
+  static std::size_t stacks = 0;
+  const std::size_t offset = stacks++ * 320 % 4096;
+  char* const top = static_cast<char*>(stack.sp);
+  Context context;
+  context.bottom = top - stack.size;
+  context.stack_pointer = beginning_of(top - offset, stack.size - offset, run_threads);
+  return context;
 }
 
-/// Runs the thread that the scheduler chose to its end; the fiber then serves another thread.
-void run_current_thread();
-
-/// A stack with a guard page and, on it, an endless loop over CUDA threads.
-class Fiber {
- public:
-  /// To be made on the host's stack.
-  Fiber() {
-    using boost::context::protected_fixedsize_stack;
-    const auto stack = protected_fixedsize_stack(kStackBytes).allocate();
-    context_.bottom = static_cast<const char*>(stack.sp) - stack.size;
-    context_.bytes = stack.size;
-    // Stacks begin at different offsets from a page: at the same one, those of a warp would compete
-    // for a few sets of the cache.
-    static std::size_t fibers = 0;
-    const std::size_t offset = fibers++ * 320 % 4096;
-    const boost::context::preallocated begin(static_cast<char*>(stack.sp) - offset,
-                                             stack.size - offset, stack);
-    // The constructor enters the new stack and comes back. Only the second pair of announcements
-    // can name the host's stack, which the first has found out.
-    start_switch(&host.fake_stack, context_.bottom, context_.bytes);
-    context_.fiber =
-        boost::context::fiber(std::allocator_arg, begin, protected_fixedsize_stack(kStackBytes),
-                              [this](boost::context::fiber&& from) -> boost::context::fiber {
-                                arrive(std::move(from), nullptr);
-                                for (;;) {
-                                  run_current_thread();
-                                  suspend();
-                                }
-                              });
-    finish_switch(host.fake_stack, &host.bottom, &host.bytes);
-    start_switch(&host.fake_stack, host.bottom, host.bytes);
-    finish_switch(host.fake_stack, nullptr, nullptr);
-  }
-  Fiber(const Fiber&) = delete;
-
-  /// On the host's stack: returns when this fiber, or one that it handed over to, suspends.
-  void resume() { switch_to(context_, host); }
-  /// On this fiber's stack: back to the host, until this fiber runs again.
-  void suspend() { switch_to(host, context_); }
-  /// On this fiber's stack: `next` goes on, until this fiber runs again.
-  void hand_over_to(Fiber& next) { switch_to(next.context_, context_); }
-  const void* stack() const { return context_.bottom; }
-  std::size_t stack_bytes() const { return context_.bytes; }
-
- private:
-  Context context_;
-};
-
-/// Idle fibers, the one used last on top since its stack is in the cache. Never destroyed: a fiber
-/// only ends with the process.
-std::vector<std::unique_ptr<Fiber>>& idle_fibers() {
-  static auto& fibers = *new std::vector<std::unique_ptr<Fiber>>;
-  return fibers;
+/// Stacks without a thread, the one used last on top since it is in the cache. Never destroyed: what
+/// runs on them has no end.
+std::vector<Context>& idle_stacks() {
+  static auto& stacks = *new std::vector<Context>;
+  return stacks;
 }
 
-std::unique_ptr<Fiber> take_fiber() {
-  auto& idle = idle_fibers();
-  if (idle.empty()) return std::make_unique<Fiber>();
-  std::unique_ptr<Fiber> fiber = std::move(idle.back());
+Context take_stack() {
+  auto& idle = idle_stacks();
+  if (idle.empty()) return new_stack();
+  const Context stack = idle.back();
   idle.pop_back();
-  return fiber;
+  return stack;
 }
 
 // ---- what a grid consists of ------------------------------------------------------------------
@@ -145,13 +167,42 @@ struct Warp;
 
 enum class State : std::uint8_t { kReady, kYielded, kAtBarrier, kAtCollective, kExited };
 
-struct Thread : ThreadView {
+/// One line of the cache holds what a switch touches.
+struct alignas(64) Thread : ThreadView {
+  Context context;  ///< from the first step to the end of the thread
   Block* block = nullptr;
   Warp* warp = nullptr;
-  std::unique_ptr<Fiber> fiber;  ///< from the first step to the end of the thread
-  State state = State::kReady;
   Where where{};      ///< where it last waited or gave way
   unsigned mask = 0;  ///< of the collective where it waits
+  State state = State::kReady;
+
+  bool has_begun() const { return context.bottom != nullptr; }
+};
+
+/// Threads in the order in which they are to run; a ring, since they come and go at both ends.
+class Queue {
+ public:
+  std::size_t size() const { return end_ - begin_; }
+  Thread*& operator[](std::size_t i) { return at(begin_ + i); }
+  void push_back(Thread* thread) { at(end_++) = thread; }
+  void push_front(Thread* thread) { at(--begin_) = thread; }
+  Thread* pop_front() { return at(begin_++); }
+  Thread* pop_back() { return at(--end_); }
+  /// Makes room for as many.
+  void reserve(std::size_t threads) {
+    if (threads <= ring_.size()) return;
+    std::vector<Thread*> ring(std::bit_ceil(threads));
+    for (std::size_t i = 0; i < size(); ++i) ring[i] = (*this)[i];
+    end_ = size();
+    begin_ = 0;
+    ring_ = std::move(ring);
+  }
+
+ private:
+  Thread*& at(std::size_t i) { return ring_[i & (ring_.size() - 1)]; }
+
+  std::vector<Thread*> ring_;  ///< a power of two
+  std::size_t begin_ = 0, end_ = 0;
 };
 
 /// One meeting of the lanes of a mask at one place. It lives until every lane has read the values.
@@ -159,6 +210,7 @@ struct Collective {
   unsigned mask;
   Where where;
   unsigned arrived;
+  unsigned ballot;  ///< the lanes whose value is not 0
   unsigned readers;
   std::array<std::uint64_t, kWarpSize> values;
 };
@@ -341,11 +393,10 @@ class Grid {
   }
 
   void run() {
-    const std::size_t residents = std::max(1u, settings().resident_blocks);
     for (;;) {
-      while (resident_.size() < residents && can_admit()) admit();
+      while (lacks_blocks() && can_admit()) admit();
       if (resident_.empty()) return;
-      step(due_ != nullptr ? *std::exchange(due_, nullptr) : next_ready());
+      step(next_ready());
       if (failure_) std::rethrow_exception(failure_);
       if (stalled()) {
         if (can_admit()) admit();
@@ -359,14 +410,15 @@ class Grid {
     cancelling_ = true;
     for (auto& block : resident_)
       for (Thread& thread : block->all_threads)
-        if (thread.fiber) {
+        if (thread.has_begun()) {
           enter(thread);
-          idle_fibers().push_back(std::move(thread.fiber));
+          idle_stacks().push_back(std::exchange(thread.context, {}));
         }
   }
 
   // What a running thread calls.
 
+  /// Runs the running thread to its end and chooses the next; returns where that begins.
   void run_current() {
     try {
       const Program& program = *running_->block->program;
@@ -375,7 +427,22 @@ class Grid {
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
     }
-    running_->state = State::kExited;
+    Thread& thread = *running_;
+    thread.state = State::kExited;
+    const Block& block = *thread.block;
+    const bool host_must_act = failure_ || cancelling_ || block.live == 1 || block.runnable == 1 ||
+                               !thread.warp->pending.empty() || lacks_blocks();
+    if (host_must_act) return switch_to(host, thread.context);
+    exited(thread);
+    Thread& next = next_ready();
+    ++steps_without_turnover_;
+    if (!next.has_begun()) {
+      next.context = std::exchange(thread.context, {});
+      return set_running(next);
+    }
+    Context& idle = idle_stacks().emplace_back(std::exchange(thread.context, {}));
+    set_running(next);
+    switch_to(next.context, idle);
   }
 
   void give_way(const Where& where) {
@@ -439,10 +506,7 @@ class Grid {
   Collective& meet(unsigned mask, std::uint64_t value, trace::Meeting meeting, const Where& where) {
     Thread& thread = *running_;
     Warp& warp = *thread.warp;
-    if ((mask >> thread.lane & 1u) == 0)
-      throw EmuError(text("warp collective at ", name_of(where), " in ", name_of(*thread.block),
-                          ": ", name_of_mask(mask), " does not name lane ", thread.lane,
-                          ", which calls it; a calling lane must be in its own mask"));
+    if ((mask >> thread.lane & 1u) == 0) throw EmuError(unnamed_lane(thread, mask, where));
     if ((mask & ~warp.present) != 0) throw EmuError(absent_lane(*thread.block, warp, mask, where));
     auto found = std::find_if(warp.pending.begin(), warp.pending.end(), [&](Collective* c) {
       return c->mask == mask && same_place(c->where, where);
@@ -451,6 +515,7 @@ class Grid {
       found = warp.pending.insert(found, new_collective(mask, where));
     Collective& collective = **found;
     collective.arrived |= 1u << thread.lane;
+    collective.ballot |= unsigned{value != 0} << thread.lane;
     collective.values[thread.lane] = value;
     thread.mask = mask;
     block_at(thread, State::kAtCollective, where);
@@ -489,6 +554,7 @@ class Grid {
 
   // -- blocks
 
+  bool lacks_blocks() const { return resident_.size() < residents_ && !waiting_blocks_.empty(); }
   bool can_admit() const {
     return !waiting_blocks_.empty() && live_ + block_threads_ <= kMaxResidentThreads;
   }
@@ -504,6 +570,7 @@ class Grid {
     std::fill_n(block.memory.get(), shape_.shared_bytes, std::byte{poison_});
     block.live = static_cast<unsigned>(block_threads_);
     live_ += block_threads_;
+    ready_.reserve(live_);
     for (Thread& thread : block.all_threads) thread.where = Where{};
     for (Warp& warp : block.warps) warp.present = all_lanes(warp);
     block.cluster_barriers = 0;
@@ -560,12 +627,12 @@ class Grid {
 
   void make_ready(Warp& warp, unsigned lanes) {
     const Permutation permutation = draw_permutation(lane_order_);
+    warp.lanes->block->runnable += static_cast<unsigned>(std::popcount(lanes));
     for (unsigned i = 0; i < kWarpSize; ++i) {
       const unsigned lane = permutation(i);
       if ((lanes >> lane & 1u) == 0) continue;
       Thread& thread = warp.lanes[lane];
       thread.state = State::kReady;
-      ++thread.block->runnable;
       ready_.push_back(&thread);
     }
   }
@@ -586,32 +653,24 @@ class Grid {
   }
 
   Thread& next_ready() {
-    Thread* thread;
-    if (next_ == Next::kAny) std::swap(ready_[draw(ready_.size())], ready_.back());
+    if (next_ == Next::kAny) std::swap(ready_[draw(ready_.size())], ready_[ready_.size() - 1]);
     // A group that keeps meeting itself, as in a polling loop, must not shut out all others.
     const bool oldest = next_ == Next::kOldest || (next_ == Next::kNewest && draw(256) == 0);
-    if (oldest) {
-      thread = ready_.front();
-      ready_.pop_front();
-    } else {
-      thread = ready_.back();
-      ready_.pop_back();
-    }
-    return *thread;
+    return oldest ? *ready_.pop_front() : *ready_.pop_back();
   }
 
   void set_running(Thread& thread) {
     running_ = &thread;
     detail::current_thread = &thread;
     detail::current_block = thread.block;
-    trace::enter(thread.block->trace, thread.block->index_of(thread), thread.fiber->stack(),
-                 thread.fiber->stack_bytes());
+    trace::enter(thread.block->trace, thread.block->index_of(thread), thread.context.bottom,
+                 stack_bytes);
   }
 
   /// Runs the thread, and those that it and they hand over to, until one suspends or ends.
   void enter(Thread& thread) {
     set_running(thread);
-    thread.fiber->resume();
+    switch_to(thread.context, host);
     detail::current_thread = nullptr;
     detail::current_block = nullptr;
     trace::leave();
@@ -619,10 +678,10 @@ class Grid {
 
   void step(Thread& first) {
     ++steps_without_turnover_;
-    if (!first.fiber) first.fiber = take_fiber();
+    if (!first.has_begun()) first.context = take_stack();
     enter(first);
     Thread& thread = *running_;
-    if (thread.state == State::kExited) idle_fibers().push_back(std::move(thread.fiber));
+    if (thread.state == State::kExited) idle_stacks().push_back(std::exchange(thread.context, {}));
     if (failure_) return;
     Block& block = *thread.block;
     if (thread.state == State::kExited) exited(thread);
@@ -657,18 +716,13 @@ class Grid {
   /// To the next thread, straight where the host has nothing to decide, since a detour by way of it
   /// is one more switch.
   void give_up_processor(Thread& thread) {
-    if (thread.block->runnable == 0 || stalled()) return thread.fiber->suspend();
+    if (thread.block->runnable == 0 || stalled()) return switch_to(host, thread.context);
     Thread& next = next_ready();
-    if (&next == &thread) {
-      ++steps_without_turnover_;
-    } else if (next.fiber) {
-      ++steps_without_turnover_;
-      set_running(next);
-      thread.fiber->hand_over_to(*next.fiber);
-    } else {
-      due_ = &next;
-      thread.fiber->suspend();
-    }
+    ++steps_without_turnover_;
+    if (&next == &thread) return;
+    if (!next.has_begun()) next.context = take_stack();
+    set_running(next);
+    switch_to(next.context, thread.context);
   }
 
   Collective* new_collective(unsigned mask, const Where& where) {
@@ -678,6 +732,7 @@ class Grid {
     collective->mask = mask;
     collective->where = where;
     collective->arrived = 0;
+    collective->ballot = 0;
     return collective;
   }
 
@@ -729,8 +784,15 @@ class Grid {
                 "block the same __syncthreads");
   }
 
-  static std::string absent_lane(const Block& block, const Warp& warp, unsigned mask,
-                                 const Where& where) {
+  // Kept out of `meet`, whose frame on every stack would become large.
+  [[gnu::cold, gnu::noinline]] static std::string unnamed_lane(const Thread& thread, unsigned mask,
+                                                               const Where& where) {
+    return text("warp collective at ", name_of(where), " in ", name_of(*thread.block), ": ",
+                name_of_mask(mask), " does not name lane ", thread.lane,
+                ", which calls it; a calling lane must be in its own mask");
+  }
+  [[gnu::cold, gnu::noinline]] static std::string absent_lane(const Block& block, const Warp& warp,
+                                                              unsigned mask, const Where& where) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(mask & ~warp.present));
     const auto thread = static_cast<std::size_t>(warp.lanes - block.all_threads.data()) + lane;
     return text("warp collective at ", name_of(where), " in ", name_of(block), ": ",
@@ -742,6 +804,7 @@ class Grid {
   const LaunchShape shape_;
   const std::span<const Program> programs_;
   const std::size_t block_threads_;
+  const std::size_t residents_ = std::max(1u, settings().resident_blocks);
 
   Next next_{};
   Order warp_order_{}, lane_order_{};
@@ -751,9 +814,8 @@ class Grid {
   std::vector<std::unique_ptr<Block>> resident_, idle_blocks_;
   std::vector<Cluster> clusters_;  ///< none where every block is alone
   std::size_t live_ = 0;           ///< threads of resident blocks that have not exited
-  std::deque<Thread*> ready_;
+  Queue ready_;
   Thread* running_ = nullptr;
-  Thread* due_ = nullptr;  ///< the next to run, if that is decided: one that has no fiber yet
   std::deque<Collective> collectives_;
   std::vector<Collective*> idle_collectives_;
 
@@ -764,7 +826,10 @@ class Grid {
 
 Grid* grid = nullptr;
 
-void run_current_thread() { grid->run_current(); }
+void run_threads() {
+  arrive();
+  for (;;) grid->run_current();
+}
 
 }  // namespace
 
@@ -833,9 +898,7 @@ void detail::gather(unsigned mask, std::uint64_t value, std::uint64_t (&all)[kWa
 
 unsigned __ballot_sync(unsigned mask, int predicate, Where where) {
   Collective& collective = grid->meet(mask, predicate != 0, trace::Meeting::kVote, where);
-  unsigned ballot = 0;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane)
-    if ((mask >> lane & 1u) != 0 && collective.values[lane] != 0) ballot |= 1u << lane;
+  const unsigned ballot = collective.ballot;
   grid->leave(collective);
   return ballot;
 }
