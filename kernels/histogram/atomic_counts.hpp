@@ -14,9 +14,10 @@ __global__ void atomic_counts_kernel(const L* labels, std::size_t n, Count* coun
     atomicAdd(&counts[labels[i]], 1u);
 }
 
+/// Clears the counts, unless they are `cleared`, and counts all labels.
 template <class L>
-void enqueue_atomic_counts(const Arguments<Count, L>& call) {
-  enqueue_fill(call.stream, call.results, call.buckets(), 0);
+void enqueue_atomic_counts(const Arguments<Count, L>& call, bool cleared = false) {
+  if (!cleared) enqueue_fill(call.stream, call.results, call.buckets(), 0);
   if (call.n() == 0) return;
   constexpr unsigned kBlock = 256;
   const std::size_t most = std::size_t{call.sizes.device.sm_count} * 32;

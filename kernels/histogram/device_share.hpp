@@ -6,13 +6,14 @@
 
 namespace reduce_bench::BACKEND::share_histogram {
 
-/// onepass/histogram; by atomics in the table itself where its counters do not fit into shared memory.
+/// onepass/histogram; by atomics in the table itself where its counters do not fit into shared memory:
+/// then it matters whether the table is cleared.
 struct LocalHistogram {
   template <class L, class Op>
-  static void enqueue(const TypedCall<L>& call) {
+  static void enqueue(const TypedCall<L>& call, bool cleared = false) {
     if (table_restriction(call.problem, sizeof(Count)).empty())
       return onepass_histogram::OnepassHistogram::enqueue<L, Op>(call);
-    enqueue_atomic_counts(arguments_of(call));
+    enqueue_atomic_counts(arguments_of(call), cleared);
   }
 };
 

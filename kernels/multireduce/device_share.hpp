@@ -9,13 +9,15 @@ inline bool fits_shared_memory(const Problem& p) {
   return table_restriction(p, p.element_bytes()).empty();
 }
 
-/// onepass/multireduce; by atomics in the table itself where its buckets do not fit into shared memory.
+/// onepass/multireduce; by atomics in the table itself, as that does where inputs are few, where the
+/// buckets do not fit into shared memory. Then it matters whether the table is cleared.
 struct LocalMultireduce {
   template <class T, class Op>
-  static void enqueue(const TypedCall<T>& call) {
-    if (call.n() == 0 || fits_shared_memory(call.problem))
+  static void enqueue(const TypedCall<T>& call, bool cleared = false) {
+    if (call.n() == 0 ||
+        !(onepass_multireduce::is_direct(call.problem) || !fits_shared_memory(call.problem)))
       return onepass_multireduce::OnepassMultireduce::enqueue<T, Op>(call);
-    enqueue_cached_atomics<Op>(arguments_of(call));
+    enqueue_cached_atomics<Op>(arguments_of(call), cleared);
   }
 };
 

@@ -87,11 +87,11 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
   cache.add_to(results);
 }
 
-/// Clears the results and combines all inputs, n > 0.
+/// Clears the results, unless they are `cleared`, and combines all inputs, n > 0.
 template <class Op, class T>
-void enqueue_cached_atomics(const Arguments<T>& call) {
+void enqueue_cached_atomics(const Arguments<T>& call, bool cleared = false) {
   using Policy = CachedAtomicsPolicy;
-  enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
+  if (!cleared) enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
   const auto blocks = static_cast<unsigned>(
       std::min<std::size_t>(call.sizes.device.sm_count, ceil_div(call.n(), Policy::kBlock)));
   launch(cached_atomics_kernel<T, Op>,

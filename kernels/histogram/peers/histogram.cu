@@ -2,15 +2,15 @@
 //
 // Source: this project.
 // Idea: every device counts the labels of its share into a table of its own; a second kernel
-//   combines the tables, as peers/multireduce's: small ones by words with flags that every receiver
-//   gets, large ones by slices.
+//   combines the tables, as peers/multireduce's: small ones by packets with flags that every
+//   receiver gets, large ones by slices.
 // Fixes: nccl/histogram's way through a library's protocol.
 // Launch: onepass/histogram's; where the counters do not fit into shared memory, a fill and one
-//   atomic per input. Then blocks of 256 threads, one counter each, of slices 16 bytes, at most 4
+//   atomic per input. Then blocks of 256 threads, three counters each, of slices 16 bytes, at most 4
 //   blocks per SM.
-// Traffic: n labels read, m counts written on each device that has them. Between devices, by words,
-//   8 bytes per counter for each other device that has the results; by slices the other devices'
-//   tables once, and all results but the own slice.
+// Traffic: n labels read, m counts written on each device that has them. Between devices, by
+//   packets, 16 bytes per three counters for each other device that has the results; by slices the
+//   other devices' tables once, and all results but the own slice.
 // Preconditions: all devices reach each other's memory. At most 16 devices.
 // Deviations: none, there is no publication.
 
@@ -36,7 +36,7 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kBeyond,
       .params = std::move(params),
-      .traffic = [](const Problem& p) { return tables_traffic(p, sizeof(Count)); },
+      .traffic = tables_traffic<Count>,
       .workspace = tables_workspace<Count>,
       .enqueue = instantiate_histogram<PeersHistogram>(),
   };
