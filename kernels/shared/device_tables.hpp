@@ -16,9 +16,9 @@
 namespace reduce_bench::BACKEND {
 
 struct DeviceTablesPolicy {
-  /// Bytes of a table up to which every device sends all of it, as packets. Beyond, each combines a
-  /// slice of all (docs/kernels/peers.md).
-  static constexpr std::size_t kMostWordsBytes = 1024 * 1024;
+  /// Bytes of a table, for each other device, up to which every device sends all of it, as packets.
+  /// Beyond, each combines a slice of all (docs/kernels/peers.md).
+  static constexpr std::size_t kMostWordsBytes = 4 * 1024 * 1024;
   static constexpr unsigned kBlock = 256;
   static constexpr unsigned kBlocksPerSm = 4, kMostBlocks = 1024;
 };
@@ -49,8 +49,9 @@ struct TableLayout {
   static constexpr std::size_t kSignals = ceil_div(sizeof(TableSignals), 256) * 256;
   static constexpr std::size_t kLocal = 256;
 
+  static std::size_t triples(std::size_t buckets) { return ceil_div(buckets, Elements<T>::kCount); }
   static std::size_t packets(std::size_t buckets) {
-    return ceil_div(buckets, Elements<T>::kCount) * Elements<T>::kPackets;
+    return triples(buckets) * Elements<T>::kPackets;
   }
   TableLayout(std::size_t buckets, unsigned devices, bool words)
       : slots_bytes(words ? 2 * devices * packets(buckets) * sizeof(Packet) : 0),
@@ -66,7 +67,7 @@ struct TableLayout {
 /// Whether packets are sent, by a launch of their own or by the one that fills the tables.
 inline bool sends_words(const Problem& p, std::size_t element_bytes) {
   if (!p.params.is("exchange", "auto")) return !p.params.is("exchange", "slices");
-  return p.buckets * element_bytes <= DeviceTablesPolicy::kMostWordsBytes;
+  return (devices_of(p) - 1) * p.buckets * element_bytes <= DeviceTablesPolicy::kMostWordsBytes;
 }
 
 /// All devices' tables as each of them sees these.
@@ -77,13 +78,10 @@ struct DeviceTables {
   T* table[kMostDevices];
   T* results[kMostDevices];  ///< null where a device is not to have them
   unsigned devices, rank, buckets;
-  bool all;  ///< whether every device has the results, not the first alone
+  unsigned triples;  ///< how many times three elements a table has
+  bool all;          ///< whether every device has the results, not the first alone
 
   __device__ bool is_other(unsigned other) const { return other < devices && other != rank; }
-  /// How many times three elements a table has.
-  __host__ __device__ unsigned triples() const {
-    return static_cast<unsigned>(ceil_div(buckets, Elements<T>::kCount));
-  }
 
   // Nobody waits for more than the packets that it combines: those of two calls have slots of their
   // own, so a device may send those of a call when the receiver has read those of the last but one.
@@ -91,13 +89,13 @@ struct DeviceTables {
   // after the call before has ended there. With results on one, the others are told.
 
   /// The number of this block's call.
-  __device__ unsigned begin_call() const {
-    const unsigned call = signals[rank]->calls[blockIdx.x] + 1;
+  __device__ unsigned number_of_call() const { return signals[rank]->calls[blockIdx.x] + 1; }
+  /// Tells those that are to be told that the call has begun here.
+  __device__ void begin_call(unsigned call) const {
     if (!all && results[rank] != nullptr && blockIdx.x == 0 && is_other(threadIdx.x))
       store_volatile(&signals[threadIdx.x]->begun[rank], flagged::Word{call, 0});
-    return call;
   }
-  /// Between this and `begin_call` the block must meet a barrier.
+  /// Between this and `number_of_call` the block must meet a barrier.
   __device__ void end_call(unsigned call) const {
     if (threadIdx.x == 0) signals[rank]->calls[blockIdx.x] = call;
   }
@@ -106,7 +104,7 @@ struct DeviceTables {
     for (unsigned to = 0; to < devices; ++to) {
       if (to == rank || results[to] == nullptr) continue;
       while (!all && load_volatile(&signals[rank]->begun[to]).bits + 1 < call) wait_hint();
-      publish(slot(to, rank, i, call), triples(), own, call);
+      publish(slot(to, rank, i, call), triples, own, call);
     }
   }
   /// Combines them with what the other devices send, as results of this one, if it is to have any.
@@ -116,7 +114,7 @@ struct DeviceTables {
     Elements<T> total{};
     for (unsigned from = 0; from < devices; ++from) {
       const Elements<T> of =
-          from == rank ? own : await<T>(slot(rank, from, i, call), triples(), call);
+          from == rank ? own : await<T>(slot(rank, from, i, call), triples, call);
       for (unsigned e = 0; e < Elements<T>::kCount; ++e)
         total.at[e] = from == 0 ? of.at[e] : Op::combine(total.at[e], of.at[e]);
     }
@@ -128,8 +126,8 @@ struct DeviceTables {
  private:
   /// Where the device of rank `to` has the packets of that of rank `from`.
   __device__ Packet* slot(unsigned to, unsigned from, unsigned i, unsigned call) const {
-    return slots[to] +
-           (std::size_t{call % 2} * devices + from) * triples() * Elements<T>::kPackets + i;
+    return slots[to] + (std::size_t{call % 2} * devices + from) * triples * Elements<T>::kPackets +
+           i;
   }
 };
 
@@ -153,10 +151,11 @@ __global__ void __launch_bounds__(DeviceTablesPolicy::kBlock)
   };
   // Read while the number of the call is on its way; few threads have others.
   const Elements<T> first_elements = read(first);
-  const unsigned call = all.begin_call();
+  const unsigned call = all.number_of_call();
+  all.begin_call(call);
   const auto own_at = [&](unsigned i) { return i == first ? first_elements : read(i); };
-  for (unsigned i = first; i < all.triples(); i += stride) all.send(i, own_at(i), call);
-  for (unsigned i = first; i < all.triples(); i += stride) {
+  for (unsigned i = first; i < all.triples; i += stride) all.send(i, own_at(i), call);
+  for (unsigned i = first; i < all.triples; i += stride) {
     all.template receive<Op>(i, own_at(i), call);
     if constexpr (kLeavesCleared<T, Op>)
       for (unsigned e = 0; e < Elements<T>::kCount; ++e)
@@ -284,6 +283,7 @@ auto device_tables(const TypedCall<V>& call,
       .devices = static_cast<unsigned>(call.shares.size()),
       .rank = 0,
       .buckets = static_cast<unsigned>(call.buckets()),
+      .triples = static_cast<unsigned>(layout.triples(call.buckets())),
       .all = results_on_all(call.params())};
   for (unsigned rank = 0; rank < all.devices; ++rank) {
     const DeviceShare& share = call.shares[rank];
@@ -310,7 +310,7 @@ void enqueue_spread_tables(const TypedCall<V>& call) {
       words && kLeavesCleared<T, Combine>);
   auto all = device_tables(call, layout);
   using Policy = DeviceTablesPolicy;
-  const std::size_t items = words ? all.triples() : call.buckets() / Vector16<T>::kCount / devices;
+  const std::size_t items = words ? all.triples : call.buckets() / Vector16<T>::kCount / devices;
   // All blocks are on the device at once: they wait for blocks of other devices.
   const unsigned most =
       std::min(call.device().sm_count * Policy::kBlocksPerSm, Policy::kMostBlocks);

@@ -12,7 +12,8 @@
 //   and writes the combined elements to those that are to have them. Elements are combined in the
 //   order of the devices: the results have the same bits on all.
 // Fixes: nccl/multireduce's way through a library's protocol.
-// Launch: fused, clusters of at most 8 blocks of 1024 threads, for at most 2049 buckets each. Else
+// Launch: fused, clusters of at most 8 blocks of 1024 threads, for about 500 buckets each, or as many
+//   more as the device has no room for, at most 2049. Else
 //   onepass/multireduce's; where the buckets do not fit into shared memory, the kernel of
 //   kernels/shared/cached_atomics.hpp. Then blocks of 256 threads, three elements each, of slices 16
 //   bytes, at most 4 blocks per SM.
@@ -23,9 +24,8 @@
 // Preconditions: all devices reach each other's memory; the operator commutes. At most 16 devices.
 // Deviations: none, there is no publication.
 
-#include <bit>
-
 #include "kernels/multireduce/device_share.hpp"
+#include "kernels/shared/cluster_barrier.hpp"
 #include "kernels/shared/device_tables.hpp"
 
 namespace reduce_bench::BACKEND::peers_multireduce {
@@ -34,27 +34,52 @@ struct FusedPolicy {
   static constexpr unsigned kBlock = 1024;
   /// Inputs of a share and bytes of a table up to which one launch is chosen.
   static constexpr std::size_t kMostInputs = 1 << 17, kMostTableBytes = 64 * 1024;
-  /// Buckets of a cluster, and bytes of their copies in a block, at most.
-  static constexpr unsigned kMostBuckets = 2049;
-  static constexpr std::size_t kMostCopiesBytes = 40 * 1024;
-  static constexpr unsigned kMostCluster = 8;
+  /// Buckets of a cluster at most, and so few that no more clusters are launched for them.
+  static constexpr unsigned kMostBuckets = 2049, kFewBuckets = 513;
+  /// Bytes of their copies in a block, at most: they are cleared and added up again. More where lanes
+  /// that meet at a copy queue.
+  static constexpr std::size_t copies_bytes(bool queues) { return (queues ? 64 : 20) * 1024; }
+  static constexpr unsigned kLog2MostCluster = 3, kMostCluster = 1 << kLog2MostCluster;
 };
 static_assert(FusedPolicy::kMostBuckets % Elements<int>::kCount == 0);
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 
-/// Clusters of `cluster` blocks have `width` buckets each, a multiple of three but for the last.
+/// A thread's latest bucket, kept in registers until another label comes, from the first input on.
+template <class Table>
+struct Kept {
+  using T = typename Table::Value;
+
+  const Table& table;
+  unsigned bucket = ~0u;  // none of the table's
+  T total = Table::Op::template identity<T>();
+
+  __device__ void add(unsigned of, T value) {
+    if (of != bucket) {
+      end();
+      bucket = of;
+      total = value;
+    } else {
+      total = Table::Op::combine(total, value);
+    }
+  }
+  __device__ void end() {
+    if (bucket != ~0u) table.add(bucket, total);
+  }
+};
+
+/// Clusters of 2^log2_cluster blocks have `width` buckets each, a multiple of three but for the last.
 template <class T, class Op>
 __global__ void __launch_bounds__(FusedPolicy::kBlock)
     fused_kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
-                 bool aligned, unsigned cluster, unsigned width, unsigned log2_copies,
+                 bool aligned, unsigned log2_cluster, unsigned width, unsigned log2_copies,
                  const __grid_constant__ DeviceTables<T> all) {
   using Table = PrivateTable<T, Op>;
   using Values = Vector16<T>;
   constexpr unsigned kTriple = Elements<T>::kCount;
-  const unsigned rank = cluster_rank(), low = blockIdx.x / cluster * width;
+  const unsigned rank = cluster_rank(), low = (blockIdx.x >> log2_cluster) * width;
   const unsigned count = all.buckets - low < width ? all.buckets - low : width;
-  const std::size_t step = std::size_t{cluster} * blockDim.x;
+  const std::size_t step = std::size_t{blockDim.x} << log2_cluster;
   const std::size_t first = std::size_t{rank} * blockDim.x + threadIdx.x;
   const std::size_t vectors = aligned ? n / kPerLoad : 0;
   // The first inputs and the number of the call are on their way while the table is cleared.
@@ -73,13 +98,13 @@ __global__ void __launch_bounds__(FusedPolicy::kBlock)
   };
   Inputs next{};
   if (first < vectors) next = load(first);
-  const unsigned call = all.begin_call();
+  const unsigned call = all.number_of_call();
   const Table table{dynamic_shared<T>(), count, log2_copies};
   table.clear();
 
-  Run<Table> run(table);
+  Kept<Table> kept{table};
   const auto add = [&](Label label, T value) {
-    if (label - low < count) run.add(label - low, value);
+    if (label - low < count) kept.add(label - low, value);
   };
   for (std::size_t i = first; i < vectors; i += step) {
     const Inputs inputs = next;
@@ -89,20 +114,23 @@ __global__ void __launch_bounds__(FusedPolicy::kBlock)
       add(inputs.labels.at[e], inputs.values[e / Values::kCount].at[e % Values::kCount]);
   }
   for (std::size_t i = vectors * kPerLoad + first; i < n; i += step) add(labels[i], values[i]);
-  run.end();
+  kept.end();
+  all.begin_call(call);
   __syncthreads();
   T* const totals = table.slots + table.size();
-  const auto triples = static_cast<unsigned>(ceil_div(count, kTriple));
+  const unsigned triples = (count + kTriple - 1) / kTriple;
   for (unsigned b = threadIdx.x; b < triples * kTriple; b += blockDim.x) {
     T total = Op::template identity<T>();
-    for (unsigned copy = 0; b < count && copy < 1u << log2_copies; ++copy)
-      total = Op::combine(total, table.slots[table.slot_of(b) ^ copy]);
+    const unsigned slot = table.slot_of(b), copies = b < count ? 1u << log2_copies : 0;
+#pragma unroll 8
+    for (unsigned copy = 0; copy < copies; ++copy)
+      total = Op::combine(total, table.slots[slot ^ copy]);
     totals[b] = total;
   }
-  cluster_sync();  // the totals of all its blocks are complete
+  cluster_sync_shared();  // the totals of all its blocks are complete
 
-  const unsigned own = triples * rank / cluster + threadIdx.x;
-  const bool has_own = own < triples * (rank + 1) / cluster;
+  const unsigned own = (triples * rank >> log2_cluster) + threadIdx.x;
+  const bool has_own = own < triples * (rank + 1) >> log2_cluster;
   Elements<T> sum;
 #pragma unroll
   for (T& value : sum.at) value = Op::template identity<T>();
@@ -111,7 +139,8 @@ __global__ void __launch_bounds__(FusedPolicy::kBlock)
     T of[FusedPolicy::kMostCluster][kTriple];
 #pragma unroll
     for (unsigned from = 0; from < FusedPolicy::kMostCluster; ++from) {
-      const T* const other = cluster_shared(totals, from < cluster ? from : rank);
+      if (from >> log2_cluster != 0) continue;
+      const T* const other = cluster_shared(totals, from);
 #pragma unroll
       for (unsigned e = 0; e < kTriple; ++e) of[from][e] = other[kTriple * own + e];
     }
@@ -119,40 +148,40 @@ __global__ void __launch_bounds__(FusedPolicy::kBlock)
     for (unsigned from = 0; from < FusedPolicy::kMostCluster; ++from)
 #pragma unroll
       for (unsigned e = 0; e < kTriple; ++e)
-        if (from < cluster) sum.at[e] = Op::combine(sum.at[e], of[from][e]);
+        if (from >> log2_cluster == 0) sum.at[e] = Op::combine(sum.at[e], of[from][e]);
     all.send(low / kTriple + own, sum, call);
   }
-  cluster_sync();  // no totals end while they are read
+  cluster_sync_shared();  // no totals end while they are read
   if (has_own) all.template receive<Op>(low / kTriple + own, sum, call);
   all.end_call(call);
 }
 
 struct FusedPlan {
-  unsigned clusters, cluster, width, log2_copies;
-  std::size_t shared_bytes;
+  unsigned clusters, log2_cluster, width;
 };
 
-/// The same on all devices: the blocks of one number wait for each other.
+/// The same on all devices: the blocks of one number wait for each other. So all of them are on the
+/// device at once, with as many SMs to spare, since not every one has the neighbours for a cluster.
 inline FusedPlan fused_plan(const Problem& p) {
   using Policy = FusedPolicy;
   constexpr unsigned kTriple = Elements<int>::kCount;
-  FusedPlan plan{};
   const auto triples = static_cast<unsigned>(ceil_div(p.buckets, kTriple));
-  plan.clusters = static_cast<unsigned>(ceil_div(triples, Policy::kMostBuckets / kTriple));
-  plan.width = static_cast<unsigned>(ceil_div(triples, plan.clusters)) * kTriple;
-  plan.clusters = static_cast<unsigned>(ceil_div(triples * kTriple, plan.width));
-  // So many blocks that each thread has one load, and all are on the device at once, with as many
-  // SMs to spare, since not all of them may have a cluster's neighbours.
+  const auto clusters_of = [&](unsigned buckets) {
+    return static_cast<unsigned>(ceil_div(triples, buckets / kTriple));
+  };
+  const unsigned least = clusters_of(Policy::kMostBuckets);
+  const auto room = [&](unsigned log2_cluster) { return p.device.sm_count / 2 >> log2_cluster; };
+  // So many blocks that each thread has one load.
   const std::size_t loads = ceil_div(largest_share(p).n, Policy::kBlock * kPerLoad);
-  const unsigned most = std::min({p.device.max_blocks_per_cluster, Policy::kMostCluster,
-                                  std::max(1u, p.device.sm_count / (2 * plan.clusters))});
-  plan.cluster = static_cast<unsigned>(
-      std::min<std::size_t>(std::bit_ceil(std::max<std::size_t>(loads, 1)), std::bit_floor(most)));
-  const std::size_t bytes = plan.width * p.element_bytes();
-  while (plan.log2_copies < kLog2WarpSize &&
-         (bytes << (plan.log2_copies + 1)) <= Policy::kMostCopiesBytes)
-    ++plan.log2_copies;
-  plan.shared_bytes = (bytes << plan.log2_copies) + bytes;
+  FusedPlan plan{};
+  while (plan.log2_cluster < Policy::kLog2MostCluster && (1u << plan.log2_cluster) < loads &&
+         (2u << plan.log2_cluster) <= p.device.max_blocks_per_cluster &&
+         room(plan.log2_cluster + 1) >= least)
+    ++plan.log2_cluster;
+  plan.clusters =
+      std::max(least, std::min(clusters_of(Policy::kFewBuckets), room(plan.log2_cluster)));
+  plan.width = static_cast<unsigned>(ceil_div(triples, plan.clusters)) * kTriple;
+  plan.clusters = clusters_of(plan.width);
   return plan;
 }
 /// Why one launch cannot do it, or nothing.
@@ -166,10 +195,11 @@ inline std::string fused_restriction(const Problem& p) {
   return {};
 }
 inline bool is_fused(const Problem& p) {
+  if (devices_of(p) == 1) return false;
   if (!p.params.is("exchange", "auto")) return p.params.is("exchange", "fused");
   // Who asks for a number of copies gets onepass/multireduce, whose parameter it is.
-  return devices_of(p) > 1 && p.params.is("copies", "auto") &&
-         largest_share(p).n <= FusedPolicy::kMostInputs && fused_restriction(p).empty();
+  return p.params.is("copies", "auto") && largest_share(p).n <= FusedPolicy::kMostInputs &&
+         fused_restriction(p).empty();
 }
 
 struct PeersMultireduce {
@@ -180,8 +210,16 @@ struct PeersMultireduce {
     const FusedPlan plan = fused_plan(call.problem);
     const auto devices = static_cast<unsigned>(call.shares.size());
     auto all = device_tables(call, TableLayout<T>(call.buckets(), devices, true));
-    LaunchShape shape{plan.clusters * plan.cluster, FusedPolicy::kBlock, plan.shared_bytes, {}};
-    shape.cluster = plan.cluster;
+    const std::size_t bytes = plan.width * sizeof(T);
+    constexpr std::size_t kMostBytes =
+        FusedPolicy::copies_bytes(onepass_multireduce::kQueues<T, Op>);
+    unsigned log2_copies = 0;
+    while (log2_copies < kLog2WarpSize && (bytes << (log2_copies + 1)) <= kMostBytes) ++log2_copies;
+    LaunchShape shape{plan.clusters << plan.log2_cluster,
+                      FusedPolicy::kBlock,
+                      (bytes << log2_copies) + bytes,
+                      {}};
+    shape.cluster = 1u << plan.log2_cluster;
     launch_on_devices(fused_kernel<T, Op>, shape, call.shares, [&](unsigned rank) {
       const DeviceShare& share = call.shares[rank];
       const T* const values = call.values(share);
@@ -191,8 +229,8 @@ struct PeersMultireduce {
               16 ==
           0;
       all.rank = rank;
-      return std::tuple(values, labels, share.n, aligned, plan.cluster, plan.width,
-                        plan.log2_copies, all);
+      return std::tuple(values, labels, share.n, aligned, plan.log2_cluster, plan.width,
+                        log2_copies, all);
     });
   }
 };
@@ -201,9 +239,9 @@ struct PeersMultireduce {
 inline std::uint64_t depth(const Problem& p) {
   if (!is_fused(p)) return share_multireduce::spread_depth(p);
   const FusedPlan plan = fused_plan(p);
-  const std::size_t loads =
-      ceil_div(largest_share(p).n, std::size_t{plan.cluster} * FusedPolicy::kBlock * kPerLoad);
-  return loads * FusedPolicy::kBlock * kPerLoad + kPerLoad + kWarpSize + plan.cluster +
+  const std::size_t loads = ceil_div(
+      largest_share(p).n, std::size_t{FusedPolicy::kBlock * kPerLoad} << plan.log2_cluster);
+  return loads * FusedPolicy::kBlock * kPerLoad + kPerLoad + kWarpSize + (1u << plan.log2_cluster) +
          devices_of(p);
 }
 
