@@ -1,10 +1,10 @@
 // How a device hands the elements of a table to another: three 4-byte words and their flag in one access
 // of 16 bytes, so that no fence is needed and a quarter of what goes over the link is flags.
 //
-// What it relies on: that a reader sees all 16 bytes of such a store or none of them. PTX has no such
-// promise for a vector of two or four, each of whose elements is an access of its own. It has one for the
-// scalar .b128: relaxed loads and stores of it are what libcu++ makes of atomics of 16 bytes, at the scope
-// of the system too, from sm_70 on.
+// What it relies on: that a reader sees all 16 bytes of such a store or none of them. Of a vector of two
+// or four, PTX calls each element an access of its own; so these are loads and stores of the scalar .b128,
+// relaxed and of the system's scope: the instructions that libcu++ (CUDA 13) makes of loads and stores of
+// an atomic of 16 bytes. On sm_90 each is one instruction of 128 bits.
 #pragma once
 
 #include <cstring>
