@@ -27,7 +27,7 @@ struct Policy {
   static constexpr std::size_t kOneBlockLoads = 4096;
   static constexpr unsigned one_block(std::size_t loads) {
     if (sizeof(T) == 8) return kBlock;
-    return loads <= kOneBlockLoads / 4 ? 256 : loads <= kOneBlockLoads / 2 ? 512 : 1024;
+    return loads <= kOneBlockLoads / 4 ? 256 : 512;
   }
   /// As onepass/reduce: up to here blocks have 256 threads.
   static constexpr std::size_t kSmallBlocksLoadsPerSm = sizeof(T) == 4 ? 4096 : 0;

@@ -13,7 +13,7 @@
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
-// Launch: one block of 256 to 1024 threads up to 64 KB of input; beyond, blocks of 512 threads, for
+// Launch: one block of 256 or 512 threads up to 64 KB of input; beyond, blocks of 512 threads, for
 //   little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM, as fixed
 //   point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
