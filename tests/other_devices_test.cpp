@@ -218,7 +218,7 @@ void expect_sums(Change&& change) {
   for (std::size_t i = 0; i < inputs.values.size(); ++i)
     expected[inputs.labels[i]] += inputs.values[i];
   EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", Op::kSum, inputs, kBuckets,
-                       {{"block", "256"}}),
+                       {{"block", "256"}, {"launch", "partitioned"}}),
             expected);
 }
 
