@@ -59,7 +59,7 @@ Variant variant() {
       .params = {{"block",
                   "auto",
                   {"auto", "64", "256", "512"},
-                  "threads that order a tile; auto: 64 for few inputs, else 512"}},
+                  "threads that order a tile; auto: 256 for few labels, else 512"}},
       .restriction = restriction,
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
         return {std::size_t{Policy::kOrderBlock} * Policy::kItems * Policy::kLeastTilesPerSm *

@@ -19,8 +19,8 @@ struct Policy {
   static constexpr unsigned kOrderBlock = 512;
   static constexpr unsigned kOrderBlocksPerSm = 2;
   /// Threads of a block where SMs would have fewer than kLeastTilesPerSm tiles of larger ones.
-  static constexpr unsigned kSmallBlock = 64;
-  static constexpr unsigned kLeastTilesPerSm = 2;
+  static constexpr unsigned kSmallBlock = 256;
+  static constexpr unsigned kLeastTilesPerSm = 1;
 
   /// Partitions are wanted as few as have room: the fewer, the longer the pieces of a tile.
   static constexpr unsigned kLog2WantedPartitions = 6;
@@ -34,6 +34,9 @@ struct Policy {
   /// Near labels: the table that a tile is counted in has two bins for every kInputsPerReach
   /// labels, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
+  /// The table of a sorted tile has only the bins between its ends, in 2^kLog2LeastNearCopies to
+  /// one copy for each lane, where these fit into that room.
+  static constexpr unsigned kLog2LeastNearCopies = 4;
   /// Runs: quads of four neighbours, of a thread's kItems / kQuad, that must have one label each,
   /// and quarters of a block's threads that must have as many.
   static constexpr unsigned kQuadsInRuns = 6, kQuartersInRuns = 3;
@@ -108,6 +111,13 @@ struct Tile {
   }
   __device__ bool has(unsigned j) const { return place(j) < count; }
 
+  /// Whether all labels are among the `width` from `low` on. A barrier of the block.
+  __device__ bool is_in(Label low, unsigned width) const {
+    bool inside = true;
+#pragma unroll
+    for (const Label l : label) inside = inside && l - low < width;
+    return __syncthreads_and(inside);
+  }
   /// Whether the quads of most threads have one label each. A barrier of the block.
   __device__ bool is_in_runs() const {
     unsigned alike = 0;
@@ -116,6 +126,20 @@ struct Tile {
       alike += label[j] == label[j + 1] && label[j] == label[j + 2] && label[j] == label[j + 3];
     return __syncthreads_count(alike >= Policy::kQuadsInRuns) >=
            static_cast<int>(blockDim.x / 4 * Policy::kQuartersInRuns);
+  }
+  /// Counts the labels in a table of the bins from `low` on, in which every lane has its own copy.
+  __device__ void count_in(const PrivateTable<Count, Sum>& table, Label low) const {
+#pragma unroll
+    for (unsigned j = 0; j < Policy::kItems; j += kQuad) {
+      const Label* quad = &label[j];
+      if (has(j + kQuad - 1) && quad[0] == quad[1] && quad[0] == quad[2] && quad[0] == quad[3]) {
+        table.add(quad[0] - low, kQuad);
+        continue;
+      }
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e)
+        if (has(j + e)) table.add(quad[e] - low, 1);
+    }
   }
   /// Adds the labels to counters, of which `counter_of(label)` is one; neighbours with one label
   /// are counted together where most are.
@@ -222,10 +246,7 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   const Label one_end = labels[tile.first], other_end = labels[tile.first + tile.count - 1];
   const Label low_end = one_end < other_end ? one_end : other_end;
   const Label low = low_end < reach / 2 ? 0 : low_end - reach / 2;
-  bool inside = true;
-#pragma unroll
-  for (const Label label : tile.label) inside = inside && label - low < width;
-  const bool near = __syncthreads_and(inside);
+  const bool near = tile.is_in(low, width);
   if (!near && tile.count == parts.tile && !tile.is_in_runs())
     return order_tile(tile, memory, parts, log2_copies, out);
 
@@ -233,6 +254,18 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   if (!near) return tile.count_in([&](Label label) { return &counts[label]; });
   auto* table = reinterpret_cast<Count*>(memory.labels);
+  // Between its ends lie all labels of a sorted tile.
+  const unsigned between = (one_end < other_end ? other_end : one_end) - low_end + 1;
+  if (between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between)) {
+    unsigned log2_near_copies = Policy::kLog2LeastNearCopies;
+    while (log2_near_copies < kLog2WarpSize && between << (log2_near_copies + 1) <= width)
+      ++log2_near_copies;
+    const PrivateTable<Count, Sum> copies{table, between, log2_near_copies};
+    copies.clear();
+    if (log2_near_copies == kLog2WarpSize) tile.count_in(copies, low_end);
+    else tile.count_in([&](Label label) { return &table[copies.slot_of(label - low_end)]; });
+    return copies.add_to(counts + low_end);
+  }
   for (unsigned i = threadIdx.x; i < width; i += blockDim.x) table[i] = 0;
   __syncthreads();
   tile.count_in([&](Label label) { return &table[label - low]; });
