@@ -1,23 +1,29 @@
 // A tile whose labels span few buckets (sorted labels) is combined at once, in a table of its own.
 #pragma once
 
+#include "kernels/multireduce/onepass/hot_table.hpp"
 #include "kernels/multireduce/partition/tile.hpp"
+#include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-/// The labels that a tile's table has room for, around the tile's first and last.
+/// Labels that lie side by side.
 struct Window {
   Label first;
   unsigned width;
 };
 
+/// From the label of a tile's first or last input to the other: all of a sorted tile's.
 template <class T>
-__device__ Window window_around_ends(const Tile<T>& tile, const Label* labels,
-                                     const Partitioning& parts) {
-  const unsigned reach = parts.tile / Policy::kInputsPerReach;
+__device__ Window window_between_ends(const Tile<T>& tile, const Label* labels) {
   const Label one_end = labels[tile.first], other_end = labels[tile.first + tile.count - 1];
   const Label low = one_end < other_end ? one_end : other_end;
-  return {low < reach / 2 ? 0 : low - reach / 2, 2 * reach};
+  return {low, (one_end < other_end ? other_end : one_end) - low + 1};
+}
+/// As many labels as a tile's table has room for, around the lower end.
+__device__ inline Window window_around(const Window& ends, const Partitioning& parts) {
+  const unsigned reach = parts.tile / Policy::kInputsPerReach;
+  return {ends.first < reach / 2 ? 0 : ends.first - reach / 2, 2 * reach};
 }
 
 /// Whether the window has all of the tile's labels. A barrier of the block.
@@ -30,13 +36,23 @@ __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
   return __syncthreads_and(inside);
 }
 
-/// Combines the tile in a table over the window, and adds that to the results.
+/// Combines the tile in a table over the window `around`, and adds that to the results. Where updates
+/// are loops of compare-and-swap and all labels lie between the ends, the table has these alone, in
+/// as many copies as have room: the warps' updates of a frequent label would queue.
 template <class Op, class T>
-__device__ void combine_in_window(const Window& window, const Tile<T>& tile, T* results) {
-  T* table = tile.shared_values;
-  for (unsigned i = threadIdx.x; i < window.width; i += blockDim.x)
-    table[i] = Op::template identity<T>();
-  __syncthreads();
+__device__ void combine_in_window(const Window& ends, const Window& around, const Tile<T>& tile,
+                                  T* results) {
+  Window window = around;
+  unsigned log2_copies = 0;
+  if constexpr (onepass_multireduce::kLoops<T, Op>)
+    if (labels_are_in(ends, tile)) {
+      window = ends;
+      while (log2_copies < Policy::kLog2MostNearCopies &&
+             window.width << (log2_copies + 1) <= around.width)
+        ++log2_copies;
+    }
+  const PrivateTable<T, Op> table{tile.shared_values, window.width, log2_copies};
+  table.clear();
 #pragma unroll
   for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
     unsigned label[kQuad];
@@ -46,12 +62,10 @@ __device__ void combine_in_window(const Window& window, const Tile<T>& tile, T* 
       label[e] = tile.label[j + e] - window.first;
       value[e] = tile.has(j + e) ? tile.value[j + e] : Op::template identity<T>();
     }
-    add_quad<Op>(true, label, value, [&](unsigned l, T v) { atomic_combine<Op>(table + l, v); });
+    add_quad<Op>(
+        true, label, value, [&](unsigned l, T v) { table.add(l, v); }, log2_copies < kLog2WarpSize);
   }
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < window.width; i += blockDim.x)
-    if (table[i] != Op::template identity<T>())
-      atomic_combine<Op>(&results[window.first + i], table[i]);
+  table.add_to(results + window.first);
 }
 
 }  // namespace reduce_bench::BACKEND::partition_multireduce

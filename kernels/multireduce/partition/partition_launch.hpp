@@ -32,10 +32,10 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
     Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   };
-  const Window window = window_around_ends(tile, labels, parts);
-  if (labels_are_in(window, tile)) {
+  const Window ends = window_between_ends(tile, labels), around = window_around(ends, parts);
+  if (labels_are_in(around, tile)) {
     leave_no_pieces();
-    combine_in_window<Op>(window, tile, results);
+    combine_in_window<Op>(ends, around, tile, results);
   } else if (is_in_runs(tile, parts)) {
     leave_no_pieces();
     combine_runs<Op>(tile, results);

@@ -27,14 +27,17 @@ struct Policy {
   static constexpr unsigned kMostPartitions = 2048;
   /// A partition of fewer buckets than 2^kLeastBits would cost more to begin than to fill.
   static constexpr unsigned kLeastBits = 6;
-  /// 2^kLog2RankCopies counters of every partition give a tile's inputs their places, unless there
-  /// are more partitions than this. With more, uniform labels seldom meet at a counter, and gain
-  /// less from copies than these cost.
-  static constexpr unsigned kLog2RankCopies = 2, kMostPartitionsWithCopies = 256;
+  /// 2^log2_rank_copies counters of every partition give a tile's inputs their places. With more
+  /// partitions uniform labels seldom meet at a counter, and gain less from copies than these cost.
+  static constexpr unsigned log2_rank_copies(unsigned partitions) {
+    return partitions <= 256 ? 2 : partitions <= 512 ? 1 : 0;
+  }
 
   /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
   /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
+  /// 2^kLog2MostNearCopies copies of the table, at most, where updates are loops.
+  static constexpr unsigned kLog2MostNearCopies = 5;
   /// Runs: quarters of a block's threads whose quads must have one label each. It also bounds how
   /// many runs can be left.
   static constexpr unsigned kQuartersInRuns = 3;

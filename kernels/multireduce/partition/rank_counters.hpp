@@ -12,16 +12,13 @@ struct RankCounters {
   Count* counters;  ///< [partition][copy]
   unsigned log2_copies;
 
-  __host__ __device__ static unsigned log2_copies_of(unsigned partitions) {
-    return partitions <= Policy::kMostPartitionsWithCopies ? Policy::kLog2RankCopies : 0;
-  }
   /// Counters of all partitions.
   __host__ __device__ static unsigned size(unsigned partitions) {
-    return partitions << log2_copies_of(partitions);
+    return partitions << Policy::log2_rank_copies(partitions);
   }
 
   __device__ RankCounters(Count* counters_, unsigned partitions)
-      : counters(counters_), log2_copies(log2_copies_of(partitions)) {}
+      : counters(counters_), log2_copies(Policy::log2_rank_copies(partitions)) {}
 
   __device__ void clear(unsigned partitions) const {
     for (unsigned i = threadIdx.x; i < partitions << log2_copies; i += blockDim.x) counters[i] = 0;

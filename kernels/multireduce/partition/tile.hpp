@@ -17,15 +17,15 @@ struct alignas(kQuad * sizeof(U)) Quad {
   U at[kQuad];
 };
 
-/// Adds a quad for each lane that has one. A warp that agrees on one label combines its values
-/// first, and so does a lane: updates of one bucket would queue.
+/// Adds a quad for each lane that has one. A lane that has one label combines its values first, and
+/// so does a warp unless its lanes have buckets of their own: updates of one bucket would queue.
 template <class Op, class T, class Add>
 __device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (&value)[kQuad],
-                         Add&& add) {
+                         Add&& add, bool lanes_meet = true) {
   const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
   const T all_four = Op::combine(Op::combine(value[0], value[1]), Op::combine(value[2], value[3]));
   const unsigned first = __shfl_sync(kAllLanes, label[0], 0);
-  if (__all_sync(kAllLanes, present && alike && label[0] == first)) {
+  if (lanes_meet && __all_sync(kAllLanes, present && alike && label[0] == first)) {
     const T total = fold_warp<Op>(all_four);
     if (threadIdx.x % kWarpSize == 0) add(label[0], total);
   } else if (present && alike) {
