@@ -32,10 +32,9 @@ namespace reduce_bench::BACKEND::peers_multireduce {
 
 struct FusedPolicy {
   static constexpr unsigned kBlock = 1024;
-  static constexpr std::size_t kMostTableBytes = 64 * 1024;
-  /// Inputs of a share and bytes of a table up to which one launch is chosen: where it was faster on two
-  /// H200. Beyond, it was not for 64 KB, nor for 1 KB of four times the inputs.
-  static constexpr std::size_t kFewInputs = 1 << 15, kFewTableBytes = 1024;
+  /// Inputs of a share and bytes of a table up to which one launch is chosen. On two H200 it was faster
+  /// for all of these, and not for twice the inputs.
+  static constexpr std::size_t kMostInputs = 1 << 17, kMostTableBytes = 64 * 1024;
   /// Buckets of a cluster at most, and so few that no more clusters are launched for them.
   static constexpr unsigned kMostBuckets = 2049, kFewBuckets = 513;
   /// Bytes of their copies in a block, at most: they are cleared and added up again. More where lanes
@@ -200,8 +199,8 @@ inline bool is_fused(const Problem& p) {
   if (devices_of(p) == 1) return false;
   if (!p.params.is("exchange", "auto")) return p.params.is("exchange", "fused");
   // Who asks for a number of copies gets onepass/multireduce, whose parameter it is.
-  return p.params.is("copies", "auto") && largest_share(p).n <= FusedPolicy::kFewInputs &&
-         p.buckets * p.element_bytes() <= FusedPolicy::kFewTableBytes;
+  return p.params.is("copies", "auto") && largest_share(p).n <= FusedPolicy::kMostInputs &&
+         fused_restriction(p).empty();
 }
 
 struct PeersMultireduce {
