@@ -106,7 +106,8 @@ int number_of(Type type) {
     case Type::kU32: return 3;
     case Type::kI64: return 4;
     case Type::kF32: return 7;
-    default: return 8;
+    case Type::kF64: return 8;
+    default: throw std::logic_error("no results of this type are combined by NCCL");
   }
 }
 int number_of(Op op) {
@@ -114,7 +115,8 @@ int number_of(Op op) {
     case Op::kProd: return 1;
     case Op::kMax: return 2;
     case Op::kMin: return 3;
-    default: return 0;
+    case Op::kSum: return 0;
+    default: throw std::logic_error("NCCL does not combine results by this operator");
   }
 }
 

@@ -25,7 +25,7 @@ constexpr std::array kPluginBackends{Backend::kCuda, Backend::kCpu};
 constexpr std::array kPluginBackendNames{name_of(Backend::kCuda), name_of(Backend::kCpu)};
 static_assert(kPluginBackends[REDUCE_BENCH_CUDA] == Backend::kCuda &&
               kPluginBackends[REDUCE_BENCH_CPU] == Backend::kCpu);
-// The interface's other numbers are this program's.
+// The interface's other numbers are this program's, and it has all of them.
 static_assert(REDUCE_BENCH_REDUCE == index_of(Operation::kReduce) &&
               REDUCE_BENCH_MULTIREDUCE == index_of(Operation::kMultireduce) &&
               REDUCE_BENCH_REDUCE_BY_KEY == index_of(Operation::kReduceByKey) &&
@@ -34,7 +34,8 @@ static_assert(REDUCE_BENCH_REDUCE == index_of(Operation::kReduce) &&
               REDUCE_BENCH_GATHER == index_of(Operation::kGather) &&
               REDUCE_BENCH_SORT == index_of(Operation::kSort) &&
               REDUCE_BENCH_MULTISCAN == index_of(Operation::kMultiscan) &&
-              REDUCE_BENCH_SCAN_BY_KEY == index_of(Operation::kScanByKey));
+              REDUCE_BENCH_SCAN_BY_KEY == index_of(Operation::kScanByKey) &&
+              REDUCE_BENCH_SCAN_BY_KEY + 1 == kOperationNames.size());
 static_assert(REDUCE_BENCH_I32 == index_of(Type::kI32) &&
               REDUCE_BENCH_I64 == index_of(Type::kI64) &&
               REDUCE_BENCH_F32 == index_of(Type::kF32) &&
@@ -42,14 +43,14 @@ static_assert(REDUCE_BENCH_I32 == index_of(Type::kI32) &&
               REDUCE_BENCH_U32 == index_of(Type::kU32) &&
               REDUCE_BENCH_F16 == index_of(Type::kF16) &&
               REDUCE_BENCH_BF16 == index_of(Type::kBf16) &&
-              REDUCE_BENCH_U16 == index_of(Type::kU16));
+              REDUCE_BENCH_U16 == index_of(Type::kU16) && REDUCE_BENCH_U16 + 1 == kTypeCount);
 static_assert(REDUCE_BENCH_SUM == index_of(Op::kSum) && REDUCE_BENCH_MIN == index_of(Op::kMin) &&
               REDUCE_BENCH_MAX == index_of(Op::kMax) && REDUCE_BENCH_PROD == index_of(Op::kProd) &&
               REDUCE_BENCH_AND == index_of(Op::kAnd) && REDUCE_BENCH_OR == index_of(Op::kOr) &&
               REDUCE_BENCH_XOR == index_of(Op::kXor) &&
               REDUCE_BENCH_RIGHT == index_of(Op::kRight) &&
               REDUCE_BENCH_AFFINE == index_of(Op::kAffine) &&
-              REDUCE_BENCH_NO_OP == index_of(Op::kNone));
+              REDUCE_BENCH_NO_OP == index_of(Op::kNone) && REDUCE_BENCH_NO_OP + 1 == kOpCount);
 
 constexpr std::size_t kMostTextBytes = 4000;
 /// A CUDA stream takes twice as many before a launch waits (kLaunchQueue in point/measure.cpp).
