@@ -6,8 +6,8 @@
 //   receiver gets, large ones by slices.
 // Fixes: nccl/histogram's way through a library's protocol.
 // Launch: onepass/histogram's; where the counters do not fit into shared memory, a fill and one
-//   atomic per input. Then blocks of 256 threads, three counters each, of slices 16 bytes, at most 4
-//   blocks per SM.
+//   atomic per input. Then blocks of 256 threads, three counters each, of slices 16 bytes, at most
+//   4 blocks per SM.
 // Traffic: n labels read, m counts written on each device that has them. Between devices, by
 //   packets, 16 bytes per three counters for each other device that has the results; by slices the
 //   other devices' tables once, and all results but the own slice.

@@ -3,24 +3,23 @@
 // Source: this project.
 // Idea: every device reduces its share into a table, and the tables are combined over the link. Few
 //   inputs into a small table take one launch (`fused`): clusters of blocks share the buckets among
-//   them, each reads all of the device's inputs and keeps those of its buckets in shared memory. Its
-//   blocks add up what the cluster has, a part each, and send that as packets, three 4-byte words
-//   with the number of the call in one access, into the memory of the devices that are to have the
-//   results; they wait for nothing but the packets for their own part. More inputs are reduced by a
-//   launch of onepass/multireduce, and a second one combines the tables: small ones by packets, too
-//   (`words`); large ones by slices: when all tables are complete, a device reads its slice of all,
-//   and writes the combined elements to those that are to have them. Elements are combined in the
-//   order of the devices: the results have the same bits on all.
+//   them, each reads all of the device's inputs and keeps those of its buckets in shared memory.
+//   Its blocks add up what the cluster has, a part each, and send that as packets, three 4-byte
+//   words with the number of the call in one access, into the memory of the devices that are to
+//   have the results; they wait for nothing but the packets for their own part. More inputs are
+//   reduced by a launch of onepass/multireduce, and a second one combines the tables: small ones by
+//   packets, too (`words`); large ones by slices: when all tables are complete, a device reads its
+//   slice of all, and writes the combined elements to those that are to have them. Elements are
+//   combined in the order of the devices: the results have the same bits on all.
 // Fixes: nccl/multireduce's way through a library's protocol.
-// Launch: fused, clusters of at most 8 blocks of 1024 threads, for about 500 buckets each, or as many
-//   more as the device has no room for, at most 2049. Else
-//   onepass/multireduce's; where the buckets do not fit into shared memory, the kernel of
-//   kernels/shared/cached_atomics.hpp. Then blocks of 256 threads, three elements each, of slices 16
-//   bytes, at most 4 blocks per SM.
+// Launch: fused, clusters of at most 8 blocks of 1024 threads, for about 500 buckets each, or as
+//   many more as the device has no room for, at most 2049. Else onepass/multireduce's; where the
+//   buckets do not fit into shared memory, the kernel of kernels/shared/cached_atomics.hpp. Then
+//   blocks of 256 threads, three elements each, of slices 16 bytes, at most 4 blocks per SM.
 // Traffic: n labels and n values read, by every cluster; m results written on each device that has
-//   them. Between devices, by packets, 16 bytes per 12 of a table for each other device that has the
-//   results; by slices the other devices' tables once, and all results but the own slice. What was
-//   measured: docs/kernels/peers.md
+//   them. Between devices, by packets, 16 bytes per 12 of a table for each other device that has
+//   the results; by slices the other devices' tables once, and all results but the own slice. What
+//   was measured: docs/kernels/peers.md
 // Preconditions: all devices reach each other's memory; the operator commutes. At most 16 devices.
 // Deviations: none, there is no publication.
 
