@@ -256,7 +256,7 @@ def test_results_beyond_the_memory_that_is_allowed_are_bad_usage(save: Save) -> 
 
 @pytest.mark.parametrize(("base", "new"), [("quick", "full"), ("full", "quick")])
 def test_sweeps_of_one_build_show_no_regression(base: str, new: str) -> None:
-    # The committed sweep of 274 points that the kept one has, too, and of the same build.
+    # quick.json has points in common with the sweep that is kept for this test, of the same build.
     files = {
         "quick": ROOT / "results" / "nvidia-h200" / "quick.json",
         "full": ROOT / "tests" / "sweeps" / "full.json",

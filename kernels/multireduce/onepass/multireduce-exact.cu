@@ -43,7 +43,8 @@ struct Policy {
   static constexpr unsigned kRoundBlock = 128;
 };
 
-/// The window has kMostShift + 1 exponents. So a value is an integer below 2^56, and the sum of 128 of them, a quad of each lane, below 2^63.
+/// The window has kMostShift + 1 exponents. So a value is an integer below 2^56, and the sum of 128
+/// of them, a quad of each lane, below 2^63.
 inline constexpr unsigned kMostShift = 32;
 static_assert(Format::kDigits + kMostShift + 7 == 63);
 
