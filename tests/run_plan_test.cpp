@@ -405,7 +405,9 @@ struct OlderFile : RunPlan {
   void save(const std::string& text) { std::ofstream(file) << text; }
   std::optional<OlderResult> older() { return older_result(file, asked, plan); }
 
-  std::filesystem::path file = testing::TempDir() + "run_plan_test.json";
+  // Each test has its own: ctest runs several at once.
+  std::filesystem::path file =
+      testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
 };
 
 TEST_F(OlderFile, ThatIsNotThereOrEmptyIsNothing) {
