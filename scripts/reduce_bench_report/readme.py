@@ -258,7 +258,7 @@ def origin(runs: Sequence[Results]) -> str:
             *dict.fromkeys(run.device for run in runs),
             days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
             f"revision{'s' if len(revisions) > 1 else ''} {', '.join(revisions)}",
-            *(["one run not complete"] if any(run.shortfall for run in runs) else []),
+            *(f"{run.path.name} of an interrupted run" for run in runs if run.shortfall),
         ]
     )
 
@@ -365,10 +365,10 @@ def best_block(runs: Sequence[Results]) -> str:
         "its time, µs",
     ]  # fmt: skip
     said = (
-        "Each row: the fastest variant whose results were right (two, where the noise leaves "
-        "open which of them), how many variants were measured, and the fastest library among "
-        "them. Where several runs measured the same point, the newest of them counts. n is the "
-        "number of inputs, m that of buckets; labels are uniform "
+        "Each row: the fastest variant whose results were right (two where the noise leaves "
+        "open which of them is faster), how many variants were measured, and the fastest library "
+        "among them. Where several runs measured the same point, the newest of them counts. n is "
+        "the number of inputs, m that of buckets; labels are uniform "
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"

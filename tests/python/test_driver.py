@@ -689,7 +689,7 @@ def test_what_a_plan_leaves_out_is_told_first() -> None:
         rf"left out: \d+ points of {len(gpu)} variants that do not run on cpu: .* and \d+ more$",
         variants,
     )
-    assert sweeps == "left out: 4 of 5 sweeps, whole"
+    assert sweeps == "left out: all points of 4 of 5 sweeps, for the reasons above"
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")
