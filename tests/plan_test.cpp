@@ -211,17 +211,17 @@ TEST(Plan, LeavesOutOperatorsThatATypeDoesNotHave) {
       message_of<UsageError>([] {
         plan_of(R"({"operation": "histogram", "variants": ["*"], "n": [1], "op": ["sum"]})");
       }),
-      "the plan is empty: a histogram has no operator, so leave 'sum' out;");
+      "the plan is empty: a histogram has no operator, so leave 'sum' out");
   EXPECT_CONTAINS(
       message_of<UsageError>([] {
         plan_of(R"({"operation": "histogram", "variants": ["*"], "n": [1], "type": ["i32"]})");
       }),
-      "the plan is empty: a histogram does not take i32;");
+      "the plan is empty: a histogram does not take i32");
   EXPECT_CONTAINS(
       message_of<UsageError>([] {
         plan_of(R"({"operation": "multireduce", "variants": ["*"], "n": [1], "op": ["none"]})");
       }),
-      "the plan is empty: a multireduce needs an operator;");
+      "the plan is empty: a multireduce needs an operator");
 }
 
 std::vector<std::string> left_out(const std::string& sweeps, const PlanOptions& options) {

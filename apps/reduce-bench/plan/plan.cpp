@@ -138,10 +138,10 @@ class LeftOut {
   /// Some of the reasons, for a plan that is empty.
   std::string text() const {
     std::vector<std::string> reasons;
+    for (const auto& [what, unused] : undefined_) reasons.push_back(what.why());
     for (const auto& [backend, there] : elsewhere_)
       for (const std::string& id : there.variants)
         reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
-    for (const auto& [what, unused] : undefined_) reasons.push_back(what.why());
     return reasons.empty() ? "the filter keeps none of the configuration's variants"
                            : some_of(reasons);
   }
