@@ -253,12 +253,13 @@ def origin(runs: Sequence[Results]) -> str:
     """Device, dates and revisions: what a caption says; `provenance_block` has the checksums."""
     days = sorted({str(run.environment["date_utc"])[:10] for run in runs})
     revisions = list(dict.fromkeys(run.revision for run in runs))
+    interrupted = sorted({run.path.name for run in runs if run.shortfall})
     return ", ".join(
         [
             *dict.fromkeys(run.device for run in runs),
             days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
             f"revision{'s' if len(revisions) > 1 else ''} {', '.join(revisions)}",
-            *(f"{run.path.name} of an interrupted run" for run in runs if run.shortfall),
+            *([f"interrupted: {', '.join(interrupted)}"] if interrupted else []),
         ]
     )
 
