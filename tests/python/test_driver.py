@@ -526,6 +526,14 @@ def test_an_unknown_option_is_answered_with_the_nearest() -> None:
     assert "unknown option" not in complaint("compare", "one.json")
 
 
+def test_an_option_without_its_value_is_named() -> None:
+    assert complaint("run", "--config") == (
+        "reduce-bench: --config needs a value; --help shows what is allowed"
+    )
+    assert "--set needs a value; " in complaint("run", "--config", "x", "--set")
+    assert "--seed needs a value; " in complaint("run", "--config", "x", "--seed")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
