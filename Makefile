@@ -57,8 +57,12 @@ bench:
 	[[ $$status == [014] ]] || exit $$status; \
 	result=$$($(newest_result)); \
 	if scripts/setup.sh python requirements.txt; then \
-	  $(draw_figures) --only $(sweep_figures) --results "$$result" || \
+	  if $(draw_figures) --only $(sweep_figures) --results "$$result"; then \
+	    echo "bench: open results/local/figures/reduce-share.svg first: how near each family comes to" \
+	      "the time of merely reading the input"; \
+	  else \
 	    echo "bench: $$result has no figures, for the reasons above" >&2; \
+	  fi; \
 	else \
 	  echo "bench: figures of $$result were not drawn because Python packages are missing (the" \
 	    "lines above say which and why)" >&2; \

@@ -207,6 +207,21 @@ TEST(Plan, LeavesOutOperatorsThatATypeDoesNotHave) {
         plan_of(R"({"variants": ["harris/7"], "n": [1], "type": ["f32"], "op": ["xor"]})");
       }),
       "the plan is empty: 'xor' is not defined on f32;");
+  EXPECT_CONTAINS(
+      message_of<UsageError>([] {
+        plan_of(R"({"operation": "histogram", "variants": ["*"], "n": [1], "op": ["sum"]})");
+      }),
+      "the plan is empty: a histogram has no operator, so leave 'sum' out");
+  EXPECT_CONTAINS(
+      message_of<UsageError>([] {
+        plan_of(R"({"operation": "histogram", "variants": ["*"], "n": [1], "type": ["i32"]})");
+      }),
+      "the plan is empty: a histogram does not take i32");
+  EXPECT_CONTAINS(
+      message_of<UsageError>([] {
+        plan_of(R"({"operation": "multireduce", "variants": ["*"], "n": [1], "op": ["none"]})");
+      }),
+      "the plan is empty: a multireduce needs an operator");
 }
 
 std::vector<std::string> left_out(const std::string& sweeps, const PlanOptions& options) {
@@ -225,7 +240,11 @@ TEST(Plan, SaysWhatItLeavesOutAndWhy) {
                      on_cpu),
             (std::vector<std::string>{"12 points of 3 variants that do not run on cpu: harris/0, "
                                       "harris/1, harris/2",
-                                      "1 of 2 sweeps, whole"}));
+                                      "all points of 1 of 2 sweeps, for the reasons above"}));
+  EXPECT_EQ(left_out(R"({"variants": ["cpu/sequential"], "n": [1]},
+                        {"variants": ["harris/0"], "n": [1]})",
+                     {.automatic = {Backend::kCpu}, .filter = {"cpu/*"}}),
+            std::vector<std::string>{"1 of 2 sweeps, of whose variants the filter keeps none"});
   EXPECT_EQ(left_out(R"({"variants": ["cpu/sequential"], "n": [1, 2], "type": ["i32", "f32"],
                          "op": ["xor", "sum"]})",
                      on_cpu),

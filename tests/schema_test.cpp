@@ -32,13 +32,23 @@ TEST(ConfigSchema, AcceptsWhatTheReaderAccepts) {
   }
 }
 
-TEST(ConfigSchema, NamesEveryTypeOperatorAndDistribution) {
-  std::ifstream stream(SOURCE_DIR "/configs/schema/config.schema.json");
-  const Json definitions = Json::parse(stream).at("definitions");
+/// A member of a schema by its path; its `enum` has the names.
+Json schema_at(const char* file, const char* path) {
+  std::ifstream stream(std::string(SOURCE_DIR "/configs/schema/") + file);
+  return Json::parse(stream).at(Json::json_pointer(path));
+}
+Json timed_backends() {
+  const auto begin = kBackendNames.begin();
+  return std::vector<std::string_view>(begin, begin + kTimedBackendCount);
+}
+
+TEST(ConfigSchema, NamesEveryTypeOperatorBackendAndDistribution) {
+  const Json definitions = schema_at("config.schema.json", "/definitions");
   const Json& sweep = definitions.at("sweep").at("properties");
   EXPECT_EQ(sweep.at("type").at("items").at("enum"), Json(kTypeNames));
   EXPECT_EQ(sweep.at("op").at("items").at("enum"), Json(kOpNames));
   EXPECT_EQ(sweep.at("operation").at("enum"), Json(kOperationNames));
+  EXPECT_EQ(sweep.at("backends").at("items").at("enum"), timed_backends());
   EXPECT_EQ(definitions.at("distribution_name").at("enum"), Json(Distribution::kNames));
   EXPECT_EQ(definitions.at("labels_name").at("enum"), Json(LabelDistribution::kNames));
   EXPECT_EQ(definitions.at("measurement").at("properties").at("modes").at("items").at("enum"),
@@ -46,8 +56,7 @@ TEST(ConfigSchema, NamesEveryTypeOperatorAndDistribution) {
 }
 
 TEST(ConfigSchema, StatesTheDefaultsOfTheReader) {
-  std::ifstream stream(SOURCE_DIR "/configs/schema/config.schema.json");
-  const Json settings = Json::parse(stream).at("definitions").at("measurement").at("properties");
+  const Json settings = schema_at("config.schema.json", "/definitions/measurement/properties");
   const Config config = parse_config(Json::parse(kGoodConfigs[0].text), "smallest", {});
   const Json defaults = to_json(config).at("sweeps").at(0).at("measurement");
   for (const auto& [name, value] : defaults.items())
@@ -101,6 +110,32 @@ TEST(ResultsSchema, AcceptsTheEnvironmentWithAndWithoutAGpu) {
   OpenclInfo opencl{.platform = "Imaginary", .name = "NVIDIA Imaginary", .kind = "gpu"};
   opencl.compute_units = 132;
   EXPECT_EQ(schema.complaint(results_with(Json::array(), &gpu, &opencl)), "");
+}
+
+TEST(ResultsSchema, NamesEveryTypeOperatorBackendStatusAndDistribution) {
+  const Json definitions = schema_at("results.schema.json", "/definitions");
+  EXPECT_EQ(definitions.at("type").at("enum"), Json(kTypeNames));
+  Json bytes = Json::object();
+  for (std::size_t t = 0; t < kTypeCount; ++t)
+    bytes[std::string(kTypeNames[t])] = size_bytes(static_cast<Type>(t));
+  EXPECT_EQ(definitions.at("type").at("bytes"), bytes);
+  EXPECT_EQ(definitions.at("op").at("enum"), Json(kOpNames));
+  EXPECT_EQ(definitions.at("backend").at("enum"), timed_backends());
+  EXPECT_EQ(definitions.at("mode").at("enum"), Json(kModeNames));
+  const Json& point = definitions.at("point").at("properties");
+  EXPECT_EQ(point.at("fidelity").at("enum"), Json(kFidelityNames));
+  EXPECT_EQ(point.at("operation").at("enum"), Json(kOperationNames));
+  EXPECT_EQ(point.at("status").at("enum"), Json(kStatusNames));
+  const auto names_of = [](const Json& distribution) {
+    return distribution.at("properties").at("name").at("enum");
+  };
+  EXPECT_EQ(names_of(point.at("distribution")), Json(Distribution::kNames));
+  EXPECT_EQ(names_of(point.at("labels").at("anyOf").at(1)), Json(LabelDistribution::kNames));
+  // One device's ceilings for every backend that is timed.
+  for (const Json& backend : timed_backends())
+    EXPECT_TRUE(schema_at("results.schema.json", "/properties/ceilings/properties")
+                    .contains(backend.get<std::string>()))
+        << backend;
 }
 
 TEST(ResultsSchema, NamesEveryCounterOfAGpu) {

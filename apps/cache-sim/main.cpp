@@ -17,6 +17,18 @@
 
 namespace reduce_bench {
 
+void check_output(const std::string& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown))
+    throw UsageError(
+        fmt::format("cannot write '{}': it is a directory; name a file with -o", file));
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unknown))
+    throw UsageError(fmt::format(
+        "cannot write '{}': there is no folder '{}'; make it, or choose another place with -o",
+        file, folder));
+}
+
 void write_document(const Json& document, const std::string& file) {
   const std::string text = document.dump(2) + "\n";
   if (file == "-") {

@@ -292,6 +292,7 @@ Hierarchy probe(std::size_t largest_bytes) {
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
 
 int probe_command(const std::string& output, std::uint64_t largest_bytes) {
+  check_output(output);
   const Hierarchy hierarchy = [&] {
     try {
       return probe(largest_bytes);

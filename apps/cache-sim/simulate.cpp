@@ -103,6 +103,7 @@ std::string table(const Json& result) {
 }
 
 int simulate_command(const Options& options) {
+  check_output(options.output);
   const Algorithm& algorithm = find_algorithm(options.algorithm);
   const Workload workload = workload_of(options, algorithm);
   require_memory(workload);

@@ -37,6 +37,14 @@ std::optional<std::string> unknown_option(const CLI::App& app, int argc, const c
   return std::nullopt;
 }
 
+/// What CLI11 found. Of an option without its value it says "--config: 1 required TEXT missing".
+std::string sentence_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with(" missing"))
+    return text.substr(0, text.find(':')) + " needs a value";
+  return text;
+}
+
 }  // namespace
 
 void check_standard_output() {
@@ -87,7 +95,7 @@ std::optional<int> read_command_line(CLI::App& app, int argc, const char* const*
     // Help and version are successes; everything else that CLI11 reports is bad usage.
     if (error.get_exit_code() != 0)
       throw UsageError(fmt::format("{}; --help shows what is allowed",
-                                   unknown_option(app, argc, argv).value_or(error.what())));
+                                   unknown_option(app, argc, argv).value_or(sentence_of(error))));
     std::ostringstream text;
     app.exit(error, text);
     fmt::print("{}", text.str());

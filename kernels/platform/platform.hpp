@@ -1,4 +1,4 @@
-// One kernel source, three ways to compile it. `BACKEND` names the namespace in which everything
+// One kernel source, and the ways to compile it. `BACKEND` names the namespace in which everything
 // that depends on the way lives, so that the builds can meet in one program:
 //   cuda  nvcc, for the GPU
 //   emu   host compiler, every CUDA thread a fiber (kernels/platform/emu.hpp)

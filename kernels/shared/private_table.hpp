@@ -263,7 +263,8 @@ inline std::vector<ParamSpec> table_params() {
           {"copies",
            "auto",
            {"auto", "1", "2", "4", "8", "16", "32"},
-           "copies of every bucket, as far as they fit; auto: one for each lane"}};
+           "copies of every bucket, as far as they fit; auto: one for each lane, for float sums up "
+           "to 256"}};
 }
 
 }  // namespace reduce_bench::BACKEND

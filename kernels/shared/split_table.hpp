@@ -118,7 +118,8 @@ struct SplitTuning {
 };
 
 /// `spare_bytes`: shared memory that a block needs beside its share. `tile`: inputs that a block
-/// takes at once. The ways are the fewest for which a share fits, or kMostWays + 1 if none does.
+/// takes at once. The ways are those asked for; else the fewest, from two on, for which a share
+/// fits, or kMostWays if none does.
 template <bool kDealt>
 SplitPlan split_plan(const Sizes& sizes, const SplitTuning& tuning, std::size_t element_bytes,
                      std::size_t tile, std::size_t spare_bytes) {

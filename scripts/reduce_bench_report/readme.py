@@ -253,12 +253,13 @@ def origin(runs: Sequence[Results]) -> str:
     """Device, dates and revisions: what a caption says; `provenance_block` has the checksums."""
     days = sorted({str(run.environment["date_utc"])[:10] for run in runs})
     revisions = list(dict.fromkeys(run.revision for run in runs))
+    interrupted = sorted({run.path.name for run in runs if run.shortfall})
     return ", ".join(
         [
             *dict.fromkeys(run.device for run in runs),
             days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
             f"revision{'s' if len(revisions) > 1 else ''} {', '.join(revisions)}",
-            *(["one run not complete"] if any(run.shortfall for run in runs) else []),
+            *([f"interrupted: {', '.join(interrupted)}"] if interrupted else []),
         ]
     )
 
@@ -365,10 +366,10 @@ def best_block(runs: Sequence[Results]) -> str:
         "its time, µs",
     ]  # fmt: skip
     said = (
-        "Each row: the fastest variant whose results were right (two, where the noise leaves "
-        "open which of them), how many variants were measured, and the fastest library among "
-        "them. Where several runs measured the same point, the newest of them counts. n is the "
-        "number of inputs, m that of buckets; labels are uniform "
+        "Each row: the fastest variant whose results were right (two where the noise leaves "
+        "open which of them is faster), how many variants were measured, and the fastest library "
+        "among them. Where several runs measured the same point, the newest of them counts. n is "
+        "the number of inputs, m that of buckets; labels are uniform "
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"

@@ -85,6 +85,19 @@ def test_result_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
+@pytest.mark.parametrize("command", [["probe"], simulate("--hierarchy", CORE2, n=1 << 28)])
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = run(*command, "-o", str(tmp_path))
+    assert done.returncode == 2
+    said = f"cache-sim: cannot write '{tmp_path}': it is a directory; name a file with -o\n"
+    assert done.stderr == said
+    done = run(*command, "-o", str(tmp_path / "none" / "here.json"))
+    assert done.returncode == 2
+    assert f"there is no folder '{tmp_path / 'none'}'; make it, or choose" in done.stderr
+
+
 def test_huge_pages_miss_less() -> None:
     def walks(*arguments: str) -> int:
         done = run(*simulate("--hierarchy", CORE2, "--json", *arguments))

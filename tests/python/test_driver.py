@@ -526,6 +526,14 @@ def test_an_unknown_option_is_answered_with_the_nearest() -> None:
     assert "unknown option" not in complaint("compare", "one.json")
 
 
+def test_an_option_without_its_value_is_named() -> None:
+    assert complaint("run", "--config") == (
+        "reduce-bench: --config needs a value; --help shows what is allowed"
+    )
+    assert "--set needs a value; " in complaint("run", "--config", "x", "--set")
+    assert "--seed needs a value; " in complaint("run", "--config", "x", "--seed")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -689,7 +697,7 @@ def test_what_a_plan_leaves_out_is_told_first() -> None:
         rf"left out: \d+ points of {len(gpu)} variants that do not run on cpu: .* and \d+ more$",
         variants,
     )
-    assert sweeps == "left out: 4 of 5 sweeps, whole"
+    assert sweeps == "left out: all points of 4 of 5 sweeps, for the reasons above"
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA GPU")

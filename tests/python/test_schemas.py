@@ -1,5 +1,6 @@
 """The published schemas accept what the program writes and nothing that would mislead."""
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from reduce_bench_report import loader
 from reduce_bench_report.schema_fault import schema_fault
 
-SCHEMAS = Path(__file__).parents[2] / "configs" / "schema"
+ROOT = Path(__file__).parents[2]
+SCHEMAS = ROOT / "configs" / "schema"
 
 Json = dict[str, Any]
 
@@ -270,3 +272,15 @@ def test_every_committed_configuration_is_valid() -> None:
             schema = THRESHOLDS if path.name == "thresholds.json" else CONFIG
             schema = HIERARCHY if path.parent.name == "hierarchies" else schema
             schema.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_plug_ins_in_python_name_what_the_schemas_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "include"))
+    plugin = importlib.import_module("reduce_bench_plugin")
+    defined = RESULTS.schema["definitions"]
+    assert list(plugin.TYPES) == defined["type"]["enum"]
+    assert defined["type"]["bytes"] == plugin._BYTES
+    assert list(plugin.OPS) == defined["op"]["enum"]
+    assert list(plugin.OPERATIONS) == defined["point"]["properties"]["operation"]["enum"]
+    # OpenCL has no plug-ins.
+    assert [*plugin.BACKENDS] == [name for name in defined["backend"]["enum"] if name != "opencl"]

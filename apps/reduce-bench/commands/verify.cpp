@@ -109,7 +109,9 @@ int verify(const VerifyOptions& options, const Ranks& ranks) {
         "--races: none of the variants asked for has a traced build here; it takes a kernel that "
         "the emulator runs, g++, and a build without sanitizers");
   if (subjects.empty())
-    throw UsageError("none of the variants asked for runs on the chosen backends in this build");
+    throw UsageError(
+        "none of the variants asked for runs on the chosen backends in this build; 'reduce-bench "
+        "list' shows what runs where");
   unsigned failed = 0;
   double done = 0;
   Json report = Json::array();

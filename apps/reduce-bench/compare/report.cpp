@@ -103,8 +103,9 @@ std::string caution_text(const RunComparison& comparison) {
   });
   if (comparison.rounds > 1 || !few) return {};
   return fmt::format(
-      "few points and one round: under {} points of a backend do not tell its noise, so only a "
-      "change beyond all that identical runs may differ by counts; compare several rounds (ROUNDS)",
+      "few points and one round: under {} points of a backend do not tell its noise, so a "
+      "change counts only if identical runs never differ by as much; compare several rounds (a "
+      "folder of results on each side, or ROUNDS of make compare)",
       kLeastSweep);
 }
 

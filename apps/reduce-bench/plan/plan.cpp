@@ -97,13 +97,17 @@ bool runs_on_any(const CatalogEntry& entry, const std::vector<Backend>& backends
 /// What a plan leaves out, and why.
 class LeftOut {
  public:
-  void undefined(Op op, Type type, std::size_t points) { undefined_[{op, type}] += points; }
+  void undefined(Operation operation, Op op, Type type, std::size_t points) {
+    undefined_[{op, type, operation}] += points;
+  }
   void elsewhere(std::string_view id, Backend backend, std::size_t points) {
     Elsewhere& there = elsewhere_[backend];
     there.variants.emplace(id);
     there.points += points;
   }
-  void sweep() { ++sweeps_; }
+  /// A sweep of which nothing is left, for want of variants that the filter keeps or for the reasons
+  /// above.
+  void sweep(bool filtered) { ++(filtered ? filtered_sweeps_ : sweeps_); }
 
   std::vector<std::string> clauses(std::size_t sweeps) const {
     std::vector<std::string> clauses;
@@ -114,27 +118,30 @@ class LeftOut {
           name_of(backend), some_of(std::vector(there.variants.begin(), there.variants.end()))));
     std::size_t points = 0;
     std::vector<std::string> pairs;
-    for (const auto& [pair, count] : undefined_) {
+    for (const auto& [what, count] : undefined_) {
       points += count;
-      pairs.push_back(fmt::format("'{}' on {}", name_of(pair.first), name_of(pair.second)));
+      std::string pair = fmt::format("'{}' on {}", name_of(what.op), name_of(what.type));
+      if (pairs.empty() || pairs.back() != pair) pairs.push_back(std::move(pair));
     }
     if (points > 0)
       clauses.push_back(fmt::format("{} of operators that are not defined on their types: {}",
                                     counted(points, "point"), some_of(pairs)));
     if (sweeps_ > 0)
-      clauses.push_back(fmt::format("{} of {}, whole", sweeps_, counted(sweeps, "sweep")));
+      clauses.push_back(fmt::format("all points of {} of {}, for the reasons above", sweeps_,
+                                    counted(sweeps, "sweep")));
+    if (filtered_sweeps_ > 0)
+      clauses.push_back(fmt::format("{} of {}, of whose variants the filter keeps none",
+                                    filtered_sweeps_, counted(sweeps, "sweep")));
     return clauses;
   }
 
   /// Some of the reasons, for a plan that is empty.
   std::string text() const {
     std::vector<std::string> reasons;
+    for (const auto& [what, unused] : undefined_) reasons.push_back(what.why());
     for (const auto& [backend, there] : elsewhere_)
       for (const std::string& id : there.variants)
         reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
-    for (const auto& [pair, unused] : undefined_)
-      reasons.push_back(
-          fmt::format("'{}' is not defined on {}", name_of(pair.first), name_of(pair.second)));
     return reasons.empty() ? "the filter keeps none of the configuration's variants"
                            : some_of(reasons);
   }
@@ -145,8 +152,25 @@ class LeftOut {
     std::size_t points = 0;
   };
   std::map<Backend, Elsewhere> elsewhere_;
-  std::map<std::pair<Op, Type>, std::size_t> undefined_;
-  std::size_t sweeps_ = 0;
+  struct Undefined {
+    Op op;
+    Type type;
+    Operation operation;
+
+    std::string why() const {
+      if (has_operator(operation) && op == Op::kNone)
+        return fmt::format("a {} needs an operator", name_of(operation));
+      if (!has_operator(operation) && op != Op::kNone)
+        return fmt::format("a {} has no operator, so leave '{}' out", name_of(operation),
+                           name_of(op));
+      if (!defined_on(op, type))
+        return fmt::format("'{}' is not defined on {}", name_of(op), name_of(type));
+      return fmt::format("a {} does not take {}", name_of(operation), name_of(type));
+    }
+    auto operator<=>(const Undefined&) const = default;
+  };
+  std::map<Undefined, std::size_t> undefined_;
+  std::size_t sweeps_ = 0, filtered_sweeps_ = 0;
 };
 
 }  // namespace
@@ -203,7 +227,7 @@ Plan make_plan(const Config& config, const PlanOptions& options) {
           continue;
         }
         if (!is_defined) {
-          left_out.undefined(problem.op, problem.type, settings[i].size());
+          left_out.undefined(sweep.operation, problem.op, problem.type, settings[i].size());
           continue;
         }
         is_planned = true;
@@ -241,7 +265,7 @@ Plan make_plan(const Config& config, const PlanOptions& options) {
                                .op = op,
                                .distribution = distribution,
                                .labels = labels});
-    if (!is_planned) left_out.sweep();
+    if (!is_planned) left_out.sweep(entries.empty());
   }
   if (points.empty())
     throw UsageError(fmt::format("the plan is empty: {}; 'reduce-bench list' shows what runs where",

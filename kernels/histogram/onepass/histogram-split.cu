@@ -12,7 +12,8 @@
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
 //   The groups' bins are added up by atomics in the L2 cache. On an H200 the blocks' instructions
 //   bind: docs/kernels/onepass-multireduce-split.md
-// Preconditions: the bins fit into the shared memory of 16 blocks; labels of 16 or 32 bits.
+// Preconditions: the bins fit into the shares of 16 blocks, each at most 180 KB of shared memory;
+//   labels of 16 or 32 bits.
 // Deviations: none, there is no publication.
 
 #include "kernels/histogram/onepass/split_launch.hpp"

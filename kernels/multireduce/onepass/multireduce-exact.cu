@@ -7,10 +7,10 @@
 //   of the values of a run in a warp, of 64. Each is added to a number of 96 bits that its bucket
 //   has in shared memory, in copies as onepass/multireduce's: by two atomics on 32 bits, of which
 //   the first returns what to carry, and a third where the upper bits change. The window is chosen
-//   from 1024 values. Other values go to a number of the bucket in fixed point in global memory,
-//   which has room for all exponents and takes the blocks' numbers in the end. Integers have no
-//   order, so each sum is rounded once and has the same bits whatever the order, the launch and the
-//   card.
+//   from as many values as a block has threads. Other values go to a number of the bucket in fixed
+//   point in global memory, which has room for all exponents and takes the blocks' numbers in the
+//   end. Integers have no order, so each sum is rounded once and has the same bits whatever the
+//   order, the launch and the card.
 // Fixes: the rounding of every sum on the way, which depends on the order of the atomics; and,
 //   against the float sums of onepass/multireduce, loops of compare-and-swap.
 // Launch: one block of 1024 threads per SM; a thread for every bucket, which rounds; and a kernel
@@ -18,8 +18,8 @@
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
 //   in the L2 cache, and so is every value outside of the window, by two. On an H200 device memory
 //   and instructions bind: docs/kernels/onepass-multireduce-exact.md
-// Preconditions: the buckets' numbers, 12 bytes each, fit into a block's shared memory; at most
-//   2^31 inputs. The workspace is zero before the first launch, and left so.
+// Preconditions: the buckets' numbers, 12 bytes each, and 16 bytes fit into a block's shared
+//   memory; at most 2^31 inputs. The workspace is zero before the first launch, and left so.
 // Deviations: none, there is no publication. Sums are rounded to the nearest, of two to the even
 //   one; infinities and NaN are summed as IEEE 754 does, the NaN is the quiet one without a sign. A
 //   zero is -0 only if the bucket has inputs and all are -0.

@@ -9,7 +9,7 @@
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
-//   for each bucket.
+//   for each bucket, or a thread where there are fewer than 128 sets.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
 //   H200 the chain of a warp's steps binds, and with it how many warps an SM has room for:
 //   docs/kernels/onepass-multireduce-ordered.md

@@ -18,7 +18,7 @@
 //   table for every stretch written and read; m results written. On an H200 the chain of a
 //   warp's steps may bind.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
-//   2^32. Order-preserving.
+//   2^32 - 2^13. Order-preserving.
 // Deviations: none, there is no publication.
 
 #include <algorithm>

@@ -17,15 +17,17 @@
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
 //   one block of 1024 threads per SM. With few inputs for each bucket these would take longer than
-//   atomics: then the one kernel of kernels/shared/cached_atomics.hpp, unless launch=partitioned.
+//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
+//   launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
 //   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. For i32 sums 20 bytes
 //   per input, which device memory moves in 320 us for 2^26 inputs on an H200: into 2^16 buckets it
 //   takes 373 us with uniform labels and 428 with Zipf ones. f32 sums into 2^20 buckets take 431 us
 //   and 525. More of both: docs/kernels/partition-multireduce.md
-// Preconditions: at most 2048 partitions; n below 2^32 - 2^16; the operator commutes
-//   (partition/multireduce-ordered takes those that do not).
+// Preconditions: at most 2048 partitions of as many buckets as fit into shared memory, 2^16 at
+//   most; n below 2^32 - 2^16; the operator commutes (partition/multireduce-ordered takes those
+//   that do not).
 // Deviations: none, there is no publication. Of float sums in fixed point, values that are far
 //   smaller or larger than a sample of their partition's are added to the results one by one.
 

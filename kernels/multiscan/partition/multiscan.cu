@@ -17,7 +17,8 @@
 //   label of a partition (16 for values of 8 bytes) and chunk written twice and read at least once.
 //   On an H200 the steps of the warps bind.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
-//   2^32. The workspace is zero before the first launch and belongs to the next. Order-preserving.
+//   2^32 - 2^13. The workspace is zero before the first launch and belongs to the next.
+//   Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a chunk looks back,
 //   so they differ from run to run.
 
