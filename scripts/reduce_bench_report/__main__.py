@@ -398,8 +398,8 @@ def _readme(options: argparse.Namespace) -> int:
     others = [
         load_runs(files) for files in committed_by_device().values() if files != committed_results()
     ]
-    bring = readme.stale if options.check else readme.update
-    stale = bring(runs, ROOT, of_cpu, others)
+    generated = readme.Generated.of(ROOT, runs, of_cpu, others)
+    stale = generated.stale() if options.check else generated.update()
     for path in stale:
         print(path)
     if options.check and stale:

@@ -41,12 +41,13 @@ class Sweep:
     zips: tuple[tuple[str, ...], ...]
 
     def asks_for(self, point: Point) -> bool:
+        if (point.operation, point.mode) != (self.operation, self.mode):
+            return False
+        if not any(fnmatchcase(point.variant, glob) for glob in self.variants):
+            return False
         names = {name for name, _ in point.params}
         return (
-            point.operation == self.operation
-            and point.mode == self.mode
-            and any(fnmatchcase(point.variant, glob) for glob in self.variants)
-            and all(
+            all(
                 point.axis_text(axis) in values
                 for axis, values in self.axes.items()
                 if point.labels is not None or axis not in KEYED_AXES

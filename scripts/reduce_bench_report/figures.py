@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import matplotlib
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from reduce_bench_report import interrupts
@@ -21,7 +22,9 @@ Drawn = TypeVar("Drawn")
 
 def fix_layout(figure: Figure) -> None:
     """Lays the figure out once, so that every format has the same layout."""
-    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
     figure.set_layout_engine("none")
 
 
@@ -37,7 +40,8 @@ def save(
     with matplotlib.rc_context({"svg.hashsalt": "reduce-bench", "pdf.fonttype": 42}):
         if extension == "svg":
             drawn = io.BytesIO()
-            figure.savefig(drawn, format=extension, dpi=dpi, metadata=metadata)
+            # savefig would draw it once more before, for the layout, which is fixed
+            FigureCanvasSVG(figure).print_svg(drawn, metadata=metadata)  # type: ignore[no-untyped-call]
             write(target, number_clip_paths(drawn.getvalue().decode()).encode())
         else:
             figure.savefig(target, format=extension, dpi=dpi, metadata=metadata)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from reduce_bench_report.texts import size_text
@@ -96,10 +97,15 @@ class PointIdentity:
 
     def axis(self, name: str) -> int | str | None:
         """The value at an axis or a parameter; None where it has no such thing."""
-        if name not in AXES:
-            return dict(self.params).get(name)
-        value = getattr(self, name, None)
-        return value if value is None or isinstance(value, int) else str(value)
+        return self._at_axes.get(name)
+
+    @cached_property
+    def _at_axes(self) -> Mapping[str, int | str | None]:
+        values: dict[str, int | str | None] = {**dict(self.params)}
+        for name in AXES:
+            value = getattr(self, name, None)
+            values[name] = value if value is None or isinstance(value, int) else str(value)
+        return values
 
     def axis_text(self, name: str) -> str:
         """The same as text, empty where it has no such axis or parameter."""

@@ -15,7 +15,7 @@ from jsonschema.exceptions import best_match
 from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.json_fault import parse
 from reduce_bench_report.paths import ROOT, SCHEMAS
-from reduce_bench_report.schema_fault import schema_fault
+from reduce_bench_report.schema_fault import Checker
 
 SCHEMA_PATH = SCHEMAS / "results.schema.json"
 KIND = "reduce-bench-results"
@@ -58,6 +58,7 @@ def _annotations(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 # The schema is the only table of sizes, titles and units; fields of one name mean one thing.
 _RESULTS_SCHEMA = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+_CHECKER = Checker(_RESULTS_SCHEMA)
 UNITS: Mapping[str, str] = {
     name: said["unit"] for name, said in _annotations(_RESULTS_SCHEMA) if "unit" in said
 }
@@ -361,7 +362,7 @@ def _check(document: Any, path: Path) -> None:
     contradiction = _contradiction(document)
     if contradiction is not None:
         raise InputError(f"{path}: {contradiction}: {ALTERED}")
-    fault = schema_fault(document, _RESULTS_SCHEMA)
+    fault = _CHECKER.fault(document)
     if fault is not None:
         raise InputError(f"{path}: {fault}: {ALTERED_OR_OTHER}")
     seen: set[PointIdentity] = set()

@@ -54,10 +54,10 @@ def axis(name: str, measured: Measured) -> Value | None:
     """The value at an axis, a parameter or a quantity of DERIVED; None where it has none."""
     if name in DERIVED:
         return DERIVED[name](measured)
+    if not name.startswith(PARAM):
+        return measured.point.axis(name)
     value = measured.point.axis(name.removeprefix(PARAM))
-    if name.startswith(PARAM) and isinstance(value, str) and value.isdigit():
-        return int(value)
-    return value
+    return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
 def _bucket_bytes(measured: Measured) -> Value | None:

@@ -125,57 +125,62 @@ class Committed:
         return cls(root, runs, of_cpu, of_others, by_id)
 
 
-def update(
-    runs: Sequence[Results],
-    root: Path,
-    of_cpu: Sequence[Results] = (),
-    of_others: Sequence[Sequence[Results]] = (),
-) -> list[Path]:
-    """Writes what is stale; returns its paths from the root."""
-    committed = Committed.of(root, runs, of_cpu, of_others)
-    pages = _pages(committed)
-    changed = []
-    try:
-        for drawing in committed.drawings.values():
-            if drawing.is_stale(root):
-                drawing.write(root)
-                changed.append(drawing.path)
-        for page, (text, updated) in pages.items():
-            if updated != text:
-                (root / page).write_text(updated, encoding="utf-8")
-                changed.append(page)
-    except OSError as error:
-        raise InputError(
-            f"cannot write '{error.filename}': {error.strerror}; make it writable"
-        ) from error
-    return changed
+@dataclasses.dataclass(frozen=True)
+class Generated:
+    """What the results make of the figures and pages of a checkout."""
 
+    root: Path  # of the checkout
+    drawings: Sequence[Drawing]
+    contents: Mapping[str, str]  # of each block
 
-def stale(
-    runs: Sequence[Results],
-    root: Path,
-    of_cpu: Sequence[Results] = (),
-    of_others: Sequence[Sequence[Results]] = (),
-) -> list[Path]:
-    """Paths of what `update` would write."""
-    committed = Committed.of(root, runs, of_cpu, of_others)
-    drawings = [each.path for each in committed.drawings.values() if each.is_stale(root)]
-    pages = _pages(committed).items()
-    return [*drawings, *(page for page, (text, updated) in pages if updated != text)]
+    @classmethod
+    def of(
+        cls,
+        root: Path,
+        runs: Sequence[Results],
+        of_cpu: Sequence[Results] = (),
+        of_others: Sequence[Sequence[Results]] = (),
+    ) -> "Generated":
+        committed = Committed.of(root, runs, of_cpu, of_others)
+        contents = {name: block.content(committed, block.page) for name, block in BLOCKS.items()}
+        return cls(root, list(committed.drawings.values()), contents)
 
+    def update(self) -> list[Path]:
+        """Writes what is stale; returns its paths from the root."""
+        pages = self._pages()
+        changed = []
+        try:
+            for drawing in self.drawings:
+                if drawing.is_stale(self.root):
+                    drawing.write(self.root)
+                    changed.append(drawing.path)
+            for page, (text, updated) in pages.items():
+                if updated != text:
+                    (self.root / page).write_text(updated, encoding="utf-8")
+                    changed.append(page)
+        except OSError as error:
+            raise InputError(
+                f"cannot write '{error.filename}': {error.strerror}; make it writable"
+            ) from error
+        return changed
 
-def _pages(committed: Committed) -> dict[Path, tuple[str, str]]:
-    """Each page that has generated parts: as it is, and as the results make it."""
-    pages: dict[Path, tuple[str, str]] = {}
-    for name, block in BLOCKS.items():
-        if block.page not in pages:
-            text = _read(committed.root / block.page)
-            pages[block.page] = text, text
-        text, updated = pages[block.page]
-        content = block.content(committed, block.page)
-        updated = between_markers(updated, name, content, committed.root / block.page)
-        pages[block.page] = text, updated
-    return pages
+    def stale(self) -> list[Path]:
+        """Paths of what `update` would write."""
+        drawings = [each.path for each in self.drawings if each.is_stale(self.root)]
+        pages = self._pages().items()
+        return [*drawings, *(page for page, (text, updated) in pages if updated != text)]
+
+    def _pages(self) -> dict[Path, tuple[str, str]]:
+        """Each page that has generated parts: as it is, and as the results make it."""
+        pages: dict[Path, tuple[str, str]] = {}
+        for name, content in self.contents.items():
+            page = BLOCKS[name].page
+            if page not in pages:
+                text = _read(self.root / page)
+                pages[page] = text, text
+            text, updated = pages[page]
+            pages[page] = text, between_markers(updated, name, content, self.root / page)
+        return pages
 
 
 def _read(path: Path) -> str:

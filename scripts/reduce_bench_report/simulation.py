@@ -7,6 +7,7 @@ from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import SIMULATED, InputError, Point, Results, checked_json
 from reduce_bench_report.paths import SCHEMAS
 
+OPS = ("sum", "none")
 MODELS = {"sequential": "each access waits", "pipelined": "pipelined"}
 
 
@@ -16,10 +17,11 @@ def predictions(run: Results) -> dict[PointIdentity, dict[str, Any]]:
     scripts/simulate_points.sh writes them. `InputError` where one is not as its schema says.
     """
     documents = [_read(path) for path in sorted(folder_of(run.path).glob("*.json"))]
+    points = [point for point in run.points if _can_be_simulated(point)]
     return {
         point.identity: document
         for document in documents
-        for point in run.points
+        for point in points
         if _is_of(point, document)
     }
 
@@ -38,13 +40,13 @@ def _read(path: Path) -> dict[str, Any]:
     return simulation
 
 
+def _can_be_simulated(point: Point) -> bool:
+    return point.ranked and point.backend == "cpu" and point.type == "i32" and point.op in OPS
+
+
 def _is_of(point: Point, simulation: dict[str, Any]) -> bool:
     return (
-        point.ranked
-        and point.backend == "cpu"
-        and point.type == "i32"
-        and point.op in ("sum", "none")
-        and (point.variant, point.n, point.buckets)
+        (point.variant, point.n, point.buckets)
         == (simulation["algorithm"], simulation["n"], simulation["buckets"])
         and point.labels is not None
         and point.labels.name == simulation["labels"]

@@ -11,6 +11,19 @@ from reduce_bench_report.loader import Results, load
 Loaded = Callable[..., Results]
 SaveConfig = Callable[..., Path]
 
+# Files with the tests that take longest, which begin first: what is left at the end is short, so
+# that no process of pytest-xdist is idle while another is in the midst of a long one.
+LONGEST = (
+    "test_install.py",
+    "test_ranks.py",
+    "test_readme.py",
+    "test_overhead.py",
+    "test_experiments.py",
+    "test_python_plugins.py",
+    "test_faults.py",
+    "test_driver.py",
+)
+
 
 def pytest_configure() -> None:
     """Shares the processors among the processes of pytest-xdist.
@@ -23,6 +36,11 @@ def pytest_configure() -> None:
         number, count = int(worker[2:]), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
         if share := sorted(os.sched_getaffinity(0))[number::count]:
             os.sched_setaffinity(0, share)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
 
 
 @pytest.fixture

@@ -184,11 +184,24 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return load(made_up.write(document, path))
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+@dataclasses.dataclass(frozen=True)
+class OfEverything:
+    """What an experiment makes of a run of everything."""
+
+    made: Evaluation | Absence
+    figure: Figure | None
+
+
+@pytest.fixture(scope="module", params=EXPERIMENTS)
+def of_everything(request: pytest.FixtureRequest, everything: Results) -> OfEverything:
+    made = evaluate.evaluate(EXPERIMENTS[request.param], [everything], published.load_all())
+    return OfEverything(made, plots.draw(made) if isinstance(made, Evaluation) else None)
+
+
 def test_runs_of_all_configurations_are_all_that_an_experiment_needs(
-    experiment: Experiment, everything: Results
+    of_everything: OfEverything,
 ) -> None:
-    made = evaluate.evaluate(experiment, [everything], published.load_all())
+    made, experiment = of_everything.made, of_everything.made.experiment
     if isinstance(made, Absence):
         assert (
             experiment.lacks
@@ -202,7 +215,7 @@ def test_runs_of_all_configurations_are_all_that_an_experiment_needs(
             assert not series.gaps
             for x in series.points:
                 assert panel.value(series, x, experiment.y[0]) is not None
-    assert plots.draw(made).axes
+    assert of_everything.figure and of_everything.figure.axes
     for text in grids.FORMATS.values():
         assert experiment.source in text(made, "Redraw: command")
 
@@ -1122,11 +1135,8 @@ def test_a_point_without_the_huge_pages_that_it_asks_for_is_not_ranked(
 # figures that can be read
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
-def test_families_keep_their_looks_over_all_figures(
-    experiment: Experiment, everything: Results
-) -> None:
-    made = evaluate.evaluate(experiment, [everything], published.load_all())
+def test_families_keep_their_looks_over_all_figures(of_everything: OfEverything) -> None:
+    made, experiment = of_everything.made, of_everything.made.experiment
     if isinstance(made, Absence) or experiment.kind != "figure" or experiment.x == "variant":
         return
     looks = plots._styles(made.panels)
@@ -1137,9 +1147,10 @@ def test_families_keep_their_looks_over_all_figures(
             if hue is not None:
                 shade = styles.COLOURS.index(looks[series.label]["color"])
                 assert shade // styles.SHADES == hue, (experiment.id, series.label)
-    lines_of = [c for axes in plots.draw(made).axes for c in axes.containers]
+    assert of_everything.figure
+    lines_of = [c for axes in of_everything.figure.axes for c in axes.containers]
     if lines_of and all(x.isdecimal() for panel in made.panels for x in panel.xs):
-        for axes in plots.draw(made).axes:
+        for axes in of_everything.figure.axes:
             assert len([c for c in axes.containers if isinstance(c, ErrorbarContainer)]) <= 7
 
 

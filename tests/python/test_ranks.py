@@ -159,7 +159,7 @@ def test_what_goes_wrong_on_a_rank_costs_its_point_and_names_the_rank(
         ("killed", "one"): ("failed", killed, ""),
         ("exits", "one"): ("failed", f"{ended}7", ""),
         ("throws", "one"): ("failed", f"{ended}2", 'it said "thrown on purpose"'),
-        ("hangs", "one"): ("timeout", "did not end within 6 s ", "; the others wait for rank 2"),
+        ("hangs", "one"): ("timeout", "did not end within 4 s ", "; the others wait for rank 2"),
         ("wrong", "one"): ("wrong", "got ", ""),
         ("spoils", "all"): ("wrong", "on device 2 of the point, got ", ""),
         ("oversteps", "one"): ("wrong", "wrote out of the bounds of its scratch memory", ""),
@@ -175,7 +175,7 @@ def test_what_goes_wrong_on_a_rank_costs_its_point_and_names_the_rank(
         }
         for last, result in expected
     ]
-    points, _ = run(3, config(*sweeps, point_timeout_s=6), binary=FAULTS, code=WRONG)
+    points, _ = run(3, config(*sweeps, point_timeout_s=4), binary=FAULTS, code=WRONG)
     assert len(points) == len(expected)
     for point in points:
         params = point["params"]

@@ -19,6 +19,7 @@ from reduce_bench_report.loader import (
     committed_results,
     load_runs,
 )
+from reduce_bench_report.readme import Generated
 
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = EXPERIMENTS["frameworks-time"].config
@@ -111,7 +112,8 @@ def text_of(root: Path, page: Path = readme.README) -> str:
 
 def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    written = readme.update(runs, root)
+    generated = Generated.of(root, runs)
+    written = generated.update()
     assert written == [
         Path("docs/figures/reduce-share.svg"),
         readme.README,
@@ -127,36 +129,36 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
     assert text.endswith("<!-- end: best -->\n\n")
     for page in PAGES:
         assert "former" not in text_of(root, page)
-    assert readme.stale(runs, root) == []
-    assert readme.update(runs, root) == []
+    assert generated.stale() == []
+    assert generated.update() == []
 
 
 def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    share = readme.update(runs, root)[0]
+    generated = Generated.of(root, runs)
+    share = generated.update()[0]
     for name, block in readme.BLOCKS.items():
         whole = text_of(root, block.page)
         at = whole.index(f"<!-- end: {name} -->") - 2
         (root / block.page).write_text(f"{whole[:at]}?{whole[at + 1 :]}", encoding="utf-8")
-        assert readme.stale(runs, root) == [block.page], name
+        assert generated.stale() == [block.page], name
         (root / block.page).write_text(whole, encoding="utf-8")
     # other numbers: the figure says of which file it is
-    assert readme.stale(runs_of(tmp_path, sums(2.0)), root) == [
+    assert Generated.of(root, runs_of(tmp_path, sums(2.0))).stale() == [
         share,
         readme.README,
         readme.RESULTS,
     ]
-    runs = runs_of(tmp_path, sums())
     # another curve under the same description
     drawing = (root / share).read_text(encoding="utf-8")
     altered = re.sub(r'(<path d="M \d+)', r"\g<1>1", drawing, count=1)
     assert altered != drawing
     (root / share).write_text(altered, encoding="utf-8")
-    assert readme.stale(runs, root) == [share]
+    assert generated.stale() == [share]
     (root / share).write_text("<svg></svg>", encoding="utf-8")
-    assert readme.stale(runs, root) == [share]
+    assert generated.stale() == [share]
     (root / share).unlink()
-    assert readme.stale(runs, root) == [share]
+    assert generated.stale() == [share]
 
 
 def test_check_writes_nothing(
@@ -168,11 +170,17 @@ def test_check_writes_nothing(
     paths = [run.path for run in runs_of(tmp_path, sums())]
     (tmp_path / "cpu").mkdir()
     of_cpu = [run.path for run in predicted_runs(tmp_path / "cpu")]
+    (tmp_path / "other").mkdir()
+    of_another = [run.path for run in runs_of(tmp_path / "other", sums(2.0))]
 
     def committed(under: str = "results") -> list[Path]:
         return {"results": paths, "results/cpu": of_cpu}[under]
 
+    def by_device() -> dict[str, list[Path]]:
+        return {"one": paths, "another": of_another}
+
     monkeypatch.setattr("reduce_bench_report.__main__.committed_results", committed)
+    monkeypatch.setattr("reduce_bench_report.__main__.committed_by_device", by_device)
     monkeypatch.setattr("reduce_bench_report.__main__.ROOT", root)
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
@@ -200,8 +208,9 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     old.parent.mkdir(parents=True)
     old.write_text("<svg/>", encoding="utf-8")
     runs = runs_of(tmp_path, sums())
-    assert old.relative_to(root) in readme.stale(runs, root)
-    readme.update(runs, root)
+    generated = Generated.of(root, runs)
+    assert old.relative_to(root) in generated.stale()
+    generated.update()
     assert text_of(root).count("<img ") == 1
     text = text_of(root, readme.RESULTS)
     assert "<img " not in text
@@ -214,8 +223,8 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
         p for p in points_of(*map(str, OWN_CONFIGS - {FRAMEWORKS})) if p["operation"] != "reduce"
     ]
     part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
-    runs = runs_of(tmp_path, part)
-    readme.update(runs, root)
+    generated = Generated.of(root, runs_of(tmp_path, part))
+    generated.update()
     text = text_of(root, readme.RESULTS)
     assert 'src="figures/multireduce-time.svg"' in text
     assert 'src="figures/multiscan-time.svg"' in text
@@ -224,7 +233,7 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     assert "No table, because no reduce has points at 3 or more n." in text
     assert "No example, because no reduce has points at 3 or more n." in text_of(root)
     assert not (root / "docs" / "figures" / "reduce-share.svg").exists()
-    assert readme.stale(runs, root) == []
+    assert generated.stale() == []
 
 
 def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path) -> None:
@@ -232,7 +241,8 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     (tmp_path / "cpu").mkdir()
     of_cpu = predicted_runs(tmp_path / "cpu")
     figure = Path("docs/figures/eilers-F2.8.svg")
-    assert figure in readme.update(on_gpu, root, of_cpu)
+    generated = Generated.of(root, on_gpu, of_cpu)
+    assert figure in generated.update()
     block = text_of(root, readme.SIMULATOR).partition("<!-- begin: simulated -->")[2]
     assert '<img src="figures/eilers-F2.8.svg"' in block
     assert (
@@ -242,13 +252,13 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     ) in block
     assert f"{readme.origin(of_cpu)}." in block
     assert of_cpu[0].device == "Imaginary CPU"
-    assert readme.stale(on_gpu, root, of_cpu) == []
+    assert generated.stale() == []
     # one other time, though the results are the same
     made = made_up.simulated(of_cpu[0].points[0].raw, 9.0, 9.0)
     made_up.write(made, tmp_path / "cpu" / "0.simulated" / "0.json")
-    assert readme.stale(on_gpu, root, of_cpu) == [figure, readme.SIMULATOR]
+    assert Generated.of(root, on_gpu, of_cpu).stale() == [figure, readme.SIMULATOR]
     # a card's results are no processor's
-    readme.update([*on_gpu, *of_cpu], root)
+    Generated.of(root, [*on_gpu, *of_cpu]).update()
     assert f"no committed result has points of `{OF_CPU}`" in text_of(root, readme.SIMULATOR)
     assert not (root / figure).exists()
 
@@ -472,21 +482,22 @@ README_BLOCK = empty(readme.README)
 )
 def test_a_page_without_its_markers(tmp_path: Path, root: Path, text: str) -> None:
     (root / "README.md").write_text(text, encoding="utf-8")
+    generated = Generated.of(root, runs_of(tmp_path, sums()))
     with pytest.raises(InputError, match="<!-- begin: "):
-        readme.update(runs_of(tmp_path, sums()), root)
+        generated.update()
     assert text_of(root) == text
     assert not (root / readme.FOLDER).exists()
 
 
 def test_what_cannot_be_read_or_written(tmp_path: Path, root: Path) -> None:
-    runs = runs_of(tmp_path, sums())
+    generated = Generated.of(root, runs_of(tmp_path, sums()))
     (root / readme.FOLDER).write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="figures"):
-        readme.update(runs, root)
+        generated.update()
     assert text_of(root) == empty(readme.README)
     shutil.rmtree(root)
     with pytest.raises(InputError, match="README"):
-        readme.update(runs, root)
+        generated.update()
 
 
 def counted(read: int, written: int, **changes: object) -> made_up.Json:

@@ -8,8 +8,7 @@ from typing import Any
 import jsonschema
 import made_up
 import pytest
-from reduce_bench_report import loader
-from reduce_bench_report.schema_fault import schema_fault
+from reduce_bench_report import loader, schema_fault
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "configs" / "schema"
@@ -25,6 +24,7 @@ def validator(name: str) -> jsonschema.Draft7Validator:
 
 CONFIG = validator("config.schema.json")
 RESULTS = validator("results.schema.json")
+CHECKER = schema_fault.Checker(RESULTS.schema)
 THRESHOLDS = validator("thresholds.schema.json")
 HIERARCHY = validator("hierarchy.schema.json")
 
@@ -226,18 +226,18 @@ def test_config_schema_rejects(name: str) -> None:
 @pytest.mark.parametrize("name", GOOD_RESULTS)
 def test_results_schema_accepts(name: str) -> None:
     RESULTS.validate(GOOD_RESULTS[name])
-    assert schema_fault(GOOD_RESULTS[name], RESULTS.schema) is None
+    assert CHECKER.fault(GOOD_RESULTS[name]) is None
 
 
 @pytest.mark.parametrize("name", BAD_RESULTS)
 def test_results_schema_rejects(name: str) -> None:
     assert not RESULTS.is_valid(BAD_RESULTS[name])
-    assert schema_fault(BAD_RESULTS[name], RESULTS.schema) is not None
+    assert CHECKER.fault(BAD_RESULTS[name]) is not None
 
 
 def test_what_tells_the_fault_knows_every_keyword_of_the_schema() -> None:
     annotations = {"$schema", "title", "description", "definitions", "unit", "bytes", "default"}
-    source = Path(schema_fault.__code__.co_filename).read_text(encoding="utf-8")
+    source = Path(schema_fault.__file__).read_text(encoding="utf-8")
 
     def keywords(schema: Any) -> set[str]:
         found = set(schema) - annotations
