@@ -494,12 +494,12 @@ TEST_F(Execute, NothingIsCountedOfWhatIsNotTimed) {
 TEST_F(Execute, WhatIsNotTimedIsCountedWhereThatIsAskedFor) {
   device->counters = {{.name = "one", .count = 7}};
   const Record record =
-      run(variant(right_i32), {.timed = false, .counted = true, .check_determinism = false});
+      run(variant(right_i32), {.timed = false, .profiled = true, .check_determinism = false});
   ASSERT_EQ(record.counters.size(), 1u);
   EXPECT_EQ(record.status, Status::kOk);
   EXPECT_TRUE(record.timing.empty());
   EXPECT_EQ(device->counted, std::vector{Mode::kCold});
-  EXPECT_TRUE(run(variant(wrong_i32), {.timed = false, .counted = true}).counters.empty());
+  EXPECT_TRUE(run(variant(wrong_i32), {.timed = false, .profiled = true}).counters.empty());
 }
 
 TEST_F(Execute, ArraysLieOnThePagesAskedForAndWhatWasGrantedIsRecorded) {

@@ -28,6 +28,19 @@ TEST(Ranks, TheOneThatEndedIsNamed) {
   EXPECT_EQ(how_ranks_ended(kExited, "exited with status 7"), "of rank 3 exited with status 7");
 }
 
+TEST(Ranks, HalfOfWhatMpirunSaysNamesNone) {
+  for (const char* const half :
+       {"process rank 12 with PID 0 on node vm\nexited on signal 11 (Segmentation fault).\n",
+        "process rank x with PID 0 on node vm exited on signal 11 (Segmentation fault).\n",
+        "process rank 12 with PID 0 on node vm exited on signal \n", "  Exit code:    7\n",
+        "  Process name: [[19451,1],3]\n\n  Exit code:    \n", "  Process name: [[19451,1],3]\n"})
+    EXPECT_EQ(how_ranks_ended(half, "exited with status 7"), "of mpirun exited with status 7")
+        << half;
+  // What came before is not of it.
+  EXPECT_EQ(how_ranks_ended(std::string("I am process rank 5\n") + kKilled, ""),
+            "of rank 12 was killed by SIGSEGV (Segmentation fault)");
+}
+
 TEST(Ranks, WhatItSaidIsToldToo) {
   const std::string said = "reduce-bench: out of order\nreduce-bench: rank 1 is at work\n";
   EXPECT_EQ(how_ranks_ended(said + kExited, "exited with status 7"),

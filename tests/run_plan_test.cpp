@@ -45,7 +45,7 @@ class MadeUp final : public RunSurroundings, public Executor {
   std::vector<double> shares, shares_done;
   std::vector<std::size_t> renewed;  ///< numbers of the executions before which the process was new
   std::vector<int> patience;
-  std::vector<bool> counted, weighed;  ///< of every execution, whether it was to
+  std::vector<bool> profiled, weighed;  ///< of every execution, whether it was to
   std::vector<std::size_t> begun, ended, ceilings_begun;
   std::vector<std::vector<std::size_t>> ceilings_asked;
 
@@ -72,7 +72,7 @@ class MadeUp final : public RunSurroundings, public Executor {
     executed.push_back(point.index);
     shares.push_back(options.budget_share);
     patience.push_back(its_patience);
-    counted.push_back(options.counted);
+    profiled.push_back(options.profiled);
     weighed.push_back(options.weighed);
     return script(k, std::move(good));
   }
@@ -229,7 +229,7 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
   asked = counted_config();
   plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
   made_up.script = [&](std::size_t, Record record) {
-    if (made_up.counted.back()) {
+    if (made_up.profiled.back()) {
       record.timing.clear();
       record.counters = {{.name = std::string(kAllCounters), .unavailable = "forbidden"}};
       record.code = MachineCode{.hash = 0xabc, .kernels = 2};
@@ -238,9 +238,9 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
   };
   const RunResults results = run();
   // Two rounds of four turns, four counted calls, and then the noise.
-  ASSERT_GE(made_up.counted.size(), 12u);
-  for (std::size_t k = 0; k < made_up.counted.size(); ++k)
-    EXPECT_EQ(made_up.counted[k], k >= 8 && k < 12) << k;
+  ASSERT_GE(made_up.profiled.size(), 12u);
+  for (std::size_t k = 0; k < made_up.profiled.size(); ++k)
+    EXPECT_EQ(made_up.profiled[k], k >= 8 && k < 12) << k;
   EXPECT_EQ(made_up.renewed, (std::vector<std::size_t>{4, 8, 8, 12}));
   for (std::size_t index = 0; index < 4; ++index) {
     // Each once, problem by problem.
@@ -269,7 +269,7 @@ TEST_F(RunPlan, ACountedCallThatFailsCostsTheCountsAndNotTheTime) {
   asked = counted_config();
   plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
   made_up.script = [&](std::size_t, Record record) {
-    if (!made_up.counted.back()) return record;
+    if (!made_up.profiled.back()) return record;
     return Record{.point = record.point, .status = Status::kTimeout, .reason = "ran too long"};
   };
   const RunResults results = run();
@@ -288,7 +288,7 @@ TEST_F(RunPlan, EnergyIsMeasuredBeforeAnythingIsCounted) {
   made_up.script = [&](std::size_t k, Record record) {
     if (made_up.weighed.back()) record.energy = Energy{.joules_per_call = 0.5, .calls = 1};
     EXPECT_EQ(made_up.weighed.back(), k >= 8 && k < 12) << k;
-    EXPECT_EQ(made_up.counted.back(), k >= 12 && k < 16) << k;
+    EXPECT_EQ(made_up.profiled.back(), k >= 12 && k < 16) << k;
     return record;
   };
   const RunResults results = run();
@@ -307,7 +307,7 @@ TEST_F(RunPlan, APointThatWasNotTimedIsNotCounted) {
     return record;
   };
   const RunResults results = run();
-  EXPECT_EQ(std::count(made_up.counted.begin(), made_up.counted.end(), true), 3);
+  EXPECT_EQ(std::count(made_up.profiled.begin(), made_up.profiled.end(), true), 3);
   EXPECT_TRUE(results.points[0]->entry.at("counters").is_null());
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -46,21 +47,35 @@ std::string literal(T value) {
   }
 }
 
+/// Where it is called at compile time, a type that has no kernel in OpenCL C does not compile.
 constexpr std::string_view opencl_name(Type type) {
   switch (type) {
     case Type::kI32: return "int";
     case Type::kI64: return "long";
     case Type::kF32: return "float";
-    default: return "double";
+    case Type::kF64: return "double";
+    case Type::kU8:
+    case Type::kU16:
+    case Type::kU32:
+    case Type::kF16:
+    case Type::kBf16: break;
   }
+  throw std::logic_error("no kernel in OpenCL C takes " + std::string(name_of(type)));
 }
 /// The type in which sums and products wrap.
 constexpr std::string_view wrapping_name(Type type) {
   switch (type) {
     case Type::kI32: return "uint";
     case Type::kI64: return "ulong";
-    default: return opencl_name(type);
+    case Type::kF32:
+    case Type::kF64:
+    case Type::kU8:
+    case Type::kU16:
+    case Type::kU32:
+    case Type::kF16:
+    case Type::kBf16: break;
   }
+  return opencl_name(type);
 }
 
 /// The compiler's options for one type and operator; `macros` of the kernel's own.
@@ -69,9 +84,11 @@ std::string options_of(const std::vector<std::pair<std::string_view, unsigned>>&
   const auto define = [](std::string_view name, std::string_view value) {
     return " -D " + std::string(name) + "=" + std::string(value);
   };
+  constexpr std::string_view kName = opencl_name(kTypeOf<T>);
+  constexpr std::string_view kWrapping = wrapping_name(kTypeOf<T>);
   std::string options = "-cl-std=CL1.2";
-  options += define("T", opencl_name(kTypeOf<T>));
-  options += define("WRAPPING", wrapping_name(kTypeOf<T>));
+  options += define("T", kName);
+  options += define("WRAPPING", kWrapping);
   options += define("T_BYTES", std::to_string(sizeof(T)));
   options += define("T_IS_FLOAT", std::is_floating_point_v<T> ? "1" : "0");
   options += define("OP_" + std::string(name_of(Op::kOp)), "1");

@@ -14,7 +14,9 @@ namespace reduce_bench {
 
 struct ExecuteOptions {
   bool timed = true;
-  bool counted = false;     ///< by the GPU; in this process times are not to be trusted afterwards
+  /// The GPU's counters and the machine code are read; in this process times are not to be trusted
+  /// afterwards.
+  bool profiled = false;
   bool weighed = false;     ///< its energy is measured, for a second or longer
   double budget_share = 1;  ///< of the measurement's time and sample limits
   std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
@@ -24,10 +26,20 @@ struct ExecuteOptions {
   /// Emulated with every access traced: a race makes the point fail, or everything is counted.
   std::optional<emu::Tracing> tracing;
 };
-FIELDS(ExecuteOptions, timed, counted, weighed, budget_share, lead, check_determinism, emu_seed,
+FIELDS(ExecuteOptions, timed, profiled, weighed, budget_share, lead, check_determinism, emu_seed,
        emu_sm_count, tracing);
 
-/// A backend's device, with the input that was uploaded last: the next point often shares it.
+struct Input;
+struct Setup;
+
+/// What a session carries from one point to the next.
+struct Carried {
+  std::unique_ptr<Input> input;  ///< uploaded last: the next point often shares it
+  Memory downloaded;  ///< outputs, on the host; kept, as new pages cost more than the copies
+  bool lost = false;  ///< see `Session::lost`
+};
+
+/// A backend's device, and what is carried from point to point.
 class Session {
  public:
   explicit Session(std::unique_ptr<Device> device);
@@ -39,22 +51,15 @@ class Session {
   Record execute(const Point& point, const ExecuteOptions& options = {});
   /// Whether a point did harm that may outlast it (a poisoned context, damaged memory): the next
   /// one needs another session, in another process.
-  bool lost() const { return lost_; }
+  bool lost() const { return carried_.lost; }
 
  private:
-  struct Input;
-  struct Output;
-  const Input& prepare_input(const Point& point, const std::vector<Device*>& devices,
-                             std::size_t lead, std::size_t overread);
-  /// Gives the input its twin (`generate_twin`).
-  void make_twin(const Point& point, std::size_t lead, std::size_t overread);
   void run(Record& record, const Variant& variant, const Problem& problem,
            const ExecuteOptions& options);
+  Input& prepare_input(const Setup& setup);
 
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Input> input_;
-  Memory downloaded_;  ///< outputs, on the host; kept, as new pages cost more than the copies
-  bool lost_ = false;
+  Carried carried_;
 };
 
 }  // namespace reduce_bench

@@ -177,7 +177,7 @@ class Run {
                to.energy = from.energy ? from.energy : Energy{.unavailable = why(from)};
              });
     for_each(&MeasurementSettings::counters,
-             {.timed = false, .counted = true, .check_determinism = false},
+             {.timed = false, .profiled = true, .check_determinism = false},
              [&](Record& to, const Record& from) {
                to.counters = from.counters;
                to.code = from.code ? from.code : MachineCode{.unavailable = why(from)};

@@ -14,8 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <regex>
-#include <set>
+#include <sstream>
 
 #include "common/error.hpp"
 #include "kernels/platform/mpi.hpp"
@@ -29,11 +28,21 @@ const char* ranks_started() { return std::getenv("OMPI_COMM_WORLD_SIZE"); }
 
 constexpr std::string_view kTold = "reduce-bench: rank ";
 constexpr std::string_view kWaits = " waits for other ranks";
+constexpr std::string_view kWorks = " is at work";
 
 std::string signal_name(int number) {
   const char* const name = sigabbrev_np(number);
   return name != nullptr ? fmt::format("SIG{} ({})", name, strsignal(number))
                          : fmt::format("signal {}", number);
+}
+
+/// The number that follows these words and any blanks; empty where none does.
+std::string number_after(std::string_view words, std::string_view line) {
+  const std::size_t found = line.find(words);
+  if (found == std::string_view::npos) return {};
+  const std::size_t begin = line.find_first_not_of(' ', found + words.size());
+  if (begin == std::string_view::npos) return {};
+  return std::string(line.substr(begin, line.find_first_not_of("0123456789", begin) - begin));
 }
 
 /// The last line that this program printed, without its name.
@@ -144,16 +153,22 @@ void start_ranks(const Ranks& ranks, int parent, const std::vector<std::string>&
 }
 
 std::string how_ranks_ended(std::string_view printed, const std::string& ended) {
-  static const std::regex killed("process rank ([0-9]+) with PID [^\n]* exited on signal ([0-9]+)");
-  static const std::regex exited(
-      "Process name: \\[\\[[0-9]+,[0-9]+\\],([0-9]+)\\]\\s+Exit code: +([0-9]+)");
-  const std::string text(printed);
+  // mpirun says it in one line of a signal, and of a status in two, the first of which has the rank.
   std::string clause = "of mpirun " + ended;
-  if (std::smatch found; std::regex_search(text, found, killed))
-    clause = fmt::format("of rank {} was killed by {}", found.str(1),
-                         signal_name(std::stoi(found.str(2))));
-  else if (std::regex_search(text, found, exited))
-    clause = fmt::format("of rank {} exited with status {}", found.str(1), found.str(2));
+  std::istringstream lines{std::string(printed)};
+  for (std::string line, before; std::getline(lines, line); before = line) {
+    const std::string killed = number_after("process rank ", line);
+    const std::string signal = number_after(" exited on signal ", line);
+    const std::string exited =
+        before.find("Process name: ") != std::string::npos ? number_after("],", before) : "";
+    const std::string status = number_after("Exit code: ", line);
+    if (!killed.empty() && !signal.empty())
+      clause = fmt::format("of rank {} was killed by {}", killed, signal_name(std::stoi(signal)));
+    else if (!exited.empty() && !status.empty())
+      clause = fmt::format("of rank {} exited with status {}", exited, status);
+    else continue;
+    break;
+  }
   if (const std::string words = last_complaint(printed); !words.empty())
     clause += fmt::format("; it said \"{}\"", words);
   return clause;
@@ -164,7 +179,7 @@ void tell_on_signal() {
     *fmt::format_to_n(line, sizeof(line) - 1, "{}{}{}\n", kTold, mpi::rank(), what).out = '\0';
   };
   write_line(told_waiting, kWaits);
-  write_line(told_working, " is at work");
+  write_line(told_working, kWorks);
   struct sigaction action{};
   action.sa_handler = &tell;
   action.sa_flags = SA_RESTART;
@@ -173,10 +188,12 @@ void tell_on_signal() {
 }
 
 unsigned ranks_that_told(std::string_view printed) {
-  static const std::regex told("rank [0-9]+ (waits for other ranks|is at work)");
-  const std::string text(printed);
-  return static_cast<unsigned>(
-      std::distance(std::sregex_iterator(text.begin(), text.end(), told), std::sregex_iterator()));
+  unsigned told = 0;
+  for (const std::string_view what : {kWaits, kWorks})
+    for (std::size_t at = printed.find(what); at != std::string_view::npos;
+         at = printed.find(what, at + 1))
+      ++told;
+  return told;
 }
 
 std::string ranks_at_work(std::string_view printed, unsigned count) {
