@@ -1025,6 +1025,22 @@ def test_counts_are_not_compared_with_times(tmp_path: Path) -> None:
     assert "compare counts with counts" in ended.stderr
 
 
+def test_counts_replace_counts_and_nothing_else(config: SaveConfig, tmp_path: Path) -> None:
+    counts, times = tmp_path / "counts.json", tmp_path / "times.json"
+    assert drive(*COUNT, "-o", counts).returncode == GOOD
+    counts.write_text(counts.read_text().replace('"points"', '"former"'))
+    assert drive(*COUNT, "-o", counts).returncode == GOOD
+    assert '"former"' not in counts.read_text()
+    timed = ("run", "--config", config("cpu/sequential"))
+    assert drive(*timed, "-o", times).returncode == GOOD
+    kept = counts.read_bytes(), times.read_bytes()
+    for arguments, kind in (((*COUNT, "-o", times), "counts"), ((*timed, "-o", counts), "results")):
+        ended = drive(*arguments)
+        assert ended.returncode == USAGE
+        assert f"exists and is not a {kind} file: name another with -o" in ended.stderr
+    assert kept == (counts.read_bytes(), times.read_bytes())
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -99,17 +100,18 @@ std::filesystem::path default_output(const std::string& device) {
          fmt::format("{}-{}.json", stamp, slug(device));
 }
 
-/// Whether the file is empty or holds results: nothing else may be overwritten.
-bool is_results_file(const std::filesystem::path& file) {
+/// Whether the file is empty or a document of that kind: nothing else may be overwritten.
+bool may_be_replaced(const std::filesystem::path& file, std::string_view kind) {
   std::ifstream stream(file);
   std::string start(4096, '\0');
   stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return stream.gcount() == 0 || start.find("\"reduce-bench-results\"") != std::string::npos;
+  return stream.gcount() == 0 || start.find(fmt::format("\"{}\"", kind)) != std::string::npos;
 }
 
-/// The file to write, with the directories that it lies in. Throws UsageError for what a results
-/// file must not replace.
-std::filesystem::path prepare_output(const std::string& asked, const std::string& device) {
+/// The file to write, with the directories that it lies in. Throws UsageError for what a document of
+/// that kind must not replace.
+std::filesystem::path prepare_output(const std::string& asked, const std::string& device,
+                                     std::string_view kind) {
   std::filesystem::path output =
       asked.empty() ? default_output(device) : std::filesystem::path(asked);
   std::error_code error;
@@ -125,11 +127,10 @@ std::filesystem::path prepare_output(const std::string& asked, const std::string
   if (!output.has_filename())
     throw UsageError(fmt::format("cannot write '{}': it names a directory; name a file with -o",
                                  output.string()));
-  if (std::filesystem::is_regular_file(there) && !is_results_file(output))
+  if (std::filesystem::is_regular_file(there) && !may_be_replaced(output, kind))
     throw UsageError(
-        fmt::format("'{}' exists and is not a results file: name another with -o, "
-                    "or remove it",
-                    output.string()));
+        fmt::format("'{}' exists and is not a {} file: name another with -o, or remove it",
+                    output.string(), kind == kCountsKind ? "counts" : "results"));
   // A device such as /dev/null would be replaced by the rename.
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
     throw UsageError(
@@ -362,7 +363,7 @@ int run(const ResolvedRun& resolved, const RunOptions& options, const Ranks& ran
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
-    output = prepare_output(options.output, resolved.device_name());
+    output = prepare_output(options.output, resolved.device_name(), kResultsKind);
     journal = open_journal(resolved, options, output);
     tell_of_older(output, resolved);
   }
@@ -418,7 +419,8 @@ int count(const ResolvedRun& resolved, const RunOptions& options) {
                       size_text(point.n), size_text(kMostCountedElements)));
   const bool to_stdout = options.output == "-";
   const std::filesystem::path output =
-      to_stdout ? std::filesystem::path() : prepare_output(options.output, resolved.device_name());
+      to_stdout ? std::filesystem::path()
+                : prepare_output(options.output, resolved.device_name(), kCountsKind);
   catch_interrupts();
   Worker worker(Backend::kEmu);
   Progress progress(resolved.points.size());

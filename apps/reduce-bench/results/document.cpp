@@ -50,7 +50,7 @@ Json take_document(RunResults& results, const std::vector<Point>& plan, const Co
   for (auto& point : results.points)
     if (point) points.push_back(std::move(point->entry));
   return {{"schema", 1},
-          {"kind", "reduce-bench-results"},
+          {"kind", kResultsKind},
           {"config", to_json(config)},
           {"environment", environment},
           {"ceilings", std::move(ceilings)},

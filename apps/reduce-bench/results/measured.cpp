@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "point/measure.hpp"
+#include "results/document.hpp"
 #include "results/schema_fault.hpp"
 
 namespace reduce_bench {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr double kMostMhz = 1e6;
 constexpr double kMostRatio = 1e9;
-constexpr std::string_view kKind = "reduce-bench-results";
 constexpr const char* kAltered = "the file was altered, so measure again";
 
 /// The value at a key; null where there is none.
@@ -115,9 +115,9 @@ bool MeasuredRun::is_same_as(const MeasuredRun& other) const {
 
 MeasuredRun parse_run(const Json& document, const std::string& name) {
   const Node root{document, "", name};
-  if (!root.is_object() || !root.has("kind") || root.at("kind").json() != kKind)
+  if (!root.is_object() || !root.has("kind") || root.at("kind").json() != kResultsKind)
     throw UsageError(fmt::format("'{}' is not a results file (\"kind\" is not \"{}\"): {}", name,
-                                 kKind, kNameResults));
+                                 kResultsKind, kNameResults));
   if (root.has("points") && root.at("points").json().is_array())
     for (const Node& point : root.at("points").elements(0)) check_contradictions(point);
   check_results_schema(root);
