@@ -509,6 +509,7 @@ TEST_F(Execute, ArraysLieOnThePagesAskedForAndWhatWasGrantedIsRecorded) {
   v.params = {pages_axis()};
   point.n = 1'000'000;  // 4 MB
   const Record small = run(v);
+  EXPECT_FALSE(run(v, {.timed = false}).pages) << "looked up though nothing is timed";
   ASSERT_TRUE(small.pages);
   EXPECT_EQ(small.pages->bytes, (2 + 3 + 1) * kHugePageBytes);
   EXPECT_EQ(small.pages->huge_bytes.value_or(0), 0u);

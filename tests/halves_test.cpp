@@ -72,7 +72,7 @@ TEST(HalvesOfSixteenBits, OverflowHalfWayBeyondTheLargest) {
 }
 
 template <class T>
-std::vector<T> values_of(Distribution::Kind kind, Op op, std::size_t n, bool twin = false) {
+std::vector<T> halves_of(Distribution::Kind kind, Op op, std::size_t n, bool twin = false) {
   const InputKey key{
       .distribution = {.kind = kind}, .type = kTypeOf<T>, .op = op, .n = n, .seed = 4};
   const HostArray array = twin ? generate_twin(key) : generate(key);
@@ -83,7 +83,7 @@ std::vector<T> values_of(Distribution::Kind kind, Op op, std::size_t n, bool twi
 
 TYPED_TEST(Halves, FillTheUnitIntervalWithAllTheirDigits) {
   float least = 1, greatest = 0;
-  for (const TypeParam half : values_of<TypeParam>(Distribution::Kind::kUniform, Op::kSum, 20000)) {
+  for (const TypeParam half : halves_of<TypeParam>(Distribution::Kind::kUniform, Op::kSum, 20000)) {
     const float scaled = std::ldexp(to_float(half), TypeParam::kDigits);
     ASSERT_EQ(scaled, std::trunc(scaled));
     least = std::min(least, to_float(half));
@@ -96,11 +96,11 @@ TYPED_TEST(Halves, FillTheUnitIntervalWithAllTheirDigits) {
 TYPED_TEST(Halves, AreExtremeWithoutOverflowOfTheirSum) {
   constexpr auto kKind = Distribution::Kind::kExtremes;
   float greatest = 0;
-  for (const TypeParam half : values_of<TypeParam>(kKind, Op::kSum, 1000))
+  for (const TypeParam half : halves_of<TypeParam>(kKind, Op::kSum, 1000))
     greatest = std::max(greatest, to_float(half));
   EXPECT_LE(greatest * 0x1p33f, std::numeric_limits<float>::max());
   EXPECT_GE(greatest, 65504);
-  const auto ordered = values_of<TypeParam>(kKind, Op::kMax, 1000);
+  const auto ordered = halves_of<TypeParam>(kKind, Op::kMax, 1000);
   EXPECT_TRUE(std::any_of(ordered.begin(), ordered.end(),
                           [](TypeParam half) { return std::isinf(to_float(half)); }));
 }
@@ -109,7 +109,7 @@ TYPED_TEST(Halves, OfATwinAreOddIntegersOfEitherSign) {
   constexpr int kLargest = 1 << std::min(10, TypeParam::kDigits);
   int greatest = 0;
   for (const TypeParam half :
-       values_of<TypeParam>(Distribution::Kind::kUniform, Op::kSum, 1000, true)) {
+       halves_of<TypeParam>(Distribution::Kind::kUniform, Op::kSum, 1000, true)) {
     const auto value = static_cast<int>(to_float(half));
     ASSERT_EQ(to_float(half), static_cast<float>(value));
     ASSERT_NE(value % 2, 0);
@@ -122,7 +122,7 @@ TYPED_TEST(Halves, OfATwinAreOddIntegersOfEitherSign) {
 TYPED_TEST(Halves, AreReducedAsTheFloatsThatTheyAre) {
   for (const Op op : {Op::kSum, Op::kMin, Op::kMax})
     for (const std::size_t n : {0u, 1u, 100003u}) {
-      const auto halves = values_of<TypeParam>(Distribution::Kind::kNormal, op, n);
+      const auto halves = halves_of<TypeParam>(Distribution::Kind::kNormal, op, n);
       std::vector<float> floats;
       for (const TypeParam half : halves) floats.push_back(to_float(half));
       const auto bytes = [](const auto& x) { return reinterpret_cast<const std::byte*>(x.data()); };

@@ -240,9 +240,10 @@ void Trial::judge() {
   else record_.reason = fmt::format("{} (this run happened to be right)", defect.reason);
 }
 
-/// What the arrays lie on, and what devices they are spread over.
+/// What the arrays lie on, and what devices they are spread over. The pages explain times; to look
+/// them up takes longer than to verify a small point.
 void Trial::note_arrays() {
-  if (setup_.pages) {
+  if (setup_.pages && setup_.options.timed) {
     std::vector<const Memory*> memories{&scratch_.front().whole()};
     for (const InputArray* array : {&input_.values, &input_.labels})
       for (const InputArray::Part& part : array->parts) memories.push_back(&part.on_device);
