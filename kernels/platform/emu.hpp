@@ -129,10 +129,14 @@ UNTRACED inline void yield_point(Where where = Where::current()) {
 }
 /// Fences change nothing here (see above) but let other threads run.
 inline void __threadfence(Where where = Where::current()) {
-  trace::fence(where);
+  trace::fence(trace::Scope::kDevice, where);
   yield_point(where);
 }
 inline void __threadfence_system(Where where = Where::current()) { __threadfence(where); }
+inline void __threadfence_block(Where where = Where::current()) {
+  trace::fence(trace::Scope::kBlock, where);
+  yield_point(where);
+}
 /// A load; what it asks of the caches means nothing here.
 template <class Vector>
 UNTRACED Vector load_ahead(const Vector* from, Where where = Where::current()) {
@@ -263,9 +267,15 @@ T __reduce_max_sync(unsigned mask, T value, Where where = Where::current()) {
 }
 
 inline int __popc(unsigned x) { return std::popcount(x); }
+inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 /// No convergence is promised, so a lane can count on nobody but itself.
 inline unsigned __activemask() { return 1u << detail::lane(); }
+template <class T>
+UNTRACED T __ldg(const T* address, Where where = Where::current()) {
+  trace::access(address, sizeof(T), trace::Kind::kRead, where);
+  return *address;
+}
 
 // Atomics: indivisible because a fiber gives way only before one.
 template <class T>
@@ -318,6 +328,8 @@ inline unsigned atomicInc(unsigned* address, unsigned limit, Where where = Where
 
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 
 // ---- the host side ----------------------------------------------------------------------------
 

@@ -241,8 +241,12 @@ void access(const void* address, std::size_t size_bytes, Kind kind, const Where&
   access_at(reinterpret_cast<std::uintptr_t>(address), size_bytes, kind, place_of(where));
 }
 
-void fence(const Where& where) {
-  if (running.block == nullptr || launch_in_progress->counts || is_ignored(where)) return;
+void fence(Scope scope, const Where& where) {
+  // A fence for the block orders nothing that a flag passes between blocks. No kernel has one
+  // within a block, where a barrier is at hand.
+  if (running.block == nullptr || launch_in_progress->counts || scope == Scope::kBlock ||
+      is_ignored(where))
+    return;
   running.block->order.fence(running.thread);
 }
 

@@ -36,15 +36,17 @@ enum class Kind : std::uint8_t {
   kStrongWrite,
   kAtomic
 };
+/// Whom a fence orders accesses for.
+enum class Scope : std::uint8_t { kBlock, kDevice };
 
 #ifdef REDUCE_BENCH_TRACED
 /// An access of the running thread; nothing outside a kernel.
 void access(const void* address, std::size_t size_bytes, Kind kind, const Where& where);
-/// A fence of the running thread, for the whole device.
-void fence(const Where& where);
+/// A fence of the running thread.
+void fence(Scope scope, const Where& where);
 #else
 inline void access(const void*, std::size_t, Kind, const Where&) {}
-inline void fence(const Where&) {}
+inline void fence(Scope, const Where&) {}
 #endif
 
 }  // namespace trace
