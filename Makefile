@@ -58,8 +58,9 @@ bench:
 	result=$$($(newest_result)); \
 	if scripts/setup.sh python requirements.txt; then \
 	  if $(draw_figures) --only $(sweep_figures) --results "$$result"; then \
-	    echo "bench: open results/local/figures/reduce-share.svg first: how near each family comes to" \
-	      "the time of merely reading the input"; \
+	    [[ ! results/local/figures/reduce-share.svg -nt "$$result" ]] || \
+	      echo "bench: open results/local/figures/reduce-share.svg first: how near each family comes" \
+	        "to the time of merely reading the input"; \
 	  else \
 	    echo "bench: $$result has no figures, for the reasons above" >&2; \
 	  fi; \

@@ -18,6 +18,7 @@
 namespace reduce_bench {
 
 void check_output(const std::string& file) {
+  if (file == "-") return;
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown))
     throw UsageError(

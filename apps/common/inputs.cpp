@@ -130,7 +130,7 @@ T mirrored(const InputKey& key, const Randomness& random, std::size_t i, std::ui
 
 template <class T>
 T wild(const InputKey& key, const Randomness& random, std::size_t i) {
-  // From seed to seed the sum has its first digit elsewhere.
+  // The seed chooses the largest exponent, so sums of different seeds begin at different bits.
   const std::uint64_t part = key.seed % kKindsBySeed + 1;
   return mirrored<T>(key, random, i, part * kExponents<T> / kKindsBySeed);
 }

@@ -95,7 +95,7 @@ State* state = nullptr;
 
 volatile std::sig_atomic_t waiting = 0;
 
-/// In a call that may wait for another rank.
+/// While it lives, this process may be waiting for another rank.
 struct Waiting {
   Waiting() { waiting = 1; }
   ~Waiting() { waiting = 0; }

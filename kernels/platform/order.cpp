@@ -60,7 +60,7 @@ void BlockOrder::barrier() {
   for (ThreadOrder& thread : threads) thread.own = nullptr;
   ++phase;
   if (all == nullptr) return;
-  // Of its own threads the phase says more.
+  // The entries of its own threads go: the phase orders those more precisely.
   const auto is_own = [&](const auto& entry) {
     return entry.first - threads.front().thread < threads.size();
   };

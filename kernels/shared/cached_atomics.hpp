@@ -28,8 +28,8 @@ struct CachedAtomicsPolicy {
   }
 };
 
-/// In shared memory. Every label has one slot, which the first label that comes keeps: of a frequent
-/// one that is likely itself.
+/// Partial results of labels in shared memory. Each label has one slot; the first that comes to a slot
+/// keeps it, which a frequent label most likely is.
 template <class T, class Op>
 struct LabelCache {
   static constexpr Label kFree = ~Label{0};  // no label: there are fewer buckets

@@ -8,7 +8,7 @@ namespace reduce_bench::BACKEND {
 /// A barrier of all threads of a cluster's blocks: what they have written to their own shared memory is
 /// seen by all, and what they have read of the others' has been read. Of device memory it orders
 /// nothing: cluster_sync waits until all that a thread has written there is visible to the device, and
-/// where that is the memory of another device, for a way to it and back.
+/// for the memory of another device that takes a way over the link and back.
 __device__ inline void cluster_sync_shared() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile(

@@ -5,8 +5,8 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Of an operation with results of so many bytes: every other device's go to the first, and where
-/// all have the results, as much goes back.
+/// The traffic of combining results of so many bytes: every other device sends its own to the first,
+/// which sends them back to all where all are to have them.
 inline Traffic combined_traffic(const Problem& p, std::size_t result_bytes) {
   const std::size_t others = devices_of(p) - 1;
   const bool all = results_on_all(p.params);

@@ -53,7 +53,7 @@ struct EqualSegments {
 
 // ---- targets: where the result of a segment goes -----------------------------------------------
 
-/// At the place that the key names; no other segment has that key.
+/// Stores a segment's result at the index that its key is; no other segment has that key.
 template <class T>
 struct AtKey {
   static constexpr bool kRanked = false;

@@ -371,7 +371,7 @@ struct StableLayout {
     return call.template scratch<Short>(places);
   }
 };
-/// Behind `end` bytes; room for places where asked for.
+/// The layout from `end` bytes on, with room for the inputs' places in their tile where asked for.
 inline StableLayout stable_layout(const Sizes& sizes, std::size_t end, bool with_places) {
   const Partitioning parts = partitioning(sizes);
   StableLayout at{};

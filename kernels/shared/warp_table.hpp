@@ -139,10 +139,10 @@ struct WarpTable {
   }
 
  private:
-  /// Of the lanes that store to one slot, the one whose store lasts.
+  /// Finds for every slot the lane whose store to it lasts.
   struct Winners {
-    unsigned own;    ///< the bit of this lane's
-    unsigned lanes;  ///< of all slots
+    unsigned own;    ///< the bit of the lane that won this lane's slot
+    unsigned lanes;  ///< the bits of those that won any slot
 
     /// Once every lane has called this with its slot, all have read what the slots held.
     __device__ explicit Winners(T* slot) {

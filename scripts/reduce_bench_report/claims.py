@@ -433,7 +433,7 @@ def _missing_simulations(context: Context, pool: Sequence[Measured]) -> list[str
 
 
 def _universal(check: Json) -> list[str]:
-    """The sides of a ratio whose lists mean every one of them, and not any one."""
+    """The sides of a ratio whose list of variants means all of them, not any of them."""
     upper, lower = (limit in check or "about" in check for limit in ("at_most", "at_least"))
     of = upper if takes_slowest(check, "of") else lower
     to = lower if takes_slowest(check, "to") else upper

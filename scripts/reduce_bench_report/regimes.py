@@ -32,7 +32,7 @@ FIXED = ("groups_per_sm", "bucket_bytes_per_l2")  # beside how inputs compare wi
 
 
 def least_launches(registry: Registry) -> float:
-    """How many empty launches reading must take for one of them not to count.
+    """How many empty launches a read must outlast for one launch to be negligible.
 
     A point has as many as it has kernels: `outlasting_launches` holds all of them against its time.
     """

@@ -7,8 +7,8 @@
 #include <time.h>
 
 int clock_gettime(clockid_t clock, struct timespec* time) {
-  int (*const system_s)(clockid_t, struct timespec*) = dlsym(RTLD_NEXT, "clock_gettime");
-  const int status = system_s(clock, time);
+  int (*const real)(clockid_t, struct timespec*) = dlsym(RTLD_NEXT, "clock_gettime");
+  const int status = real(clock, time);
   if (status == 0 && clock == CLOCK_MONOTONIC) {
     const int64_t ns = FASTER * ((int64_t)time->tv_sec * 1000000000 + time->tv_nsec);
     time->tv_sec = ns / 1000000000;
@@ -18,6 +18,6 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
 }
 
 int poll(struct pollfd* watched, nfds_t count, int limit_ms) {
-  int (*const system_s)(struct pollfd*, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
-  return system_s(watched, count, limit_ms > 0 ? (limit_ms + FASTER - 1) / FASTER : limit_ms);
+  int (*const real)(struct pollfd*, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
+  return real(watched, count, limit_ms > 0 ? (limit_ms + FASTER - 1) / FASTER : limit_ms);
 }

@@ -195,7 +195,7 @@ def test_one_that_hangs_at_load_is_given_up(faulty: Build, tmp_path: Path) -> No
     started = time.monotonic()
     said = complaint("list", "--plugin", hangs, env=os.environ | {"LD_PRELOAD": str(fast_time)})
     assert f"did not answer within {limit_s} s" in said
-    assert time.monotonic() - started >= limit_s / faster
+    assert limit_s / faster <= time.monotonic() - started < limit_s / 2
 
 
 def test_what_is_no_library_is_refused(tmp_path: Path) -> None:

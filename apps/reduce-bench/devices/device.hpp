@@ -51,7 +51,8 @@ class Guard {
   virtual ~Guard() = default;
   /// While the device is idle.
   virtual void before_sample() = 0;
-  /// Queues what comes last before the time begins: until then nobody sees it, on whatever stream.
+  /// Queues the guard's last work before the clock starts. Nothing that was queued earlier, on any
+  /// stream, can see what it does.
   virtual void at_begin() = 0;
   /// Queues what comes first when the time has ended.
   virtual void at_end() = 0;
@@ -83,7 +84,7 @@ struct Work {
   std::vector<Device*>
       devices;               ///< that the work is spread over; empty: it is the one's that times it
   bool ends_on_all = false;  ///< it ends when all of these have its results, not the first alone
-  /// Of a plug-in; a batch then is no longer than it must be.
+  /// Set for plug-ins alone, whose batches are then as short as the clock allows.
   Guard* guard = nullptr;
   Together* together = nullptr;  ///< with other processes, which have devices of their own
 };

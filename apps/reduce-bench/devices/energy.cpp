@@ -15,7 +15,7 @@ constexpr double kPatienceMs = 3000;
 }  // namespace
 
 Energy measure_energy(const EnergyProbe& probe) {
-  // As many calls at once as take a batch's time.
+  // Doubles the calls of a batch until they take half of a batch's time.
   std::uint64_t batch = 1;
   for (double ms = 0; ms < kBatchMs / 2 && batch < (std::uint64_t{1} << 20);) {
     const double begin_ms = probe.now_ms();

@@ -236,7 +236,7 @@ class GpuProfiler::Session {
     CALL_CUPTI(cuptiRangeProfilerSetConfig, config);
   }
 
-  /// Whether it was the last.
+  /// Counts in one pass of several; returns whether it was the last.
   bool run_pass(const std::function<void()>& prepare, const std::function<void()>& work) {
     auto start = PARAMETERS(CUpti_RangeProfiler_Start);
     start.pRangeProfilerObject = profiler_;

@@ -15,7 +15,7 @@ using MakeDevice = std::function<std::unique_ptr<Device>()>;
 
 /// For rank 0, while the others are in `serve_first_rank`; they leave it when the device goes.
 std::unique_ptr<Device> gather_ranks(const MakeDevice& make);
-/// For the other ranks.
+/// Called by every rank but rank 0: serves it until its device is gone.
 void serve_first_rank(const MakeDevice& make);
 
 }  // namespace reduce_bench

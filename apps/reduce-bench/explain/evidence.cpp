@@ -28,7 +28,8 @@ void read_counters(const Node& node, Evidence& evidence) {
   if (!evidence.counts.empty()) evidence.counted_by = CountedBy::kGpu;
 }
 
-/// As a whole call launches them: kernels by the profiler, or fills, too, by the variant's own log.
+/// The launches of one call: what the profiler saw or what the variant logged, which includes fills,
+/// whichever is more.
 double launches(const Node& point) {
   double count = 1;
   for (const char* of : {"code", "launch"})
@@ -38,8 +39,8 @@ double launches(const Node& point) {
   return count;
 }
 
-/// The rate of device memory in the largest read stream: without the launch, and with what the
-/// overwriting of L2 before it left to be written.
+/// The rate of device memory in the largest read stream. Its time is taken without the launch, and its
+/// bytes with those that the overwriting of L2 left to be written back.
 double memory_gb_per_s(const Node& reads, double empty_launch_ns, double flush_written_bytes) {
   double largest_bytes = 0, rate = 0;
   for (const Node& read : reads.elements(0)) {

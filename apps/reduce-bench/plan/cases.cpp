@@ -202,7 +202,8 @@ class CaseList {
     if (plain_ && any_wins(defaults_))
       add({.n = large_, .buckets = large_, .labels = {.kind = Kind::kPermutation}});
     if (subject_.full) add({.n = large_, .buckets = 65537});
-    // What a setting changes it changes for all types and operators alike.
+    // A setting acts alike on all types and operators, so where cases are few the main ones alone get
+    // many buckets.
     const std::size_t many_by_setting = few_ && !(main_type_ && main_op_) ? 257 : too_many;
     for (const Params& params : other_settings_) {
       add({.n = kSomeBlocks, .buckets = 1, .params = &params});

@@ -49,7 +49,7 @@ std::string brief(const DistributionIdentity& distribution) {
   return text;
 }
 
-/// Of an operation that this build does not know, everything is shown.
+/// An operation that this build does not know is shown as one that has values.
 bool shows_values(const std::string& operation) {
   const auto known = find_name(kOperationNames, operation);
   return !known || has_values(static_cast<Operation>(*known));

@@ -117,15 +117,10 @@ class LeftOut {
           counted(there.variants.size(), "variant"), there.variants.size() == 1 ? "does" : "do",
           name_of(backend), some_of(std::vector(there.variants.begin(), there.variants.end()))));
     std::size_t points = 0;
-    std::vector<std::string> pairs;
-    for (const auto& [what, count] : undefined_) {
-      points += count;
-      std::string pair = fmt::format("'{}' on {}", name_of(what.op), name_of(what.type));
-      if (pairs.empty() || pairs.back() != pair) pairs.push_back(std::move(pair));
-    }
+    for (const auto& [what, count] : undefined_) points += count;
     if (points > 0)
-      clauses.push_back(fmt::format("{} of operators that are not defined on their types: {}",
-                                    counted(points, "point"), some_of(pairs)));
+      clauses.push_back(fmt::format("{} of what no variant computes: {}", counted(points, "point"),
+                                    some_of(why_undefined())));
     if (sweeps_ > 0)
       clauses.push_back(fmt::format("all points of {} of {}, for the reasons above", sweeps_,
                                     counted(sweeps, "sweep")));
@@ -137,8 +132,7 @@ class LeftOut {
 
   /// Some of the reasons, for a plan that is empty.
   std::string text() const {
-    std::vector<std::string> reasons;
-    for (const auto& [what, unused] : undefined_) reasons.push_back(what.why());
+    std::vector<std::string> reasons = why_undefined();
     for (const auto& [backend, there] : elsewhere_)
       for (const std::string& id : there.variants)
         reasons.push_back(fmt::format("{} does not run on {}", id, name_of(backend)));
@@ -147,6 +141,16 @@ class LeftOut {
   }
 
  private:
+  /// Each reason once, though several types may have it.
+  std::vector<std::string> why_undefined() const {
+    std::vector<std::string> reasons;
+    for (const auto& [what, unused] : undefined_)
+      if (std::string why = what.why();
+          std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+        reasons.push_back(std::move(why));
+    return reasons;
+  }
+
   struct Elsewhere {
     std::set<std::string> variants;
     std::size_t points = 0;

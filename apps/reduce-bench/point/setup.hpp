@@ -19,7 +19,7 @@ namespace reduce_bench {
 /// Why the combination cannot run at all; empty where it can.
 std::string unsupported(const Variant& variant, const Problem& problem, const Point& point);
 
-/// Of a combination that is supported. The first five members say of which; the others follow.
+/// Of a combination that is supported. The first five members say which; the others are derived from them.
 struct Setup {
   const Point& point;
   const Variant& variant;

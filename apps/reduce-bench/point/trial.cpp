@@ -137,7 +137,7 @@ void Trial::tell_other_processes() {
   if (setup_.is_of_processes()) setup_.device.share(setup_.variant, setup_.problem, shares_);
 }
 
-void Trial::read(const InputArray& values) {
+void Trial::read_from(const InputArray& values) {
   call_.values = values.data();
   for (unsigned rank = 0; rank < shares_.size(); ++rank) shares_[rank].values = values.data(rank);
   tell_other_processes();
@@ -209,9 +209,9 @@ void Trial::check_second_call(std::uint64_t first_sum) {
 
 /// If the sums of the twin are wrong the check tells of them, else it stays.
 bool Trial::passes_on_twin() {
-  read(twin_->values);
+  read_from(twin_->values);
   call_afresh();
-  read(input_.values);
+  read_from(input_.values);
   Verification of_twin = *record_.verification;
   output_.compare_to(twin_->expected, of_twin, depth_);
   twin_failed_ = of_twin.mismatches > 0;
@@ -284,10 +284,8 @@ void Trial::check_memory() {
     record_.known_wrong = false;
     record_.reason = std::move(what);
   };
-  if (!input_.is_unharmed()) {
-    carried_.input.reset();  // the next point must not inherit the damage
-    damaged("the input was modified");
-  }
+  const bool unharmed = input_.is_unharmed();
+  if (!unharmed) damaged("the input was modified");
   std::vector<std::pair<const GuardedMemory*, std::string>> guarded{
       {&host_scratch_, "host scratch memory"}};
   for (const GuardedMemory& memory : scratch_) guarded.emplace_back(&memory, "scratch memory");
@@ -297,6 +295,8 @@ void Trial::check_memory() {
     carried_.lost = true;
     damaged(fmt::format("wrote out of the bounds of its {}", name));
   }
+  // The next point must not inherit the damage. No stage may follow: there is no input then.
+  if (!unharmed) carried_.input.reset();
 }
 
 // ---- their parts ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ class Trial {
   std::vector<DeviceShare> share_arrays() const;
   void tell_other_processes();
   /// Lets the calls from here on read these values.
-  void read(const InputArray& values);
+  void read_from(const InputArray& values);
   /// A call on outputs that hold nothing but poison. When this returns it has ended.
   void call_afresh();
 

@@ -99,7 +99,7 @@ Fault fault_of_type(const Json& value, const Json& schema, const std::string& at
   return found_text(value, joined(texts, false), at);
 }
 
-/// Of more choices a message shows some, so that it stays short.
+/// A message lists at most so many choices; of longer lists it shows the first few.
 constexpr std::size_t kMostChoices = 10, kChoicesOfMany = 7;
 
 Fault fault_of_choice_of_values(const Json& value, const Json& schema, const std::string& at) {
@@ -180,7 +180,7 @@ Fault fault_of_array(const Json& value, const Json& schema, const std::string& a
   return std::nullopt;
 }
 
-/// Of several schemas, what the last says: null stands first.
+/// Where several schemas are allowed, the fault that the last finds: null, if allowed, stands first.
 Fault fault_of_choice(const Json& value, const Json& schema, const std::string& at) {
   Fault said;
   for (const char* keyword : {"anyOf", "oneOf"})

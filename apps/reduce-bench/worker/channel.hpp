@@ -57,7 +57,7 @@ class Channel {
 /// A socket of this machine without a file, at which one process of this user can be awaited.
 class MeetingPlace {
  public:
-  /// At a name that no other has.
+  /// Waits under a name that no other process uses.
   MeetingPlace();
   const std::string& name() const { return name_; }
   int descriptor() const { return listening_.number(); }

@@ -187,13 +187,12 @@ void tell_on_signal() {
   if (::sigaction(SIGUSR1, &action, nullptr) != 0) throw system_failure("cannot catch a signal");
 }
 
-unsigned ranks_that_told(std::string_view printed) {
-  unsigned told = 0;
-  for (const std::string_view what : {kWaits, kWorks})
-    for (std::size_t at = printed.find(what); at != std::string_view::npos;
-         at = printed.find(what, at + 1))
-      ++told;
-  return told;
+bool all_ranks_told(std::string_view printed, unsigned count) {
+  for (unsigned rank = 0; rank < count; ++rank)
+    if (printed.find(fmt::format("{}{}{}", kTold, rank, kWaits)) == std::string_view::npos &&
+        printed.find(fmt::format("{}{}{}", kTold, rank, kWorks)) == std::string_view::npos)
+      return false;
+  return true;
 }
 
 std::string ranks_at_work(std::string_view printed, unsigned count) {

@@ -39,7 +39,7 @@ std::string how_ranks_ended(std::string_view printed, const std::string& ended);
 void tell_on_signal();
 /// By what so many ranks said then: which of them the others wait for, in a clause.
 std::string ranks_at_work(std::string_view printed, unsigned count);
-/// How many of them said it.
-unsigned ranks_that_told(std::string_view printed);
+/// Whether every one of so many ranks has said it.
+bool all_ranks_told(std::string_view printed, unsigned count);
 
 }  // namespace reduce_bench

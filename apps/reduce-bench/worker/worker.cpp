@@ -300,7 +300,7 @@ void Worker::let_mpirun_end() {
 std::string Worker::ask_ranks() {
   ::kill(process_->id, SIGUSR1);  // mpirun passes it on
   const auto start = Clock::now();
-  while (ranks_that_told(process_->last_words) < ranks_.count && elapsed_s(start) < kTellLimitS) {
+  while (!all_ranks_told(process_->last_words, ranks_.count) && elapsed_s(start) < kTellLimitS) {
     std::this_thread::sleep_for(kBetweenLooks);
     process_->drain_output();
   }

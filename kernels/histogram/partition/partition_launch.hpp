@@ -182,7 +182,7 @@ __device__ inline void order_tile(const Tile& tile, const OrderMemory& memory,
   const auto counter_of = [&](Label label) -> Count& {
     return memory.counters[(label >> parts.shift << log2_copies) + copy];
   };
-  // Of two items in one register.
+  // The ranks of two items share a register, 16 bits each.
   unsigned ranks[Policy::kItems / 2];
 #pragma unroll
   for (unsigned j = 0; j < Policy::kItems; j += 2) {

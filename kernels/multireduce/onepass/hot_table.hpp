@@ -10,7 +10,7 @@ namespace reduce_bench::BACKEND::onepass_multireduce {
 struct HotPolicy {
   /// Labels that a block looks at before it begins to find the hot ones.
   static constexpr unsigned kSamplesPerThread = 4;
-  /// Labels that get an accumulator for each lane, at most: shared memory that copies lack.
+  /// At most so many labels get an accumulator for each lane, whose shared memory copies lose.
   static constexpr unsigned kMostHot = 64;
   /// A label is hot if it has more samples than the sum of two limits: one in kHotShare of all
   /// samples, and kUniformShares times its part of them if labels were uniform.
@@ -51,9 +51,9 @@ struct HotTable : PrivateTable<T, Op> {
         hot(reinterpret_cast<Label*>(lanes + HotPolicy::kMostHot * kWarpSize)),
         count(hot + HotPolicy::kMostHot) {}
 
-  /// Clears the table and marks the labels that are hot among the block's own inputs, n > 0, of
-  /// which bucket_at(i) is the i-th one's bucket; none of the table's where it is beyond all. All
-  /// threads must call this, and `add_to` too.
+  /// Clears the table and marks the labels that are hot among the block's own inputs, n > 0;
+  /// bucket_at(i) is the bucket of the i-th of them, or beyond all buckets where the table does not
+  /// have it. All threads must call this, and `add_to` too.
   template <class BucketAt>
   __device__ void clear(std::size_t n, BucketAt&& bucket_at) {
     const unsigned samples = blockDim.x * HotPolicy::kSamplesPerThread;

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(1024)
       put_quads<Op>(l[q].at, value, put);
     }
   }
-  // What no tile has, a warp at a time.
+  // The inputs after the last whole tile, a warp at a time.
   for (std::size_t i = tiles * tile * kQuad + std::size_t{group} * blockDim.x +
                        threadIdx.x / kWarpSize * kWarpSize;
        i < n; i += std::size_t{groups} * blockDim.x) {

@@ -22,7 +22,7 @@ struct Digits {
 
 /// The digits for sums of `per_thread` values and of n in all. A double is exact up to 2^53 units;
 /// a part but the first is half a unit of the part above it at most. Sums of threads are added as
-/// integers: those of the first parts grow with n, the others' are below 2^kMostDigits.
+/// integers: sums of first parts grow with n, sums of the other parts stay below 2^kMostDigits.
 inline Digits digits_for(std::size_t n, std::size_t per_thread) {
   constexpr unsigned kMostDigits = 40;
   const unsigned log2_per_thread = log2_ceil(per_thread), log2_n = log2_ceil(n);
@@ -48,8 +48,8 @@ struct Window {
   }
   static constexpr unsigned kFieldInKey = sizeof(T) == 4 ? 24 : 21;
 
-  /// A window that has the values from 2^kBelow times smaller than one of the larger values on, whose
-  /// exponent has this field.
+  /// The window for one of the larger values, whose exponent has this field: it reaches down to values
+  /// 2^kBelow times smaller.
   __device__ Window(unsigned field, const Digits& digits) {
     constexpr unsigned kBelow = 40;
     // Doubles must have room for the sum of the first parts, and for the first cut.
@@ -118,7 +118,7 @@ __device__ long long in_units(double multiple, unsigned position) {
   const auto bits = detail::bits_to<unsigned long long>(multiple);
   const auto digits = static_cast<long long>(Double::digits(bits));
   const int shift = static_cast<int>(Double::position(bits)) - kOffset - static_cast<int>(position);
-  // To the right only zeros are lost; a zero may be far away.
+  // A shift to the right loses zero bits alone; that of the number zero may be one of 64 or more.
   long long units = digits;
   if (shift >= 0) units = digits << (shift & 63);
   else units = -shift < 64 ? digits >> -shift : 0;

@@ -42,7 +42,7 @@ __global__ void scatter_shares_kernel(const T* values, const Label* labels, std:
   traverse<kStrided>(n, per_block, [&](std::size_t i) { results[labels[i]] = values[i]; });
 }
 
-/// As find_last_kernel.
+/// Does what find_last_kernel (winner.hpp) does, over the shares of blocks.
 template <bool kStrided>
 __global__ void find_last_of_shares_kernel(const Label* labels, std::size_t n,
                                            std::size_t per_block, Count* last) {
