@@ -52,7 +52,7 @@ struct PrivateTable {
   /// Combines every bucket's copies and adds them to the results. Blocks start at different
   /// buckets, so that they do not queue for the same ones. With kPairs, each block of a pair (a
   /// cluster) adds half of the buckets for both. Kernels without pairs are compiled without, as the
-  /// instructions alone cost 1 to 2 us on an H200 at the end of a launch with cold caches.
+  /// instructions alone take time at the end of a launch with cold caches.
   template <bool kPairs = false>
   __device__ void add_to(T* results) const {
     fold_copies();
@@ -146,8 +146,8 @@ struct WarpTiles {
   unsigned begin, end, step;
 };
 /// In each round the tiles of all warps lie side by side; those of the last round go to as few
-/// warps of each block as possible. Faster than stretches on an H200: 72.6 us instead of 73.8 for a
-/// histogram of 2^26 u32 labels, 132.9 instead of 134.3 for 2^26 i32 sums into 256 buckets.
+/// warps of each block as possible. Faster than a stretch of tiles for each warp
+/// (docs/kernels/onepass-histogram.md).
 __device__ inline WarpTiles tiles_in_rounds(unsigned tiles) {
   return {threadIdx.x / kWarpSize * gridDim.x + blockIdx.x, tiles,
           blockDim.x / kWarpSize * gridDim.x};

@@ -17,9 +17,8 @@ struct StableTilesPolicy {
   /// Threads of a block. With TilePolicy::kItems they make the tile: longer pieces of a partition
   /// against shared memory for the counts of its warps.
   static constexpr unsigned kThreads = 512;
-  /// A partition has 2^kLeastBits buckets or more: fewer cost partition/multiscan more partitions
-  /// than their states save (2^26 inputs, 2^18 uniform labels: 1.87 ms with 2^8, 1.79 with 2^9,
-  /// 1.88 with 2^10).
+  /// A partition has 2^kLeastBits buckets or more: fewer cost partition/multiscan more for
+  /// partitions than their states save (docs/kernels/partition-multiscan.md).
   static constexpr unsigned kLeastBits = 9;
   /// Beyond 2^kLog2MostPartitions the width of a partition grows instead.
   static constexpr unsigned kLog2MostPartitions = 11;

@@ -4,15 +4,12 @@
 // Idea: buckets that do not fit into shared memory together are divided into ranges (partitions)
 //   that do. A block orders a tile of inputs by partition in shared memory and writes it back as
 //   one piece, with the offset of every partition in it: no histogram over all inputs and no
-//   scattered store. Inputs get their places from counters, several for each partition, so that
-//   lanes with one partition seldom queue. The second kernel walks through the pieces of one
-//   partition in all tiles, four inputs per load, and combines them in private buckets. Within a
-//   partition a label needs 16 bits. A partition with more than its share of the inputs is divided
-//   among several blocks by tiles, so skewed labels cost little more than uniform ones. Two kinds
-//   of tiles are not ordered but combined at once: those whose labels span few buckets (sorted
-//   labels), and those of runs. Where few copies of a bucket fit, its float sum is in fixed point
-//   of 64 bits: shared memory adds floats by loops of compare-and-swap only, in which the inputs of
-//   a frequent label wait for one another.
+//   scattered store. The second kernel walks through the pieces of one partition in all tiles, and
+//   combines them in private buckets (fold_partitions.hpp). Within a partition a label needs 16
+//   bits. A partition with more than its share of the inputs is divided among several blocks by
+//   tiles, so skewed labels cost little more than uniform ones. Tiles whose labels span few buckets
+//   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, its
+//   float sum is in fixed point (fixed_table.hpp).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -21,10 +18,9 @@
 //   launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
-//   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. For i32 sums 20 bytes
-//   per input, which device memory moves in 320 us for 2^26 inputs on an H200: into 2^16 buckets it
-//   takes 373 us with uniform labels and 428 with Zipf ones. f32 sums into 2^20 buckets take 431 us
-//   and 525. More of both: docs/kernels/partition-multireduce.md
+//   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. Device memory binds
+//   i32 sums of uniform labels, the updates in shared memory float sums of skewed ones:
+//   docs/kernels/partition-multireduce.md
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory, 2^16 at
 //   most; n below 2^32 - 2^16; the operator commutes (partition/multireduce-ordered takes those
 //   that do not).

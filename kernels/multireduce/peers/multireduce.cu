@@ -31,8 +31,8 @@ namespace reduce_bench::BACKEND::peers_multireduce {
 
 struct FusedPolicy {
   static constexpr unsigned kBlock = 1024;
-  /// Inputs of a share and bytes of a table up to which one launch is chosen. On two H200 it was
-  /// faster for all of these but 64 KB of f32 (2 % slower), and for twice the inputs mostly slower.
+  /// Inputs of a share and bytes of a table up to which one launch is chosen. Beyond, two
+  /// launches are mostly faster (docs/kernels/peers.md).
   static constexpr std::size_t kMostInputs = 1 << 17, kMostTableBytes = 64 * 1024;
   /// Buckets of a cluster at most, and so few that no more clusters are launched for them.
   static constexpr unsigned kMostBuckets = 2049, kFewBuckets = 513;

@@ -18,8 +18,7 @@ using flagged::Slot;
 /// Chosen on an H200 (docs/kernels/onepass-reduce.md). The limits are the
 /// 16-byte loads up to which a launch plan was the fastest seen.
 struct Policy {
-  /// 16-byte loads in flight per thread: bandwidth against registers and short inputs. Eight gained
-  /// nothing.
+  /// 16-byte loads in flight per thread: bandwidth against registers and short inputs.
   static constexpr unsigned kLoads = 4;
   /// 64 KB. One block has nobody to wait for, many blocks have the whole device's bandwidth.
   static constexpr std::size_t kOneBlockLoads = 1024 * kLoads;
@@ -28,8 +27,7 @@ struct Policy {
   static constexpr std::size_t kOneRoundLoadsPerSm = 2048;
   /// 64 KB up to which blocks have 256 threads; larger blocks leave fewer partial results.
   static constexpr std::size_t kSmallBlocksLoadsPerSm = 4096;
-  /// 16 KB. The same with types of 8 bytes, whose partial results cost more: 0.06 us less for 8 MB
-  /// of f64.
+  /// 16 KB. The same with types of 8 bytes, whose partial results cost more.
   static constexpr std::size_t kSmallBlocksLoadsPerSm8 = 1024;
   /// 512 KB, 69 MB on an H200. Up to here block 0 stands aside and loads have the L2 cache fetch
   /// ahead; beyond, what counts is that all blocks stream.
