@@ -15,8 +15,11 @@
 #include "expect_error.hpp"
 #include "fake_device.hpp"
 #include "plan/plan.hpp"
+#include "results/counted.hpp"
+#include "results/document.hpp"
 #include "results/files.hpp"
 #include "results/journal.hpp"
+#include "results/output_file.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {
@@ -43,6 +46,62 @@ class InFolder : public testing::Test {
 
   fs::path folder;
 };
+
+// ---- where a document goes --------------------------------------------------------------------
+
+using OutputFile = InFolder;
+
+TEST_F(OutputFile, IsNamedAfterTheDeviceIfNoneIsAskedFor) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder);
+  const fs::path file = output_file("", "NVIDIA H200", kResultsKind);
+  EXPECT_TRUE(fs::is_directory(folder / "results" / "local"));
+  fs::current_path(before);
+  EXPECT_EQ(file.parent_path(), fs::path("results") / "local");
+  EXPECT_TRUE(file.string().ends_with("Z-nvidia-h200.json")) << file;
+}
+
+TEST_F(OutputFile, IsWhereALinkLeads) {
+  fs::create_symlink("there.json", folder / "link.json");
+  EXPECT_EQ(output_file((folder / "link.json").string(), "", kResultsKind), folder / "there.json");
+  fs::create_symlink("loop.json", folder / "loop.json");
+  EXPECT_CONTAINS(message_of<UsageError>(
+                      [&] { output_file((folder / "loop.json").string(), "", kResultsKind); }),
+                  "its links have no end");
+}
+
+TEST_F(OutputFile, ReplacesADocumentOfItsKindAlone) {
+  const fs::path file = folder / "there.json";
+  const auto replaces = [&](std::string_view kind, const std::string& text) {
+    std::ofstream(file) << text;
+    EXPECT_EQ(output_file(file.string(), "", kind), file);
+  };
+  const auto why_not = [&](std::string_view kind, const std::string& text) {
+    std::ofstream(file) << text;
+    return message_of<UsageError>([&] { output_file(file.string(), "", kind); });
+  };
+  const std::string results = R"({"schema": 1, "kind": "reduce-bench-results"})";
+  const std::string counts = R"({"schema": 1, "kind": "reduce-bench-counts"})";
+  replaces(kResultsKind, "");
+  replaces(kResultsKind, results);
+  replaces(kCountsKind, counts);
+  EXPECT_CONTAINS(why_not(kResultsKind, counts), "exists and is not a results file");
+  EXPECT_CONTAINS(why_not(kCountsKind, results), "exists and is not a counts file");
+  EXPECT_CONTAINS(why_not(kResultsKind, "notes"), "exists and is not a results file");
+}
+
+TEST_F(OutputFile, IsAFileWhoseFolderIsMade) {
+  const auto why_not = [](const std::string& asked) {
+    return message_of<UsageError>([&] { output_file(asked, "", kResultsKind); });
+  };
+  EXPECT_NO_THROW(output_file((folder / "a" / "b" / "r.json").string(), "", kResultsKind));
+  EXPECT_TRUE(fs::is_directory(folder / "a" / "b"));
+  EXPECT_CONTAINS(why_not((folder / "a").string() + "/"), "it names a directory");
+  EXPECT_CONTAINS(why_not((folder / "a").string()), "it is a directory");
+  EXPECT_CONTAINS(why_not("/dev/null"), "it is not a regular file");
+  fs::create_directories(temporary_of(folder / "r.json"));
+  EXPECT_CONTAINS(why_not((folder / "r.json").string()), "which is a directory; remove that");
+}
 
 // ---- whole files ------------------------------------------------------------------------------
 

@@ -7,12 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +30,7 @@
 #include "results/files.hpp"
 #include "results/journal.hpp"
 #include "results/older.hpp"
+#include "results/output_file.hpp"
 #include "results/run_plan.hpp"
 #include "results/table.hpp"
 #include "worker/interrupt.hpp"
@@ -39,8 +38,6 @@
 
 namespace reduce_bench {
 namespace {
-
-constexpr int kMostLinks = 40;  // as many as the system follows
 
 struct RunOptions {
   std::string config;
@@ -83,74 +80,6 @@ BackendChoice choose_backend(const std::string& asked, bool count, const Machine
   const std::string why_not = machine.unavailable(Backend::kCuda);
   if (why_not.empty()) return {{Backend::kCuda}, "cuda: a device is present"};
   return {{Backend::kCpu}, fmt::format("cpu: {}", why_not)};
-}
-
-std::string slug(std::string text) {
-  for (char& c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    c = std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '-';
-  }
-  return text;
-}
-
-std::filesystem::path default_output(const std::string& device) {
-  std::string stamp = utc_now();
-  std::erase_if(stamp, [](char c) { return c == ':' || c == '-'; });
-  return std::filesystem::path("results") / "local" /
-         fmt::format("{}-{}.json", stamp, slug(device));
-}
-
-/// Whether the file is empty or a document of that kind: nothing else may be overwritten.
-bool may_be_replaced(const std::filesystem::path& file, std::string_view kind) {
-  std::ifstream stream(file);
-  std::string start(4096, '\0');
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return stream.gcount() == 0 || start.find(fmt::format("\"{}\"", kind)) != std::string::npos;
-}
-
-/// The file to write, with the directories that it lies in. Throws UsageError for what a document of
-/// that kind must not replace.
-std::filesystem::path prepare_output(const std::string& asked, const std::string& device,
-                                     std::string_view kind) {
-  std::filesystem::path output =
-      asked.empty() ? default_output(device) : std::filesystem::path(asked);
-  std::error_code error;
-  // The rename would replace a link, and a run to the file itself would not be noticed. A link to
-  // what does not exist yet counts as well, which canonical paths do not know.
-  for (int links = 0; std::filesystem::is_symlink(output, error); ++links) {
-    if (links == kMostLinks)
-      throw UsageError(
-          fmt::format("cannot write '{}': its links have no end; name a file with -o", asked));
-    output = output.parent_path() / std::filesystem::read_symlink(output);
-  }
-  const auto there = std::filesystem::status(output, error);
-  if (!output.has_filename())
-    throw UsageError(fmt::format("cannot write '{}': it names a directory; name a file with -o",
-                                 output.string()));
-  if (std::filesystem::is_regular_file(there) && !may_be_replaced(output, kind))
-    throw UsageError(
-        fmt::format("'{}' exists and is not a {} file: name another with -o, or remove it",
-                    output.string(), kind == kCountsKind ? "counts" : "results"));
-  // A device such as /dev/null would be replaced by the rename.
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-    throw UsageError(
-        fmt::format("cannot write '{}': it is {}; name a file with -o, or '-' for "
-                    "standard output",
-                    output.string(),
-                    std::filesystem::is_directory(there) ? "a directory" : "not a regular file"));
-  if (const auto temporary = temporary_of(output); std::filesystem::is_directory(temporary, error))
-    throw UsageError(
-        fmt::format("cannot write '{}': it is written as '{}' first, which is a directory; remove "
-                    "that, or name another file with -o",
-                    output.string(), temporary.string()));
-  error.clear();
-  if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), error);
-  if (error)
-    throw UsageError(
-        fmt::format("cannot create the directory of '{}': {}; choose another place "
-                    "with -o",
-                    output.string(), error.message()));
-  return output;
 }
 
 /// What a run is asked for, resolved for this machine.
@@ -363,7 +292,7 @@ int run(const ResolvedRun& resolved, const RunOptions& options, const Ranks& ran
   std::filesystem::path output;
   std::unique_ptr<Journal> journal;
   if (options.output != "-") {
-    output = prepare_output(options.output, resolved.device_name(), kResultsKind);
+    output = output_file(options.output, resolved.device_name(), kResultsKind);
     journal = open_journal(resolved, options, output);
     tell_of_older(output, resolved);
   }
@@ -420,7 +349,7 @@ int count(const ResolvedRun& resolved, const RunOptions& options) {
   const bool to_stdout = options.output == "-";
   const std::filesystem::path output =
       to_stdout ? std::filesystem::path()
-                : prepare_output(options.output, resolved.device_name(), kCountsKind);
+                : output_file(options.output, resolved.device_name(), kCountsKind);
   catch_interrupts();
   Worker worker(Backend::kEmu);
   Progress progress(resolved.points.size());
