@@ -73,7 +73,7 @@ Hierarchy read_hierarchy(const std::filesystem::path& file);
 /// The same from parsed JSON; `name` stands for the file in messages.
 Hierarchy parse_hierarchy(const Json& document, const std::string& name);
 
-/// With every default filled in, valid against the same schema.
+/// The document of a hierarchy, with every default filled in, which the same schema accepts.
 Json to_json(const Hierarchy& hierarchy);
 
 }  // namespace reduce_bench

@@ -214,7 +214,7 @@ inline double Memory::take_slot(double begin_ns, double latency_ns) {
 
 void Memory::advance(std::span<const Request> accesses) {
   const double first_ns = levels_.front().latency_ns;
-  // In registers rather than members: each access waits for the result of the one before.
+  // These are in registers rather than members, since each access waits for the result of the last.
   double now_ns = now_ns_, last_end_ns = last_end_ns_;
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     const bool chained = accesses[i].kind() == Kind::kChainedRead;

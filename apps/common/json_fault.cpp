@@ -192,7 +192,7 @@ class Scan {
     next_ = open_.back().bracket == '{' ? Next::kKey : Next::kValue;
   }
 
-  /// Of a power as the program writes it, whose base was read as a number.
+  /// The fault of a power as the program writes it, such as 2^10, whose base was read as a number.
   std::string power_in_quotes() const {
     std::size_t end = i_ + 1;
     while (end < text_.size() && is_word(text_[end])) ++end;

@@ -103,7 +103,7 @@ double graphic(const Randomness& random, std::size_t i) {
   return background ? 0.95 : static_cast<double>(area >> 60) / 16;
 }
 
-/// Of an array of labels.
+/// The label at a place of an array.
 std::uint64_t element_of(const NpyArray& array, std::size_t i) {
   return with_label_type(array.type(), [&]<class L>() -> std::uint64_t {
     L label{};

@@ -14,7 +14,7 @@ struct Randomness {
   std::uint64_t word(std::size_t i, unsigned k = 0) const {
     return mix(seed + kGoldenGamma * (4 * static_cast<std::uint64_t>(i) + k + 1));
   }
-  /// In [0, 1) with 53 bits.
+  /// A number in [0, 1) of 53 random bits.
   double unit(std::size_t i, unsigned k = 0) const { return to_unit(word(i, k)); }
   static double to_unit(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 };

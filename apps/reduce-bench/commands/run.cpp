@@ -93,7 +93,7 @@ struct ResolvedRun {
   const OpenclInfo* opencl = nullptr;     ///< likewise on opencl
   Json environment;
 
-  /// Of the device that a result is named after.
+  /// The name of the device, after which a result is named.
   std::string device_name() const {
     if (gpu != nullptr) return gpu->name;
     return opencl != nullptr ? opencl->name : "cpu";

@@ -82,7 +82,7 @@ void print_row(const Subject& subject, const Tally& tally) {
   check_standard_output();
 }
 
-/// In elements: what is the same for every case takes as long as some of them.
+/// How long a case takes, in elements: what every case needs takes as long as some of them.
 double work_of(const Case& c) { return kElementsOfACase + static_cast<double>(c.point.n); }
 
 int verify(const VerifyOptions& options, const Ranks& ranks) {

@@ -12,7 +12,7 @@
 
 namespace reduce_bench {
 
-/// In the order in which they are reported.
+/// The verdicts in the order in which they are reported.
 enum class Verdict {
   kBroken,  ///< was not bad in base: now wrong, failed or timed out
   kLost,    ///< has a verified time in base and none in new

@@ -47,7 +47,8 @@ std::string text(const CountComparison& comparison, const CountedRun& base, cons
 std::string markdown(const CountComparison& comparison, const CountedRun& base,
                      const CountedRun& new_);
 Json json(const CountComparison& comparison);
-/// As continuous-integration servers read it: one test case per point that differs, and one for all.
+/// A report that continuous-integration servers read: a test case per point that differs, and one for
+/// all.
 std::string junit(const CountComparison& comparison);
 
 }  // namespace reduce_bench

@@ -17,7 +17,7 @@ struct ComparisonReport {
   std::string text() const;
   std::string markdown() const;
   Json json() const;
-  /// As continuous-integration servers read it: one test case per point.
+  /// A report that continuous-integration servers read: one test case per point.
   std::string junit() const;
 };
 

@@ -57,7 +57,7 @@ struct Noise {
   double variance = 0;  ///< of a log ratio
   double degrees = 0;   ///< 0: nothing is known
 };
-/// From the log ratios of A/A pairs, whose truth is 0.
+/// The noise that the log ratios of A/A pairs show, of which all would be 0 without it.
 Noise noise_of_pairs(std::span<const double> log_ratios);
 
 /// Noise of which it is known that 95 % of it lies within `half_width`.

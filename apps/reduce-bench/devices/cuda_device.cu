@@ -66,12 +66,12 @@ __global__ void begin_together_kernel(volatile const unsigned* flag, unsigned aw
   *const_cast<volatile unsigned*>(&signals.of[threadIdx.x]->begin) = awaited;
   if (threadIdx.x == 0) await(&signals.of[0]->begin, awaited);
 }
-/// On another device, after its work: tells the first one.
+/// Runs on another device after its work, and tells the first device that this has ended.
 __global__ void tell_end_kernel(volatile unsigned* ended, unsigned number) {
   __threadfence_system();
   *ended = number;
 }
-/// On the first device, a thread for each other one.
+/// Runs on the first device, with a thread for each other one, and waits for their ends.
 __global__ void await_ends_kernel(const Signals* signals, unsigned number) {
   await(&signals->ended[1 + threadIdx.x], number);
 }
@@ -609,7 +609,7 @@ class CudaDevice final : public Device {
     return *profiler_;
   }
 
-  /// Of a stream that reads twice the L2 and writes nothing, counted once.
+  /// What a stream that reads twice the L2 and writes nothing leaves to be written. Counted once.
   const Counter& flush_written() {
     if (flush_written_) return *flush_written_;
     Counter& written = flush_written_.emplace(
@@ -635,7 +635,7 @@ class CudaDevice final : public Device {
     return written;
   }
 
-  /// By events around calls that are queued before the first begins.
+  /// The time between events around calls, all of which are queued before the first begins.
   double queued_ns(Mode mode, const Work& work, unsigned batch) {
     if (mode == Mode::kGraph && graph_ == nullptr) capture(work, batch);
     const bool guarded = work.guard != nullptr;
@@ -704,7 +704,7 @@ class CudaDevice final : public Device {
     return std::max(static_cast<double>(ms) * 1e6, 1.0) / batch;
   }
 
-  /// By the host's clock, until the work of a call is done that found the devices idle.
+  /// The time of a call by the host's clock: from idle devices until its work is done.
   double wall_ns(const Work& work) {
     using Clock = std::chrono::steady_clock;
     const std::vector<CudaDevice*> others = others_of(work);

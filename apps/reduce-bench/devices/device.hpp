@@ -49,7 +49,7 @@ class Device;
 class Guard {
  public:
   virtual ~Guard() = default;
-  /// While the device is idle.
+  /// Called while the device is idle.
   virtual void before_sample() = 0;
   /// Queues the guard's last work before the clock starts. Nothing that was queued earlier, on any
   /// stream, can see what it does.

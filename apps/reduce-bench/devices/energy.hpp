@@ -8,7 +8,7 @@
 
 namespace reduce_bench {
 
-/// Of back-to-back calls: with what the board takes at rest while they run.
+/// The energy of back-to-back calls, which includes what the board takes at rest while they run.
 struct Energy {
   std::optional<double> joules_per_call;
   std::uint64_t calls = 0;

@@ -11,7 +11,7 @@
 
 namespace reduce_bench {
 
-/// Of all kernels that a call launches.
+/// The machine code of all kernels that a call launches.
 struct MachineCode {
   std::optional<std::uint64_t> hash;
   std::uint64_t kernels = 0;  ///< launched by a call

@@ -29,8 +29,8 @@ struct Need {
   double share = 0;  ///< of the measured time
 };
 
-/// Of every resource whose counts and limits are known, in their order; empty without a time, counts
-/// of a GPU or the time of a launch, which is the last.
+/// The need of every resource whose counts and limits are known, in their order; the launch is the
+/// last. Empty without a time, counts of a GPU or the time of a launch.
 std::vector<Need> needs(const Evidence& evidence, const Limits& limits);
 
 /// A throughput that reaches this share of its limit binds, since warps wait in its queue. Below it

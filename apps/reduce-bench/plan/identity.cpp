@@ -29,7 +29,7 @@ DistributionIdentity read_distribution(const Node& node) {
   return identity;
 }
 
-/// Of a `Distribution` or a `LabelDistribution`.
+/// The identity of a `Distribution` or a `LabelDistribution`.
 DistributionIdentity distribution_identity(const auto& distribution) {
   static const std::string no_file;
   return read_distribution(Node{reduce_bench::to_json(distribution), "", no_file});

@@ -54,11 +54,11 @@ struct PointIdentity {
   auto operator<=>(const PointIdentity&) const = default;
   bool operator==(const PointIdentity&) const = default;
 
-  /// With parameters beside their variant and sizes as powers of two, for a report:
+  /// The text for a report, with parameters beside their variant and sizes as powers of two:
   /// `harris/3 block=128, 2^20 i32 sum uniform on cuda`, or with labels
   /// `atomic/global block=256, 2^20 into 2^8 by zipf exponent=1.5 i32 sum uniform on cuda`.
   std::string text() const;
-  /// With every number in full, for a run's progress:
+  /// The text for a run's progress, with every number in full:
   /// `harris/3 n=1024 i32 sum uniform block=128 on cuda`, or with labels
   /// `atomic/global n=1024 m=256 i32 sum uniform zipf(1.5) block=256 on cuda`.
   std::string line() const;

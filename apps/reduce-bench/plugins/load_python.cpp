@@ -104,7 +104,7 @@ const struct reduce_bench_plugin& load_python(const std::filesystem::path& file)
   auto* const run = function<int(const char*)>(library, "PyRun_SimpleString");
   auto* const release = function<void*()>(library, "PyEval_SaveThread");
 
-  // By the environment, because the functions that set it change with Python's versions.
+  // The environment says it, because the functions that set it change with Python's versions.
   if (::setenv("PYTHONHOME", python["home"].get<std::string>().c_str(), 1) != 0)
     throw std::runtime_error("the environment has no room for PYTHONHOME");
   constexpr int kNoSignalHandlers = 0;

@@ -66,10 +66,10 @@ Comparison compare(const Reference& reference, const Scalar& actual, double boun
 struct ExpectedArray {
   Extent extent;
   std::unique_ptr<std::byte[]> elements;
-  /// Of sums and products that are rounded: `Reference::magnitude` of every element, 0 where the
+  /// For sums and products that are rounded, `Reference::magnitude` of every element, 0 where the
   /// element is exact. Else empty.
   std::vector<double> magnitudes;
-  /// Of the same: how many inputs each element combines. No algorithm rounds more often.
+  /// For the same, how many inputs each element combines. No algorithm rounds more often.
   std::vector<Count> terms;
   /// The values that are right for element i where there are several: those from begins[i] up to
   /// begins[i + 1]. `elements` holds one of them. Where the range is empty, only that one is right.
@@ -112,14 +112,14 @@ struct OperationInput {
   std::size_t n = 0, buckets = 0;
   bool inclusive = false;  ///< of a scan
   bool any_wins = false;   ///< of a scatter: any value of a label may win, else the last does
-  /// Of a float sum, of all inputs or of each bucket's: what is expected is the exact sum, rounded
+  /// What is expected of a float sum, of all inputs or of each bucket, is the exact sum, rounded
   /// once.
   bool correctly_rounded = false;
   const std::byte* values = nullptr;
   const std::byte* labels = nullptr;
 };
 Expected expected_of(const OperationInput& input);
-/// Of values whose sums no order rounds (`generate_twin`): every result must be exact.
+/// What is expected for values whose sums no order rounds (`generate_twin`): every result is exact.
 Expected expected_of_twin(const OperationInput& input);
 
 /// Bytes of host memory for the expected arrays, for computing them, and for a copy of the outputs.

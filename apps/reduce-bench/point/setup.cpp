@@ -76,7 +76,7 @@ std::size_t Setup::around_bytes() const {
   return (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
 }
 
-/// To make and verify the input.
+/// Host memory that making and verifying the input takes.
 std::size_t Setup::host_bytes_needed() const {
   const std::size_t copied_bytes = pages ? arrays.input_bytes() : 0;  // onto pages of that size
   // Outputs that are checked after the timing, and the inputs where the host keeps no copy.

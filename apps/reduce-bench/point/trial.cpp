@@ -85,7 +85,7 @@ Trial::Trial(const Setup& setup, const Input::Twin* twin, std::uint64_t depth, C
           setup.device, [&](std::size_t bytes) { return setup.device.allocate_host(bytes); },
           setup.workspace.host_bytes),
       shares_(share_arrays()),
-      // In a process of its own each device has a call of its own.
+      // Where each device is of another process, the call has the share of this process alone.
       call_{.values = input_.values.data(),
             .labels = input_.labels.data(),
             .results = output_.data("results"),

@@ -74,7 +74,7 @@ Series read_series(const Node& node) {
 
 namespace {
 
-/// Of a point that keeps to the schema and has no contradictions.
+/// Reads a point that keeps to the schema and has no contradictions.
 MeasuredPoint measured_point(const Node& node) {
   MeasuredPoint point{.status = static_cast<Status>(node.at("status").name(kStatusNames)),
                       .known_wrong = node.at("known_wrong").boolean()};

@@ -28,7 +28,7 @@ class RunSurroundings {
  public:
   virtual ~RunSurroundings() = default;
 
-  /// Of a backend that is not absent; the same at every call.
+  /// The executor of a backend that is not absent, the same at every call.
   virtual Executor& executor(Backend backend) = 0;
   /// How many interrupts came. One asks for the point in flight to be the last.
   virtual int interrupts() = 0;

@@ -31,13 +31,13 @@ Meeting meet_ranks();
 [[noreturn]] void start_ranks(const Ranks& ranks, int parent,
                               const std::vector<std::string>& arguments);
 
-/// Of a job of mpirun that ended, by what it printed: which rank ended it and how, in a clause.
-/// Where it does not say: that mpirun `ended`.
+/// Says in a clause which rank ended a job of mpirun and how, by what mpirun printed. Where that does
+/// not say, the clause is that mpirun `ended`.
 std::string how_ranks_ended(std::string_view printed, const std::string& ended);
 
 /// Lets this worker say on a signal, which mpirun passes to all ranks, whether it waits for others.
 void tell_on_signal();
-/// By what so many ranks said then: which of them the others wait for, in a clause.
+/// Says in a clause which of so many ranks the others wait for, by what they said then.
 std::string ranks_at_work(std::string_view printed, unsigned count);
 /// Whether every one of so many ranks has said it.
 bool all_ranks_told(std::string_view printed, unsigned count);

@@ -226,7 +226,7 @@ void Worker::need_process() {
 }
 
 DeclaredPlugin ask_plugin(const std::string& path) {
-  // On the emulator, whose process takes no device.
+  // Loaded in a process of the emulator, which takes no device.
   const PluginFile file{.path = path};
   Worker worker(Backend::kEmu, 0, "/proc/self/exe", &file);
   worker.start();
