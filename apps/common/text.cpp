@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <ctime>
 #include <limits>
 
 #include "common/document.hpp"
@@ -100,6 +102,15 @@ std::string duration_text(double ns) {
   if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
   if (ns < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
   return fmt::format("{:.4g} s", ns / 1e9);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 std::string xml(const std::string& text) {

@@ -32,6 +32,9 @@ std::optional<std::uint64_t> whole_number(std::string_view text);
 /// `1.23 ns`, `45.67 ms`: three significant digits of nanoseconds, four of longer times.
 std::string duration_text(double ns);
 
+/// The time now, as `2026-01-31T12:00:00Z`.
+std::string utc_now();
+
 /// The text with what XML takes for its own replaced, and without control characters.
 std::string xml(const std::string& text);
 

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <chrono>
-#include <ctime>
-
 #include "common/inputs.hpp"
 #include "common/revision.hpp"
+#include "common/text.hpp"
 #include "devices/processor.hpp"
 #include "kernels/api/catalog.hpp"
 
@@ -38,15 +36,6 @@ std::string build_id() { return file_checksum("/proc/self/exe"); }
 std::optional<std::string> cuda_compiler() {
   if (!cuda_is_built()) return std::nullopt;
   return CUDA_COMPILER_TEXT " for sm_" CUDA_ARCHS_TEXT;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 Json to_json(const GpuInfo& gpu, const CudaStatus& cuda) {

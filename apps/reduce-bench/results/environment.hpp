@@ -19,9 +19,6 @@ std::string build_id();
 /// The compiler of the CUDA backend and its architectures; nothing where it is not in this build.
 std::optional<std::string> cuda_compiler();
 
-/// `2026-01-31T12:00:00Z`.
-std::string utc_now();
-
 /// The results document's `environment` block. `gpu` and `opencl` are the devices used, if any.
 Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu, const OpenclInfo* opencl,
                       const std::vector<std::string>& command_line, std::uint64_t seed,

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "results/counted.hpp"
-#include "results/environment.hpp"
 #include "results/files.hpp"
 
 namespace reduce_bench {
