@@ -12,8 +12,8 @@ Loaded = Callable[..., Results]
 SaveConfig = Callable[..., Path]
 
 # Files with the tests that take longest, which begin first: what is left at the end is short, so
-# that no process of pytest-xdist is idle while another is in the midst of a long one. The first process
-# gets them, and the others take from it what is left when they are done.
+# that no process of pytest-xdist is idle while another is in the midst of a long one. The first
+# process gets them, and the others take from it what is left when they are done.
 LONGEST = (
     "test_install.py",
     "test_ranks.py",

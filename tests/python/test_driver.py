@@ -1031,7 +1031,7 @@ def test_counts_replace_counts_and_nothing_else(config: SaveConfig, tmp_path: Pa
     counts.write_text(counts.read_text().replace('"points"', '"former"'))
     assert drive(*COUNT, "-o", counts).returncode == GOOD
     assert '"former"' not in counts.read_text()
-    timed = ("run", "--config", config("cpu/sequential"))
+    timed = quick(config())
     assert drive(*timed, "-o", times).returncode == GOOD
     kept = counts.read_bytes(), times.read_bytes()
     for arguments, kind in (((*COUNT, "-o", times), "counts"), ((*timed, "-o", counts), "results")):

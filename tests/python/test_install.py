@@ -21,9 +21,9 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake"),
 ]
 
-# What is built here is not run on a GPU, and to optimise its kernels takes longer than all else, so no
-# machine code is made of them; `make build` makes it of the same headers for library/. With -O1 the
-# emulated kernels run twice as fast.
+# What is built here is not run on a GPU, and to optimise its kernels takes longer than all else, so
+# no machine code is made of them; `make build` makes it of the same headers for library/. With -O1
+# the emulated kernels run twice as fast.
 QUICK = [
     "-DCMAKE_CUDA_ARCHITECTURES=90-virtual",
     "-DCMAKE_CUDA_FLAGS=-Xcicc -O0",
