@@ -204,6 +204,41 @@ TEST(TracedKernels, AClusterBarrierOrdersItsBlocks) {
   EXPECT_RACE(race_of(read_neighbour<false>, shape, results.data()));
 }
 
+template <bool kWaits>
+__global__ void add_to_cleared(int* sum) {
+  let_next_launch_begin();
+  if (kWaits) wait_for_launch_before();
+  atomicAdd(sum, 1);
+}
+__global__ void clear(int* sum) {
+  let_next_launch_begin();
+  *sum = 0;
+}
+__global__ void clear_another(int* other) {
+  let_next_launch_begin();
+  wait_for_launch_before();
+  *other = 0;
+}
+
+TEST(TracedKernels, AnOverlappingLaunchMustWaitForWhatThoseBeforeTouch) {
+  int sum = 0, other = 0;
+  LaunchShape overlapping = blocks_of(1, 1);
+  overlapping.overlapping = true;
+  const auto race = [&](auto kernel, const LaunchShape& shape) {
+    launch(clear, blocks_of(1, 1), &sum);
+    return race_of(kernel, shape, &sum);
+  };
+  EXPECT_NO_RACE(race(add_to_cleared<true>, overlapping));
+  EXPECT_NO_RACE(race(add_to_cleared<false>, blocks_of(1, 1)));  // which begins after
+  const std::string fault = race(add_to_cleared<false>, overlapping);
+  EXPECT_RACE(fault);
+  EXPECT_CONTAINS(fault, "before it has waited for the launch before, which writes at");
+  // The one between may have begun before the first has ended.
+  launch(clear, blocks_of(1, 1), &sum);
+  launch(clear_another, overlapping, &other);
+  EXPECT_RACE(race_of(add_to_cleared<false>, overlapping, &sum));
+}
+
 TEST(TracedKernels, ALaunchComesAfterTheLastOne) {
   int sum = 0;
   for (unsigned i = 0; i < 3; ++i) EXPECT_NO_RACE(race_of(add<false>, blocks_of(1, 1), &sum));

@@ -110,6 +110,7 @@ struct DeviceTraits {
   unsigned max_blocks_per_sm = 32;
   std::size_t max_shared_bytes_per_block = 48 * 1024;
   unsigned max_blocks_per_cluster = 1;
+  bool overlapping_launches = false;  ///< a launch may begin while the one before still runs
   unsigned devices = 1;  ///< alike, that reach each other's memory: this one and others
 };
 

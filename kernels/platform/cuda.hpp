@@ -20,6 +20,8 @@ struct LaunchShape {
   Stream stream;
   bool cooperative = false;  ///< all blocks resident at once, grid barriers allowed
   unsigned cluster = 1;      ///< blocks along x that see each other's shared memory
+  bool overlapping =
+      false;  ///< it may begin while the launch before runs; see wait_for_launch_before
 };
 
 /// The block's dynamic shared memory as an array of T. All calls in a kernel see the same bytes.
@@ -90,7 +92,7 @@ __device__ void store_volatile(T* to, const T& value) {
                  : "memory");
 }
 
-// Clusters came with sm_90; before, every block is alone. PTX, since <cooperative_groups.h> takes
+// Clusters and overlapping launches came with sm_90; before, every block and every launch is alone. PTX, since <cooperative_groups.h> takes
 // nvcc four seconds to read, two thirds of what most variants take.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline unsigned cluster_rank() {
@@ -110,7 +112,18 @@ __device__ T* cluster_shared(T* own, unsigned rank) {
   asm volatile("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(own), "r"(rank));
   return other;
 }
+/// Lets an overlapping launch behind this one begin once all blocks have called this or ended.
+__device__ inline void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// In an overlapping launch: waits until the launch before has ended. Before, a thread must touch
+/// nothing that the launch before writes, and write nothing that it touches.
+__device__ inline void wait_for_launch_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 #else
+__device__ inline void let_next_launch_begin() {}
+__device__ inline void wait_for_launch_before() {}
 __device__ inline unsigned cluster_rank() { return 0; }
 __device__ inline void cluster_sync() { __syncthreads(); }
 template <class T>
@@ -130,7 +143,7 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
                                      static_cast<int>(shape.shared_bytes)),
                 "raising a kernel's shared memory limit");
   }
-  cudaLaunchAttribute attributes[2]{};
+  cudaLaunchAttribute attributes[3]{};
   unsigned count = 0;
   if (shape.cooperative) {
     attributes[count].id = cudaLaunchAttributeCooperative;
@@ -139,6 +152,10 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   if (shape.cluster > 1) {
     attributes[count].id = cudaLaunchAttributeClusterDimension;
     attributes[count++].val.clusterDim = {shape.cluster, 1, 1};
+  }
+  if (shape.overlapping) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

@@ -20,17 +20,18 @@ inline DeviceTraits traits_of(int ordinal) {
     cuda::check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
     return static_cast<unsigned>(value);
   };
-  // A kernel that was compiled for an architecture before clusters runs on a device with clusters, too,
-  // but without them.
+  // A kernel that was compiled for an architecture before sm_90 runs on a device with clusters and
+  // overlapping launches, too, but without them.
   cudaFuncAttributes compiled{};
   cuda::check(cudaFuncGetAttributes(&compiled, probed_kernel<>), "cudaFuncGetAttributes");
-  const bool clusters =
+  const bool hopper =
       attribute(cudaDevAttrComputeCapabilityMajor) >= 9 && compiled.ptxVersion >= 90;
   return {.sm_count = attribute(cudaDevAttrMultiProcessorCount),
           .max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
           .max_blocks_per_sm = attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
           .max_shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-          .max_blocks_per_cluster = clusters ? kPortableClusterBlocks : 1};
+          .max_blocks_per_cluster = hopper ? kPortableClusterBlocks : 1,
+          .overlapping_launches = hopper};
 }
 
 }  // namespace reduce_bench::cuda

@@ -842,7 +842,7 @@ void run_grids(const LaunchShape& shape, std::span<const Program> programs) {
   check_limits(shape);
   Grid this_grid(shape, programs);
   grid = &this_grid;
-  trace::begin_launch(programs.front().kernel);
+  trace::begin_launch(programs.front().kernel, shape.overlapping);
   std::exception_ptr failure;
   try {
     this_grid.run();

@@ -62,7 +62,8 @@ struct LaunchShape {
   dim3 block;
   std::size_t shared_bytes;
   Stream stream;
-  unsigned cluster = 1;  ///< blocks along x that see each other's shared memory
+  unsigned cluster = 1;      ///< blocks along x that see each other's shared memory
+  bool overlapping = false;  ///< it may begin while the launch before runs
 };
 
 // ---- what kernels see -------------------------------------------------------------------------
@@ -108,6 +109,13 @@ int __syncthreads_or(int predicate, Where where = Where::current());
 int __syncthreads_and(int predicate, Where where = Where::current());
 int __syncthreads_count(int predicate, Where where = Where::current());
 void __syncwarp(unsigned mask = kAllLanes, Where where = Where::current());
+
+// Launches do not overlap here. The traced build reports what a thread of an overlapping launch may not
+// touch before it waits.
+inline void let_next_launch_begin() {}
+UNTRACED inline void wait_for_launch_before(Where where = Where::current()) {
+  trace::wait_for_launch_before(where);
+}
 
 // As kernels/platform/cuda.hpp says. A call for a block that has not begun, or has ended, is
 // reported; an access through what an earlier call returned is not.

@@ -102,6 +102,7 @@ struct Settings {
                       .max_blocks_per_sm = 16,
                       .max_shared_bytes_per_block = 227 * 1024,
                       .max_blocks_per_cluster = 2,
+                      .overlapping_launches = true,
                       .devices = 3};
 };
 Settings& settings();

@@ -14,7 +14,7 @@
 // on each of several devices, the host side is reached by
 // `copy_to_host` and `enqueue_host_function`, and what is inline PTX for CUDA are functions
 // (`held_shared`, `load_ahead`, `load_volatile`, `store_volatile`, `cluster_rank`, `cluster_sync`,
-// `cluster_shared`).
+// `cluster_shared`, `let_next_launch_begin`, `wait_for_launch_before`).
 #pragma once
 
 #include "kernels/platform/warp.hpp"

@@ -120,6 +120,23 @@ void Races::access(BlockOrder& block, std::uint32_t t, std::uintptr_t address,
   if (kind != Kind::kStrongRead) block.store(t, flag, kind == Kind::kStrongWrite);
 }
 
+const Access* Races::rival_of(std::uintptr_t address, std::size_t size_bytes, Kind kind) const {
+  const auto is_rival = [&](const Access& access) {
+    return access.place != 0 && (writes(access.kind) || writes(kind)) &&
+           (access.kind != Kind::kAtomic || kind != Kind::kAtomic);
+  };
+  for (std::uintptr_t at = address; at < address + size_bytes; ++at) {
+    const auto found = pages_.find(at / kPageBytes);
+    if (found == pages_.end()) continue;
+    const Page& page = *found->second;
+    const Cell& cell = page.cells[at % kPageBytes / (page.by_byte ? 1 : kWordBytes)];
+    if (is_rival(cell.write)) return &cell.write;
+    for (const Access& other : cell.others)
+      if (is_rival(other)) return &other;
+  }
+  return nullptr;
+}
+
 void Races::forget(std::uintptr_t address, std::size_t size_bytes) {
   for (std::size_t done = 0; done < size_bytes;) {
     const std::uintptr_t at = address + done;

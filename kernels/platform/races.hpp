@@ -38,6 +38,10 @@ class Races {
   /// Memory whose earlier accesses mean nothing any more: shared memory given to another block.
   void forget(std::uintptr_t address, std::size_t size_bytes);
 
+  /// An access to one of these bytes that one of the kind may not run beside: one of the two writes,
+  /// and they are not two atomics. Null where there is none.
+  const Access* rival_of(std::uintptr_t address, std::size_t size_bytes, trace::Kind kind) const;
+
   /// In the order in which they were found.
   const std::vector<Race>& found() const { return found_; }
 

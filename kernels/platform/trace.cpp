@@ -121,8 +121,10 @@ std::string shortened_kernel(std::string name) {
 
 struct Launch {
   const void* kernel;
-  bool counts;  ///< instead of looking for races
+  bool counts;       ///< instead of looking for races
+  bool overlapping;  ///< with those of `launches_before`
   Races races;
+  std::size_t too_early = 0;  ///< accesses of threads that did not wait for the launch before
   LaunchCounts counted;
   std::map<std::uintptr_t, std::size_t> shared_memories;  ///< sizes by address, of resident blocks
   /// What the blocks of a cluster released when they arrived at a barrier, by its number.
@@ -130,6 +132,8 @@ struct Launch {
   std::vector<bool> met;  ///< barriers and fences, by number of the place
 };
 std::optional<Launch> launch_in_progress;
+/// What was accessed by the launches with which an overlapping one may run.
+std::vector<Races> launches_before;
 
 /// Notes that the launch met the barrier or fence; whether it is to order nothing.
 bool is_ignored(const Where& where) {
@@ -172,34 +176,55 @@ bool is_shared(std::uintptr_t address) {
   return address - begin < size_bytes;
 }
 
-std::string text_of(const Race& race, std::size_t block_threads) {
+/// Which memory it is, as the running block sees it.
+std::string name_of_address(std::uintptr_t address) {
   std::ostringstream out;
-  const auto say = [&](const Access& access) {
+  if (const NamedArray* array = array_at(address)) {
+    const std::size_t byte = address - reinterpret_cast<std::uintptr_t>(array->data);
+    if (array->element_bytes == 1) out << "byte " << byte << " of the " << array->name;
+    else out << array->name << '[' << byte / array->element_bytes << ']';
+  } else if (const Block& block = *running.block; address - block.shared < block.shared_bytes) {
+    out << "byte " << address - block.shared << " of shared memory";
+  } else {
+    out << (is_shared(address) ? "shared memory of another block" : "device memory");
+  }
+  return out.str();
+}
+
+std::string text_of(const Race& race, std::size_t block_threads) {
+  const auto text_of_access = [&](const Access& access) {
+    std::ostringstream out;
     out << "thread " << access.stamp.thread % block_threads << " of block " << access.stamp.block
         << ' ' << verb_of(access.kind) << " at " << name_of_place(access.place);
+    return out.str();
   };
-  if (const NamedArray* array = array_at(race.address)) {
-    const std::size_t byte = race.address - reinterpret_cast<std::uintptr_t>(array->data);
-    if (array->element_bytes == 1) out << "byte " << byte << " of the " << array->name << ": ";
-    else out << array->name << '[' << byte / array->element_bytes << "]: ";
-  } else if (const Block& block = *running.block;
-             race.address - block.shared < block.shared_bytes) {
-    out << "byte " << race.address - block.shared << " of shared memory: ";
-  } else {
-    out << (is_shared(race.address) ? "shared memory of another block: " : "device memory: ");
-  }
-  say(race.earlier);
-  out << ", ";
-  say(race.later);
-  return out.str();
+  return name_of_address(race.address) + ": " + text_of_access(race.earlier) + ", " +
+         text_of_access(race.later) + ", and nothing orders them";
 }
 
 /// The first race's text, made while its block's shared memory is known.
 std::string first_race;
 
 void report(const std::vector<Race>& races, std::size_t before) {
-  if (before == 0 && !races.empty())
+  if (before == 0 && !races.empty() && launch_in_progress->too_early == 0)
     first_race = text_of(races.front(), running.block->order.threads.size());
+}
+
+/// Notes an access for which the running thread should have waited for the launch before.
+void check_wait(std::uintptr_t address, std::size_t size_bytes, Kind kind, std::uint32_t place) {
+  if (!launch_in_progress->overlapping || running.block->waited[running.thread]) return;
+  for (const Races& launch : launches_before) {
+    const Access* const rival = launch.rival_of(address, size_bytes, kind);
+    if (rival == nullptr) continue;
+    if (launch_in_progress->too_early++ > 0 || !launch_in_progress->races.found().empty()) return;
+    std::ostringstream out;
+    out << name_of_address(address) << ": thread " << running.thread << " of block "
+        << running.block->order.block << ' ' << verb_of(kind) << " at " << name_of_place(place)
+        << " before it has waited for the launch before, which " << verb_of(rival->kind) << " at "
+        << name_of_place(rival->place);
+    first_race = out.str();
+    return;
+  }
 }
 
 void access_at(std::uintptr_t address, std::size_t size_bytes, Kind kind, std::uint32_t place) {
@@ -215,6 +240,7 @@ void access_at(std::uintptr_t address, std::size_t size_bytes, Kind kind, std::u
     const NamedArray* array = settings().arrays.empty() ? nullptr : array_at(address);
     if (array != nullptr && array->any_store_wins) kind = Kind::kStrongWrite;
   }
+  check_wait(address, size_bytes, kind, place);
   Races& races = launch_in_progress->races;
   const std::size_t before = races.found().size();
   races.access(block.order, running.thread, address, size_bytes, kind, place);
@@ -250,13 +276,21 @@ void fence(Scope scope, const Where& where) {
   running.block->order.fence(running.thread);
 }
 
-void begin_launch(const void* kernel) {
-  launch_in_progress.emplace(
-      Launch{.kernel = kernel, .counts = settings().tracing != Tracing::kRaces});
+void wait_for_launch_before(const Where& where) {
+  if (running.block == nullptr || launch_in_progress->counts || is_ignored(where)) return;
+  running.block->waited[running.thread] = true;
+}
+
+void begin_launch(const void* kernel, bool overlapping) {
+  if (!overlapping) launches_before.clear();
+  launch_in_progress.emplace(Launch{.kernel = kernel,
+                                    .counts = settings().tracing != Tracing::kRaces,
+                                    .overlapping = overlapping});
 }
 
 void drop_launch() {
   launch_in_progress.reset();
+  launches_before.clear();
   running = {};
 }
 
@@ -295,13 +329,19 @@ void end_launch() {
     end_counts();
     return drop_launch();
   }
-  const std::size_t races = launch_in_progress->races.found().size();
+  const std::size_t races =
+      launch_in_progress->races.found().size() + launch_in_progress->too_early;
+  if (races == 0) {
+    launches_before.push_back(std::move(launch_in_progress->races));
+    launch_in_progress.reset();
+    running = {};
+    return;
+  }
   const std::string kernel =
-      races > 0 ? shortened_kernel(look_up({launch_in_progress->kernel}).front().function) : "";
+      shortened_kernel(look_up({launch_in_progress->kernel}).front().function);
   drop_launch();
-  if (races == 0) return;
   std::ostringstream out;
-  out << "race in " << kernel << ", " << first_race << ", and nothing orders them";
+  out << "race in " << kernel << ", " << first_race;
   if (races > 1) out << "; " << races - 1 << " more pairs of lines race";
   throw EmuError(out.str());
 }
@@ -309,7 +349,7 @@ void end_launch() {
 void begin_block(Block& block, std::uint32_t index, std::size_t threads, const void* shared,
                  std::size_t shared_bytes) {
   block = {BlockOrder(index, static_cast<std::uint32_t>(threads)),
-           reinterpret_cast<std::uintptr_t>(shared), shared_bytes};
+           reinterpret_cast<std::uintptr_t>(shared), shared_bytes, std::vector<bool>(threads)};
   if (shared_bytes > 0) launch_in_progress->shared_memories[block.shared] = shared_bytes;
 }
 

@@ -44,9 +44,12 @@ enum class Scope : std::uint8_t { kBlock, kDevice };
 void access(const void* address, std::size_t size_bytes, Kind kind, const Where& where);
 /// A fence of the running thread.
 void fence(Scope scope, const Where& where);
+/// The running thread waits until the launch before has ended.
+void wait_for_launch_before(const Where& where);
 #else
 inline void access(const void*, std::size_t, Kind, const Where&) {}
 inline void fence(Scope, const Where&) {}
+inline void wait_for_launch_before(const Where&) {}
 #endif
 
 }  // namespace trace

@@ -4,6 +4,8 @@
 
 #include "kernels/platform/platform.hpp"
 #ifdef REDUCE_BENCH_TRACED
+#include <vector>
+
 #include "kernels/platform/order.hpp"
 #endif
 
@@ -18,9 +20,11 @@ struct Block {
   BlockOrder order;
   std::uintptr_t shared = 0;
   std::size_t shared_bytes = 0;
+  std::vector<bool> waited;  ///< threads that have waited for the launch before
 };
 
-void begin_launch(const void* kernel);
+/// `overlapping`: on a device it might run beside the launches before, up to the last that is not.
+void begin_launch(const void* kernel, bool overlapping);
 /// Throws EmuError where the launch raced.
 void end_launch();
 /// After a launch that failed: nothing is reported.
@@ -44,7 +48,7 @@ void arrive_at_cluster_barrier(std::size_t cluster, unsigned number, const Where
 void leave_cluster_barrier(std::size_t cluster, unsigned number);
 #else
 struct Block {};
-inline void begin_launch(const void*) {}
+inline void begin_launch(const void*, bool) {}
 inline void end_launch() {}
 inline void drop_launch() {}
 inline void begin_block(Block&, std::uint32_t, std::size_t, const void*, std::size_t) {}

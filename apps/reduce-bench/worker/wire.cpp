@@ -21,7 +21,7 @@ FIELDS(MeasurementSettings, modes, min_samples, max_samples, max_time_ms, relati
 FIELDS(Distribution, kind, condition, file, path, array);
 FIELDS(LabelDistribution, kind, exponent, length, file, path, image, array);
 FIELDS(DeviceTraits, sm_count, max_threads_per_sm, max_blocks_per_sm, max_shared_bytes_per_block,
-       max_blocks_per_cluster, devices);
+       max_blocks_per_cluster, overlapping_launches, devices);
 
 namespace {
 
