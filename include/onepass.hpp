@@ -172,8 +172,9 @@ Form multireduce_form(const Sizes& sizes) {
   const SplitPlan split =
       reduce_bench::BACKEND::onepass_multireduce_split::plan_for<T, Op>(sizes, {});
   if (split.fits && split.ways <= FormPolicy::kMostWays<T, Op>) return Form::kSplitTable;
-  return reduce_bench::BACKEND::partition_multireduce::serves(sizes, {}) ? Form::kPartitions
-                                                                         : Form::kAtomics;
+  namespace partition = reduce_bench::BACKEND::partition_multireduce;
+  return partition::serves(sizes, partition::tuning_for<T, Op>()) ? Form::kPartitions
+                                                                  : Form::kAtomics;
 }
 
 template <class L>
@@ -252,7 +253,9 @@ cudaError_t multireduce(void* workspace, std::size_t& workspace_bytes, const T* 
     std::size_t scratch = 0;
     if (form == Form::kPartitions)
       scratch = kernels::partition_multireduce::layout(
-                    kernels::partition_multireduce::partitioning(sizes, {}), sizeof(T))
+                    kernels::partition_multireduce::partitioning(
+                        sizes, kernels::partition_multireduce::tuning_for<T, Op>()),
+                    sizeof(T))
                     .bytes;
     return detail::two_calls(workspace, workspace_bytes, sizeof(kernels::Clearing), scratch, [&] {
       if (buckets == 0) return;
@@ -267,7 +270,8 @@ cudaError_t multireduce(void* workspace, std::size_t& workspace_bytes, const T* 
         case Form::kSplitTable: return kernels::onepass_multireduce_split::enqueue<Op>(call, {});
         case Form::kPartitions:
           call.workspace = detail::scratch_in(workspace);
-          return kernels::partition_multireduce::enqueue<Op>(call, {});
+          return kernels::partition_multireduce::enqueue<Op>(
+              call, kernels::partition_multireduce::tuning_for<T, Op>());
         case Form::kAtomics: return kernels::enqueue_cached_atomics<Op>(call);
       }
     });
@@ -308,6 +312,9 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
           call.workspace = detail::scratch_in(workspace);
           return kernels::partition_histogram::enqueue(call, {});
         }
+      if constexpr (sizeof(L) > 1)
+        if (n > 0 && kernels::CachedAtomicsPolicy::serves(n, buckets))
+          return kernels::enqueue_cached_atomics<kernels::Sum, true>(call);
       kernels::enqueue_atomic_counts(call);
     });
   });

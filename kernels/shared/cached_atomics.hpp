@@ -1,5 +1,5 @@
 // Few inputs for each of many buckets: atomics in the L2 cache, with a small table in shared memory
-// that combines the inputs of frequent labels first. What onepass/multireduce and
+// that combines the inputs of frequent labels first. What onepass/multireduce, onepass/histogram and
 // partition/multireduce launch where their tables would take longer to clear and to merge than the
 // inputs to combine.
 #pragma once
@@ -13,8 +13,9 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct CachedAtomicsPolicy {
-  /// One block for each SM, so that a frequent label costs few atomics.
-  static constexpr unsigned kBlock = 1024;
+  /// One block for each SM, so that a frequent label costs few atomics; smaller ones where there would
+  /// be fewer than SMs.
+  static constexpr unsigned kBlock = 1024, kSmallBlock = 512;
   /// Inputs that a thread holds at once.
   static constexpr unsigned kItems = 8;
   /// Slots of a block's table.
@@ -59,10 +60,11 @@ struct LabelCache {
   }
 };
 
-/// Every block takes a part of the inputs; the results are cleared.
-template <class T, class Op>
+/// Every block takes a part of the inputs; the launch before clears the results. With `kCounts` every
+/// input counts one, and there are no values.
+template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
-    cached_atomics_kernel(const T* values, const Label* labels, std::size_t n, T* results) {
+    cached_atomics_kernel(const T* values, const L* labels, std::size_t n, T* results) {
   constexpr unsigned kItems = CachedAtomicsPolicy::kItems;
   auto& cache = *dynamic_shared<LabelCache<T, Op>>();
   const std::size_t begin = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x;
@@ -76,27 +78,32 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
     for (unsigned j = 0; j < kItems; ++j) {
       if (place(j) >= end) continue;
       label[j] = labels[place(j)];
-      value[j] = values[place(j)];
+      value[j] = kCounts ? T{1} : values[place(j)];
     }
+    wait_for_launch_before();  // which clears the results
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j)
       if (place(j) < end && !cache.add(label[j], value[j]))
         atomic_combine<Op>(&results[label[j]], value[j]);
   }
   __syncthreads();
+  wait_for_launch_before();
   cache.add_to(results);
 }
 
-/// Clears the results, unless they are `cleared`, and combines all inputs, n > 0.
-template <class Op, class T>
-void enqueue_cached_atomics(const Arguments<T>& call, bool cleared = false) {
+/// Clears the results, unless they are `cleared`, and combines all inputs, n > 0, or counts them.
+template <class Op, bool kCounts = false, class T, class L>
+void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
   using Policy = CachedAtomicsPolicy;
   if (!cleared) enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
-  const auto blocks = static_cast<unsigned>(
-      std::min<std::size_t>(call.sizes.device.sm_count, ceil_div(call.n(), Policy::kBlock)));
-  launch(cached_atomics_kernel<T, Op>,
-         {blocks, Policy::kBlock, sizeof(LabelCache<T, Op>), call.stream}, call.values, call.labels,
-         call.n(), call.results);
+  const std::size_t most_blocks = call.sizes.device.sm_count;
+  const unsigned block =
+      ceil_div(call.n(), Policy::kBlock) < most_blocks ? Policy::kSmallBlock : Policy::kBlock;
+  const auto blocks = static_cast<unsigned>(std::min(most_blocks, ceil_div(call.n(), block)));
+  LaunchShape shape{blocks, block, sizeof(LabelCache<T, Op>), call.stream};
+  shape.overlapping = !cleared && call.sizes.device.overlapping_launches;
+  launch(cached_atomics_kernel<T, Op, kCounts, L>, shape, call.values, call.labels, call.n(),
+         call.results);
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -190,6 +190,7 @@ inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
 /// to the beginning, so that what the next kernel reads first is still in the L2 cache.
 template <class T>
 __device__ void fill_tile(T* values, std::size_t n, std::type_identity_t<T> value) {
+  let_next_launch_begin();
   const std::size_t block = gridDim.x - 1 - blockIdx.x;
   const std::size_t first = block * kFillItems * blockDim.x + threadIdx.x;
 #pragma unroll

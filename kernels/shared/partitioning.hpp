@@ -38,7 +38,7 @@ struct Tiles {
   T* values;
   Short* labels;  ///< within their partitions
   Short* offsets;
-  Count* totals;  ///< inputs of every partition in all tiles
+  Count* totals;  ///< inputs of every partition in all tiles; behind them ShareQueue::taken
 };
 
 /// Stores `count` elements of a tile from shared memory, sixteen bytes at a time. Both arrays begin
@@ -91,7 +91,7 @@ inline TilesLayout place_tiles(std::size_t value_bytes, const Partitioning& part
   at.values = place_array(end, all * value_bytes);
   at.labels = place_array(end, all * sizeof(Short));
   at.offsets = place_array(end, parts.offsets_at(parts.tiles) * sizeof(Short));
-  at.totals = place_array(end, parts.count * sizeof(Count));
+  at.totals = place_array(end, (parts.count + 1) * sizeof(Count));
   return at;
 }
 

@@ -25,7 +25,7 @@ __device__ inline std::size_t part_of(std::size_t n, unsigned rounds) {
 }
 
 /// What divide_into_shares leaves: the starts of the partitions' shares, and where they end. Behind
-/// them it needs room for the costs of every number of rounds.
+/// them it needs room for the costs of every number of rounds, which is free afterwards.
 __host__ __device__ inline std::size_t starts_bytes(unsigned partitions) {
   return (partitions + 1 + SharesPolicy::kMostRounds) * sizeof(Count);
 }
@@ -73,6 +73,25 @@ __device__ inline void divide_into_shares(const Count* totals, std::size_t n, un
   }
   __syncthreads();
 }
+
+/// A block's shares: the first by its number, then whichever nobody has taken when it is nearly done
+/// with one. With skewed labels some blocks have a long share, and others take the short ones
+/// meanwhile.
+struct ShareQueue {
+  /// Shared memory for `next` where it lies before all else: its address is known when compiled then,
+  /// and takes no register. What follows is aligned to 16 bytes.
+  static constexpr std::size_t kBytes = 16;
+
+  Count* taken;  ///< shares that blocks took beyond their first; zero before the launch
+  Count* next;   ///< this block's next share, in shared memory
+
+  /// One thread calls this when it is done with the block's share, and before the barrier behind which
+  /// the block reads what it took.
+  __device__ void take() const { *next = gridDim.x + atomicAdd(taken, 1u); }
+  /// By a shuffle, from which the compiler learns that a warp's lanes have one share: what follows
+  /// from it takes no registers of each lane then.
+  __device__ Count taken_share() const { return __shfl_sync(kAllLanes, *next, 0); }
+};
 
 /// The partition of a share: the last that starts there or before, which is the one with shares.
 __device__ inline unsigned partition_of(Count share, const Count* starts, unsigned count) {

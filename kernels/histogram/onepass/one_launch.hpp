@@ -1,6 +1,7 @@
 // onepass/histogram's kernel and launch.
 #pragma once
 
+#include "kernels/shared/cached_atomics.hpp"
 #include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_histogram {
@@ -63,10 +64,19 @@ __global__ void __launch_bounds__(1024)
   table.template add_to<kPairs>(counts);
 }
 
+/// Whether tables would take longer to clear and to merge than the labels to count. Who asks for a
+/// number of copies gets tables.
+inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
+  return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
+
 /// Puts the histogram on the stream. The workspace is a Clearing.
 template <class L>
 void enqueue(const Arguments<Count, L>& call, const TableTuning& tuning) {
   if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), 0);
+  // Labels of a byte have too few bins.
+  if constexpr (sizeof(L) > 1)
+    if (is_direct(call.sizes, tuning)) return enqueue_cached_atomics<Sum, true>(call);
   const TablePlan plan = table_plan(call.sizes, tuning, sizeof(Count), kTile<L>);
   launch(plan.pairs                          ? kernel<L, false, true>
          : plan.log2_copies == kLog2WarpSize ? kernel<L, true, false>

@@ -12,7 +12,8 @@
 // Fixes: the limit of onepass/histogram-split to the bins that some blocks' shared memory holds,
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
 // Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block
-//   of 1024 threads per SM.
+//   of 1024 threads per SM, which takes shares of partitions until none are left. Each launch may
+//   begin while the one before ends.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
 //   and read; m counts written. Tiles that are counted at once leave out the second. With
 //   uniform labels these are 8 bytes per label; shared memory binds:

@@ -42,7 +42,8 @@ struct HotTable : PrivateTable<T, Op> {
   unsigned* count;  ///< labels found hot, of which kMostHot have room
   bool any = false;
 
-  static std::size_t bytes() {
+  /// Shared memory that it takes beside the plain table.
+  static constexpr std::size_t bytes() {
     return HotPolicy::kMostHot * (kWarpSize * sizeof(T) + sizeof(Label)) + sizeof(unsigned);
   }
   __device__ HotTable(const Table& table)
@@ -51,22 +52,25 @@ struct HotTable : PrivateTable<T, Op> {
         hot(reinterpret_cast<Label*>(lanes + HotPolicy::kMostHot * kWarpSize)),
         count(hot + HotPolicy::kMostHot) {}
 
+  __device__ static unsigned samples_of_block() {
+    return blockDim.x * HotPolicy::kSamplesPerThread;
+  }
+  /// Whether a block has inputs enough for queues to grow.
+  __device__ static bool is_worth_it(std::size_t n) { return n >= 4 * samples_of_block(); }
+
   /// Clears the table and marks the labels that are hot among the block's own inputs, n > 0;
-  /// bucket_at(i) is the bucket of the i-th of them, or beyond all buckets where the table does not
-  /// have it. All threads must call this, and `add_to` too.
+  /// bucket_at(s, samples) is the bucket of the s-th of so many of them, or beyond all buckets where
+  /// the table does not have it. All threads must call this, and `add_to` too.
   template <class BucketAt>
   __device__ void clear(std::size_t n, BucketAt&& bucket_at) {
-    const unsigned samples = blockDim.x * HotPolicy::kSamplesPerThread;
-    if (n < 4 * samples) {  // too few inputs for queues
-      if (threadIdx.x == 0) *count = 0;
-      return Table::clear();
-    }
+    const unsigned samples = samples_of_block();
+    if (!is_worth_it(n)) return clear_without();
     auto* seen = reinterpret_cast<unsigned*>(this->slots);
     for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) seen[b] = 0;
     if (threadIdx.x == 0) *count = 0;
     __syncthreads();
     for (unsigned s = threadIdx.x; s < samples; s += blockDim.x) {
-      const unsigned b = bucket_at(n * s / samples);
+      const unsigned b = bucket_at(s, samples);
       if (b < this->buckets) atomicAdd(&seen[b], 1u);
     }
     __syncthreads();
@@ -86,6 +90,12 @@ struct HotTable : PrivateTable<T, Op> {
     any = *count > 0;
     __syncthreads();
   }
+  /// Clears the table, with no label marked.
+  __device__ void clear_without() {
+    if (threadIdx.x == 0) *count = 0;
+    any = false;
+    Table::clear();
+  }
   /// Without hot labels the loop begins with what is read here. With them it would seldom end at
   /// once, as other lanes' loops come between; the compiler's own loop is the faster one then.
   __device__ void add(unsigned bucket, T value) const {
@@ -96,7 +106,7 @@ struct HotTable : PrivateTable<T, Op> {
       slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
     atomic_combine<Op>(slot, value);
   }
-  template <bool kPairs>
+  template <bool kPairs = false>
   __device__ void add_to(T* results) const {
     take_back_marks();
     Table::template add_to<kPairs>(results);

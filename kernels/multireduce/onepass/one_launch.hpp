@@ -61,9 +61,10 @@ __global__ void __launch_bounds__(1024)
   Table table{Plain{dynamic_shared<T>(), buckets, log2_copies}};
   clearing->begin(results, buckets, Op::template identity<T>());
   if constexpr (kHot) {
-    const std::size_t first = n * blockIdx.x / gridDim.x;
-    table.clear(n * (blockIdx.x + 1) / gridDim.x - first,
-                [&](std::size_t i) { return labels[first + i]; });
+    const std::size_t first = n * blockIdx.x / gridDim.x,
+                      own = n * (blockIdx.x + 1) / gridDim.x - first;
+    table.clear(own,
+                [&](std::size_t s, unsigned samples) { return labels[first + own * s / samples]; });
   } else {
     table.clear();
   }

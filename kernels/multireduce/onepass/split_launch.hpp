@@ -34,7 +34,10 @@ __global__ void __launch_bounds__(1024)
   T* const slots = held_shared(dynamic_shared<T>());
   Table table{Plain{slots, width, 0}};
   clearing->begin(results, buckets, Op::template identity<T>());
-  if constexpr (kHot) table.clear(n, [&](std::size_t i) { return share.place_of(labels[i]); });
+  if constexpr (kHot)
+    table.clear(n, [&](std::size_t s, unsigned samples) {
+      return share.place_of(labels[n * s / samples]);
+    });
   else table.clear();
 
   const auto put = [&](bool present, Label label, T value) {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "kernels/multireduce/partition/fixed_table.hpp"
-#include "kernels/multireduce/partition/tile.hpp"
-#include "kernels/shared/private_table.hpp"
+#include "kernels/multireduce/partition/sampled_table.hpp"
 #include "kernels/shared/shares.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
@@ -79,7 +78,10 @@ struct Walk {
             value[e] = values[k][u].at[e];
           }
         }
-        add_quad<Op>(present, label, value, [&](unsigned l, T v) { table.add(l, v); });
+        add_quad<Op>(present, label, value, [&](unsigned l, T v) {
+          // What fills a piece would queue for the bucket of label 0.
+          if (!kQueues<T, Op> || v != Op::template identity<T>()) table.add(l, v);
+        });
       }
       quad[k] += kSteps * kWalkers;
       more = more || quad[k] < end[k];
@@ -105,56 +107,74 @@ __device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partiti
   }
 }
 
-/// A value out of the pieces of partition p in the tiles [first, last) for each thread of the block,
-/// or zero.
-template <class T>
-__device__ T sample(const Tiles<T>& in, const Partitioning& parts, unsigned p, unsigned first,
-                    unsigned last) {
-  if (first == last) return 0;
-  const unsigned tile =
-      first + static_cast<unsigned>(std::size_t{last - first} * threadIdx.x / blockDim.x);
-  const Short* bounds = in.offsets + parts.offsets_at(tile) + p;
-  const unsigned begin = bounds[0] * kQuad, count = bounds[1] * kQuad - begin;
-  if (count == 0) return 0;
-  // Threads with one tile take values that lie far from one another.
-  const unsigned place = begin + threadIdx.x * 7919u % count;
-  return in.values[std::size_t{tile} * places_of(parts) + place];
-}
+/// What a partition's values are combined in.
+enum class TableKind {
+  kPrivate,  ///< a PrivateTable
+  kHot,      ///< a HotTable beside it where labels are frequent
+  kFixed     ///< a FixedTable, which takes the room of two copies
+};
 
-/// `kFixed`: in a FixedTable, which takes the room of two copies.
-template <unsigned kPieces, unsigned kSteps, class T, class Op, bool kFixed>
+template <unsigned kPieces, unsigned kSteps, class T, class Op, TableKind kTable>
 __global__ void __launch_bounds__(Policy::kFoldBlock)
     fold_partitions_kernel(Tiles<T> in, std::size_t n, Partitioning parts, unsigned log2_copies,
                            std::size_t buckets, T* results) {
-  auto* slots = dynamic_shared<T>();
+  const ShareQueue queue{in.totals + parts.count, dynamic_shared<Count>()};
+  auto* slots = dynamic_shared<T>() + ShareQueue::kBytes / sizeof(T);
   const std::size_t size = std::size_t{parts.width()} << log2_copies;
-  auto* starts = reinterpret_cast<Count*>(slots + size);
+  std::size_t beside_table = 0;
+  if constexpr (kTable == TableKind::kHot) beside_table = HotTable<T, Op>::bytes();
+  auto* starts =
+      reinterpret_cast<Count*>(reinterpret_cast<std::byte*>(slots + size) + beside_table);
+  Count* free_word = starts + parts.count + 1;  // where costs were
+  wait_for_launch_before();
   divide_into_shares(in.totals, n, parts.count, static_cast<Count>(size), starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
   // read together.
-  for (Count share = blockIdx.x; share < starts[parts.count]; share += gridDim.x) {
-    const unsigned p = partition_of(share, starts, parts.count);
+  for (Count share = blockIdx.x; share < starts[parts.count]; share = queue.taken_share()) {
+    const unsigned p = __shfl_sync(kAllLanes, partition_of(share, starts, parts.count), 0);
     const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
     const std::size_t first_label = parts.first_label(p), left = buckets - first_label;
     const auto own_buckets = static_cast<unsigned>(left < parts.width() ? left : parts.width());
     const auto tile_at = [&](Count share_of) {
-      return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
+      return __shfl_sync(kAllLanes,
+                         static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares), 0);
     };
     const unsigned first = tile_at(own), last = tile_at(own + 1);
+    const Count most = (last - first) * parts.tile, total = in.totals[p];
+    const Count inputs = most < total ? most : total;  // at most
+    // `table` is cleared, behind a barrier.
     const auto fold_in = [&](const auto& table) {
-      table.clear();
       fold_tiles<kPieces, kSteps, Op>(table, in, parts, p, first, last);
+      if (threadIdx.x == 0) queue.take();
       table.add_to(results + first_label);
     };
-    if constexpr (kFixed) {
-      const Count most = (last - first) * parts.tile, total = in.totals[p];
-      Count* largest = starts + parts.count + 1;  // the room for costs is free by now
-      fold_in(FixedTable{reinterpret_cast<unsigned*>(slots), own_buckets,
-                         FixedTable::window_for(sample(in, parts, p, first, last),
-                                                most < total ? most : total, largest),
-                         results + first_label});
+    if constexpr (kTable == TableKind::kFixed) {
+      const std::size_t place = sampled_place(in, parts, p, first, last, threadIdx.x, blockDim.x);
+      const FixedTable table{
+          reinterpret_cast<unsigned*>(slots), own_buckets,
+          FixedTable::window_for(place == kNoPlace ? 0 : in.values[place], inputs, free_word + 1),
+          results + first_label};
+      table.clear();
+      fold_in(table);
     } else {
-      fold_in(PrivateTable<T, Op>{slots, own_buckets, log2_copies});
+      const PrivateTable<T, Op> plain{slots, own_buckets, log2_copies};
+      if constexpr (kTable == TableKind::kHot) {
+        const auto label_of = [&](unsigned s, unsigned samples) {
+          const std::size_t place = sampled_place(in, parts, p, first, last, s, samples);
+          return place == kNoPlace ? kNoLabel : Label{in.labels[place]};
+        };
+        SampledTable<T, Op> table{{plain}};
+        if (HotTable<T, Op>::is_worth_it(inputs) &&
+            labels_meet(label_of(threadIdx.x, blockDim.x))) {
+          table.clear(inputs, label_of);
+        } else {
+          table.clear_without();
+        }
+        fold_in(table);
+      } else {
+        plain.clear();
+        fold_in(plain);
+      }
     }
     __syncthreads();
   }

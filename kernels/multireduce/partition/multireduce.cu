@@ -9,11 +9,13 @@
 //   bits. A partition with more than its share of the inputs is divided among several blocks by
 //   tiles, so skewed labels cost little more than uniform ones. Tiles whose labels span few buckets
 //   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, its
-//   float sum is in fixed point (fixed_table.hpp).
+//   float sum is in fixed point (fixed_table.hpp), and where one fits, frequent labels have an
+//   accumulator for each lane (sampled_table.hpp).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
-//   one block of 1024 threads per SM. With few inputs for each bucket these would take longer than
+//   one block of 1024 threads per SM, which takes shares of partitions until none are left. Each
+//   launch may begin while the one before ends. With few inputs for each bucket these would take longer than
 //   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
 //   launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
@@ -33,13 +35,14 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-Tuning tuning_of(const Params& params) {
-  return {.block = params.number("block"),
-          .always_partitioned = params.is("launch", "partitioned")};
+Tuning tuning_of(const Problem& p) {
+  return {.block = p.params.number("block"),
+          .always_partitioned = p.params.is("launch", "partitioned"),
+          .float_sums = p.type == Type::kF32 && p.op == Op::kSum};
 }
 
 std::string restriction(const Problem& p) {
-  const Tuning tuning = tuning_of(p.params);
+  const Tuning tuning = tuning_of(p);
   if (serves(p, tuning)) return {};
   if (p.n > kMostInputs)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
@@ -56,7 +59,7 @@ std::string restriction(const Problem& p) {
 struct PartitionMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    partition_multireduce::enqueue<Op>(arguments_of(call), tuning_of(call.params()));
+    partition_multireduce::enqueue<Op>(arguments_of(call), tuning_of(call.problem));
   }
 };
 
@@ -80,10 +83,10 @@ Variant variant() {
       },
       .traffic =
           [](const Problem& p) {
-            if (is_direct(p, tuning_of(p.params)))
+            if (is_direct(p, tuning_of(p)))
               return Traffic{.read_bytes = p.input_bytes(),
                              .written_bytes = p.arrays().output_bytes()};
-            const Partitioning parts = partitioning(p, tuning_of(p.params));
+            const Partitioning parts = partitioning(p, tuning_of(p));
             const std::size_t moved = p.n * (p.element_bytes() + sizeof(Short)) +
                                       parts.offsets_at(parts.tiles) * sizeof(Short);
             return Traffic{.read_bytes = p.input_bytes() + moved,
@@ -91,7 +94,7 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            const Tuning tuning = tuning_of(p.params);
+            const Tuning tuning = tuning_of(p);
             if (is_direct(p, tuning)) return Workspace{};
             return Workspace{.device_bytes =
                                  layout(partitioning(p, tuning), p.element_bytes()).bytes};

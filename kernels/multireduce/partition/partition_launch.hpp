@@ -12,7 +12,8 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-/// Clears the results, and the partitions' totals: there are no more of these than of buckets.
+/// Clears the results, the partitions' totals and the counter behind them: of partitions there are
+/// no more than of buckets.
 template <class T>
 __global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals, unsigned count) {
   fill_tile(results, n, neutral);
@@ -25,6 +26,7 @@ template <class T, class Op>
 __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
                            Partitioning parts, Tiles<T> out, T* results) {
+  let_next_launch_begin();
   const Tile<T> tile(values, labels, n, aligned, parts);
   tile.counters.clear(parts.count);
   if (threadIdx.x == 0) tile.starts[0] = 0;
@@ -33,6 +35,7 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   };
   const Window ends = window_between_ends(tile, labels), around = window_around(ends, parts);
+  wait_for_launch_before();  // which clears the results and totals
   if (labels_are_in(around, tile)) {
     leave_no_pieces();
     combine_in_window<Op>(ends, around, tile, results);
@@ -52,19 +55,34 @@ inline std::size_t order_shared_bytes(const Partitioning& parts, std::size_t val
 
 /// Shared memory of a block of the second kernel, for its table alone.
 inline std::size_t most_fold_bytes(const DeviceTraits& device) {
-  return device.max_shared_bytes_per_block - starts_bytes(Policy::kMostPartitions);
+  return device.max_shared_bytes_per_block - ShareQueue::kBytes -
+         starts_bytes(Policy::kMostPartitions);
 }
 
 struct Tuning {
   unsigned block = 512;  ///< threads that order a tile
   bool always_partitioned =
-      false;  ///< whether tiles are ordered where atomics would be faster, too
+      false;                ///< whether tiles are ordered where atomics would be faster, too
+  bool float_sums = false;  ///< f32: what may be combined in fixed point
 };
+template <class T, class Op>
+inline constexpr bool kFloatSums = std::is_same_v<T, float> && std::is_same_v<Op, Sum>;
+/// The default of an operator on a type.
+template <class T, class Op>
+Tuning tuning_for() {
+  return {.float_sums = kFloatSums<T, Op>};
+}
 
 inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
-  const std::size_t most_buckets = most_fold_bytes(sizes.device) / sizes.value_bytes;
-  unsigned most_bits = 16;
-  while ((std::size_t{1} << most_bits) > most_buckets) --most_bits;
+  const auto bits_of = [&](std::size_t bucket_bytes) {
+    unsigned bits_that_fit = 16;
+    while ((bucket_bytes << bits_that_fit) > most_fold_bytes(sizes.device)) --bits_that_fit;
+    return bits_that_fit;
+  };
+  unsigned most_bits = bits_of(sizes.value_bytes);
+  if (const unsigned fixed_bits = bits_of(2 * sizes.value_bytes);
+      tuning.float_sums && sizes.buckets <= std::size_t{Policy::kMostFixedPartitions} << fixed_bits)
+    most_bits = fixed_bits;
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2WantedPartitions ? bits - Policy::kLog2WantedPartitions : 0u;
@@ -112,14 +130,14 @@ inline bool is_fixed(unsigned log2_copies) {
          log2_copies <= Policy::kMostLog2FloatCopies;
 }
 
-template <class T, class Op, bool kFixed>
+template <class T, class Op, TableKind kTable>
 auto fold_kernel_for(unsigned inputs_of_a_piece) {
-  constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T));
+  constexpr unsigned kMostSteps = Policy::most_steps(sizeof(T), kTable == TableKind::kHot);
   if (inputs_of_a_piece >= Policy::kLongPiece)
-    return fold_partitions_kernel<1, kMostSteps, T, Op, kFixed>;
-  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op, kFixed>;
-  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op, kFixed>;
-  return fold_partitions_kernel<3, 1, T, Op, kFixed>;
+    return fold_partitions_kernel<1, kMostSteps, T, Op, kTable>;
+  if (inputs_of_a_piece >= Policy::kMediumPiece) return fold_partitions_kernel<1, 3, T, Op, kTable>;
+  if (inputs_of_a_piece >= Policy::kShortPiece) return fold_partitions_kernel<2, 2, T, Op, kTable>;
+  return fold_partitions_kernel<3, 1, T, Op, kTable>;
 }
 
 /// Puts the multireduce on the stream. The workspace has the layout's bytes.
@@ -132,25 +150,39 @@ void enqueue(const Arguments<T>& call, const Tuning& tuning) {
   const Partitioning parts = partitioning(call.sizes, tuning);
   const Tiles<T> tiles = layout(parts, sizeof(T)).tiles.in(call);
   launch(clear_kernel<T>,
-         fill_shape(std::max<std::size_t>(call.buckets(), parts.count), call.stream), call.results,
-         call.buckets(), kNeutral, tiles.totals, parts.count);
-  launch(partition_tiles_kernel<T, Op>,
-         {parts.tiles, parts.tile / Tile<T>::kItems, order_shared_bytes(parts, sizeof(T)),
-          call.stream},
-         call.values, call.labels, call.n(), call.aligned(), parts, tiles, call.results);
+         fill_shape(std::max<std::size_t>(call.buckets(), parts.count + 1), call.stream),
+         call.results, call.buckets(), kNeutral, tiles.totals, parts.count + 1);
+  LaunchShape order{parts.tiles, parts.tile / Tile<T>::kItems, order_shared_bytes(parts, sizeof(T)),
+                    call.stream};
+  order.overlapping = device.overlapping_launches;
+  launch(partition_tiles_kernel<T, Op>, order, call.values, call.labels, call.n(), call.aligned(),
+         parts, tiles, call.results);
 
   const std::size_t table_bytes = sizeof(T) * parts.width();
-  const auto fold = [&](auto kernel, unsigned log2_copies) {
-    launch(kernel,
-           {device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
-            (table_bytes << log2_copies) + starts_bytes(parts.count), call.stream},
-           tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
+  const auto shape_of = [&](unsigned log2_copies) {
+    LaunchShape shape{device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
+                      ShareQueue::kBytes + (table_bytes << log2_copies) + starts_bytes(parts.count),
+                      call.stream};
+    shape.overlapping = device.overlapping_launches;
+    return shape;
+  };
+  const auto fold = [&](auto kernel, const LaunchShape& shape, unsigned log2_copies) {
+    launch(kernel, shape, tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
   };
   const unsigned log2_copies = log2_copies_of(device, table_bytes);
   const unsigned inputs_of_a_piece = parts.tile / parts.count;
-  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Sum>)
-    if (is_fixed(log2_copies)) return fold(fold_kernel_for<T, Op, true>(inputs_of_a_piece), 1);
-  fold(fold_kernel_for<T, Op, false>(inputs_of_a_piece), log2_copies);
+  if constexpr (kFloatSums<T, Op>)
+    if (is_fixed(log2_copies))
+      return fold(fold_kernel_for<T, Op, TableKind::kFixed>(inputs_of_a_piece), shape_of(1), 1);
+  LaunchShape shape = shape_of(log2_copies);
+  if constexpr (kQueues<T, Op>) {
+    shape.shared_bytes += HotTable<T, Op>::bytes();
+    if (log2_copies <= Policy::kMostLog2HotCopies &&
+        shape.shared_bytes <= device.max_shared_bytes_per_block)
+      return fold(fold_kernel_for<T, Op, TableKind::kHot>(inputs_of_a_piece), shape, log2_copies);
+    shape.shared_bytes -= HotTable<T, Op>::bytes();
+  }
+  fold(fold_kernel_for<T, Op, TableKind::kPrivate>(inputs_of_a_piece), shape, log2_copies);
 }
 
 }  // namespace reduce_bench::BACKEND::partition_multireduce

@@ -37,7 +37,7 @@ struct Policy {
   /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
   /// 2^kLog2MostNearCopies copies of the table, at most, where updates are loops.
-  static constexpr unsigned kLog2MostNearCopies = 5;
+  static constexpr unsigned kLog2MostNearCopies = 7;
   /// Runs: quarters of a block's threads whose quads must have one label each. It also bounds how
   /// many runs can be left.
   static constexpr unsigned kQuartersInRuns = 3;
@@ -51,12 +51,23 @@ struct Policy {
   /// as registers hold them: most_steps of one piece from kLongPiece on, 3 of one from kMediumPiece
   /// on, 2 of each of two pieces from kShortPiece on, else 1 of each of three.
   static constexpr unsigned kLongPiece = 80, kMediumPiece = 40, kShortPiece = 20;
-  static constexpr unsigned most_steps(std::size_t value_bytes) { return value_bytes == 8 ? 3 : 5; }
+  static constexpr unsigned most_steps(std::size_t value_bytes, bool hot) {
+    return value_bytes == 8 ? 3 : hot ? 4 : 5;
+  }
 
   /// Float sums are in fixed point where a table would have 2^kLeastLog2FloatCopies to
   /// 2^kMostLog2FloatCopies copies of its buckets: one copy leaves no room for two words each, and
   /// with more than those the updates of a bucket seldom meet.
   static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 4;
+  /// Partitions up to which those of float sums have half as many buckets, so that there is room for
+  /// the two words of each. With more of them the pieces of a tile get too short.
+  static constexpr unsigned kMostFixedPartitions = 256;
+  /// Float sums that are not in fixed point have hot labels apart where a table has at most
+  /// 2^kMostLog2HotCopies copies.
+  static constexpr unsigned kMostLog2HotCopies = 2;
+  /// Of a share's sampled labels one in kMetShare must be another's of its warp for hot ones to be
+  /// looked for. Labels of 2^15 buckets meet by chance in one of a thousand.
+  static constexpr unsigned kMetShare = 64;
   /// Exponents of the window of fixed point above the largest of a sample.
   static constexpr unsigned kAbove = 2;
 };

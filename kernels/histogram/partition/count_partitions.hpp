@@ -1,0 +1,94 @@
+// The second kernel of partition/histogram: the pieces of one partition in all tiles, counted in
+// private bins.
+#pragma once
+
+#include "kernels/histogram/partition/tile.hpp"
+#include "kernels/shared/shares.hpp"
+
+namespace reduce_bench::BACKEND::partition_histogram {
+
+/// Counts the pieces of partition p in the tiles [first, last). A team of kWalkers lanes walks
+/// through the pieces in kPieces tiles at a time, one for every team of the block apart.
+template <unsigned kPieces, unsigned kSteps>
+__device__ void count_pieces(const PrivateTable<Count, Sum>& table, const OrderedTiles& in,
+                             const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
+  constexpr unsigned kWalkers = Policy::kWalkers;
+  const unsigned team = threadIdx.x / kWalkers, walker = threadIdx.x % kWalkers;
+  const unsigned teams = blockDim.x / kWalkers, octets_per_tile = places_of(parts) / kOctet;
+  const auto* octets = reinterpret_cast<const Octet*>(in.labels);
+  unsigned next_begin[kPieces], next_end[kPieces];
+  const auto load_bounds = [&](unsigned tile) {
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      next_begin[k] = next_end[k] = 0;
+      if (tile + k * teams >= last) continue;
+      const Short* bounds = in.offsets + parts.offsets_at(tile + k * teams) + p;
+      next_begin[k] = bounds[0];
+      next_end[k] = bounds[1];
+    }
+  };
+  load_bounds(first + team);
+  // All teams of a warp go on together.
+  for (unsigned base = first; base + team / (kWarpSize / kWalkers) * (kWarpSize / kWalkers) < last;
+       base += kPieces * teams) {
+    std::size_t at[kPieces], end[kPieces];
+#pragma unroll
+    for (unsigned k = 0; k < kPieces; ++k) {
+      const std::size_t begin = std::size_t{base + team + k * teams} * octets_per_tile;
+      at[k] = begin + next_begin[k] + walker;
+      end[k] = begin + next_end[k];
+    }
+    load_bounds(base + team + kPieces * teams);  // on their way while these pieces are counted
+    for (bool more = true; more;) {
+      Octet labels[kPieces][kSteps];
+#pragma unroll
+      for (unsigned k = 0; k < kPieces; ++k) {
+#pragma unroll
+        for (unsigned u = 0; u < kSteps; ++u)
+          if (at[k] + u * kWalkers < end[k]) labels[k][u] = octets[at[k] + u * kWalkers];
+      }
+      more = false;
+#pragma unroll
+      for (unsigned k = 0; k < kPieces; ++k) {
+#pragma unroll
+        for (unsigned u = 0; u < kSteps; ++u) {
+          if (at[k] + u * kWalkers >= end[k]) continue;
+#pragma unroll
+          for (const Short label : labels[k][u].at) table.add(label, 1);
+        }
+        at[k] += kSteps * kWalkers;
+        more = more || at[k] < end[k];
+      }
+      more = __any_sync(kAllLanes, more);
+    }
+  }
+}
+
+template <unsigned kPieces, unsigned kSteps>
+__global__ void __launch_bounds__(Policy::kFoldBlock)
+    count_partitions_kernel(OrderedTiles in, std::size_t n, Partitioning parts, std::size_t buckets,
+                            Count* counts) {
+  auto* slots = dynamic_shared<Count>();
+  auto* starts = slots + table_size(parts);
+  wait_for_launch_before();
+  divide_into_shares(in.totals, n, parts.count, table_size(parts), starts);
+  const ShareQueue queue{in.totals + parts.count, starts + parts.count + 1};  // where costs were
+  for (Count share = blockIdx.x; share < starts[parts.count]; share = queue.taken_share()) {
+    const unsigned p = partition_of(share, starts, parts.count);
+    const Count shares = starts[p + 1] - starts[p], own = share - starts[p];
+    const std::size_t first_bin = parts.first_label(p), left = buckets - first_bin;
+    // What lies beyond the bins is counted, too, and never read.
+    const PrivateTable<Count, Sum> table{
+        slots, static_cast<unsigned>(left < parts.width() ? left : parts.width()), 0};
+    table.clear();
+    const auto tile_at = [&](Count share_of) {
+      return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
+    };
+    count_pieces<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
+    if (threadIdx.x == 0) queue.take();
+    table.add_to(counts + first_bin);
+    __syncthreads();
+  }
+}
+
+}  // namespace reduce_bench::BACKEND::partition_histogram
