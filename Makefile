@@ -7,12 +7,14 @@
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
 #                results/local/figures; ONLY=jradi-T1,...; MISSING=1, here and below, lists which lack
-#                points and what to run for them
+#                points and what to run for them. Of several devices, what has no unit of time stands
+#                side by side, and each device's own in a folder of its own
 # make readme    write the generated parts of README.md and docs/ from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
-#                that opens offline, results/local/report.html
+#                that opens offline, results/local/report.html; of several devices a page for each
+#                and one of them all
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where a point
 #                became slower or is lost (docs/ci.md)
 # make lint      check formatting, types and common mistakes (clang-tidy on apps/ takes most of the

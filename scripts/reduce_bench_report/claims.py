@@ -188,7 +188,7 @@ def _read(
     claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
 ) -> Reading:
     checks = tuple(_evaluate(Context(registry, claim, check), pools) for check in claim["checks"])
-    interrupted = tuple(run.path.name for run in runs if run.document["interrupted"])
+    interrupted = tuple(run.name for run in runs if run.document["interrupted"])
     return Reading(_verdict(checks), checks, interrupted)
 
 

@@ -4,10 +4,10 @@ A page names each generated part between two comments, `<!-- begin: NAME -->` an
 `<!-- end: NAME -->`; BLOCKS says which page has which part, and what writes it.
 """
 
+import contextlib
 import dataclasses
 import io
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
@@ -20,6 +20,7 @@ from reduce_bench_report import (
     recommend,
     regenerate,
     scorecard,
+    side_by_side,
     traffic,
 )
 from reduce_bench_report.claim_registry import load_registry
@@ -39,7 +40,7 @@ from reduce_bench_report.grids import (
     simulation_errors,
 )
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import InputError, Point, Results
+from reduce_bench_report.loader import Device, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.points import Measured
 from reduce_bench_report.select import filter_points
@@ -69,6 +70,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "frameworks-multireduce": (),
     "frameworks-histogram": (),
 }
+# Of several devices, without times: those that show what most people want computed.
+SIDE_BY_SIDE = ("reduce-share", "multireduce-time", "multiscan-time")
 CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
 }  # of a processor's results: no figure mixes machines
@@ -107,22 +110,30 @@ class Committed:
     """The committed results, and the figures drawn from them."""
 
     root: Path  # of the checkout
-    runs: Sequence[Results]  # of the GPU
-    of_cpu: Sequence[Results]
-    of_others: Sequence[Sequence[Results]]  # of each further GPU
+    devices: Sequence[Device]  # the card with most results first
     drawings: Mapping[str, Drawing]  # by experiment
+    side_by_side: Sequence[Drawing]
 
     @classmethod
-    def of(
-        cls,
-        root: Path,
-        runs: Sequence[Results],
-        of_cpu: Sequence[Results],
-        of_others: Sequence[Sequence[Results]],
-    ) -> "Committed":
+    def of(cls, root: Path, devices: Sequence[Device]) -> "Committed":
+        of_cpu = [run for device in devices if not device.has_card for run in device.runs]
+        runs = devices[0].runs if devices else []
         drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
-        return cls(root, runs, of_cpu, of_others, by_id)
+        return cls(root, devices, by_id, _drawings_side_by_side(devices))
+
+    @property
+    def runs(self) -> Sequence[Results]:
+        """Those of the card with most of them, which pages show where no card is named."""
+        return self.devices[0].runs
+
+    @property
+    def of_other_cards(self) -> Sequence[Device]:
+        return [device for device in self.devices[1:] if device.has_card]
+
+    @property
+    def every_run(self) -> list[Results]:
+        return [run for device in self.devices for run in device.rounds]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,16 +145,11 @@ class Generated:
     contents: Mapping[str, str]  # of each block
 
     @classmethod
-    def of(
-        cls,
-        root: Path,
-        runs: Sequence[Results],
-        of_cpu: Sequence[Results] = (),
-        of_others: Sequence[Sequence[Results]] = (),
-    ) -> "Generated":
-        committed = Committed.of(root, runs, of_cpu, of_others)
+    def of(cls, root: Path, devices: Sequence[Device]) -> "Generated":
+        committed = Committed.of(root, devices)
         contents = {name: block.content(committed, block.page) for name, block in BLOCKS.items()}
-        return cls(root, list(committed.drawings.values()), contents)
+        drawings = [*committed.drawings.values(), *committed.side_by_side]
+        return cls(root, drawings, contents)
 
     def update(self) -> list[Path]:
         """Writes what is stale; returns its paths from the root."""
@@ -205,26 +211,46 @@ def _shown(
 ) -> Evaluation | Absence:
     experiment = EXPERIMENTS[name]
     try:
-        kept = filter_points([run.points for run in runs], conditions)
+        kept = _kept(runs, conditions)
     except InputError as error:
         return Absence(experiment, str(error))
-    filtered = [
+    return evaluate(experiment, kept, published.load_all())
+
+
+def _kept(runs: Sequence[Results], conditions: Sequence[str]) -> list[Results]:
+    kept = filter_points([run.points for run in runs], conditions)
+    return [
         dataclasses.replace(run, points=tuple(points))
         for run, points in zip(runs, kept, strict=True)
     ]
-    return evaluate(experiment, filtered, published.load_all())
+
+
+def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
+    made = []
+    for name in SIDE_BY_SIDE:
+        kept = []
+        for device in devices:
+            with contextlib.suppress(InputError):  # it has no such points
+                kept.append(Device(_kept(device.runs, FIGURES.get(name, ()))))
+        shown = side_by_side.evaluate_devices(
+            EXPERIMENTS[name], kept, published.load_all()
+        ) or Absence(EXPERIMENTS[name], "fewer than two cards have results of it")
+        made.append(_drawing(f"{name}-of-devices", shown))
+    return made
 
 
 def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) -> list[Drawing]:
-    made = []
-    for name, conditions in figures_of.items():
-        shown = _shown(name, runs, conditions)
-        drawn = io.BytesIO()
-        if isinstance(shown, Evaluation):
-            about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
-            figures.save(plots.draw(shown), drawn, "svg", about)
-        made.append(Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue()))
-    return made
+    return [
+        _drawing(name, _shown(name, runs, conditions)) for name, conditions in figures_of.items()
+    ]
+
+
+def _drawing(name: str, shown: Evaluation | Absence) -> Drawing:
+    drawn = io.BytesIO()
+    if isinstance(shown, Evaluation):
+        about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
+        figures.save(plots.draw(shown), drawn, "svg", about)
+    return Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue())
 
 
 def figures_block(drawings: Sequence[Drawing], runs: Sequence[Results], page: Path) -> str:
@@ -258,7 +284,7 @@ def origin(runs: Sequence[Results]) -> str:
     """Device, dates and revisions: what a caption says; `provenance_block` has the checksums."""
     days = sorted({str(run.environment["date_utc"])[:10] for run in runs})
     revisions = list(dict.fromkeys(run.revision for run in runs))
-    interrupted = sorted({run.path.name for run in runs if run.shortfall})
+    interrupted = sorted({run.name for run in runs if run.shortfall})
     return ", ".join(
         [
             *dict.fromkeys(run.device for run in runs),
@@ -378,6 +404,40 @@ def best_block(runs: Sequence[Results]) -> str:
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
+
+
+def best_shares(
+    devices: Sequence[Device],
+) -> tuple[list[str], list[list[str]], list[Results]]:
+    """Headings, rows and the runs that they are of: for each problem each card's fastest variant,
+    with its share of the card's read ceiling and no time, since no time is compared with another
+    card's."""
+    used: list[Results] = []
+    cards = [device for device in devices if device.has_card]
+    found = [recommend.recommendations(_newest(card.runs)) for card in cards]
+    rows = []
+    for problem in PROBLEMS:
+        best = [_of_problem(problem, recommended) for recommended in found]
+        if any(best):
+            rows.append([problem.what, problem.size, *map(_fastest_with_share, best)])
+            used += [at.ranked[0].run for at in best if at]
+    return ["problem", "size", *(card.name for card in cards)], rows, used
+
+
+def _fastest_with_share(at: recommend.Recommendation | None) -> str:
+    if at is None or at.absent:
+        return "-"
+    names = [each.point.variant for each in at.ranked[: 2 if at.is_tie else 1]]
+    share = at.ranked[0].point.ceiling_share
+    return " or ".join(names) + ("" if share is None else f" ({share:.0%})")
+
+
+def best_shares_block(devices: Sequence[Device]) -> str:
+    headings, rows, used = best_shares(devices)
+    if not rows:
+        return "No table, because no card has results of these problems."
+    said = f"In brackets, the share of the card's own read ceiling. {origin(used)}."
+    return f"{markdown_rows(headings, rows, range(len(headings)))}\n\n{markdown_text(said)}"
 
 
 def _newest(runs: Sequence[Results]) -> list[Measured]:
@@ -508,30 +568,31 @@ def _cell(panel: Panel, series: Series, x: str) -> str:
     return f"{value[1]:.4g}" + ("" if share is None else f" ({share[1]:.0%})")
 
 
-def scorecard_block(runs: Sequence[Results]) -> str:
-    """Which claims of each publication are reproduced, and why others are not."""
+def scorecard_block(devices: Sequence[Device]) -> str:
+    """Which claims each device reproduces, and why it does not reproduce others."""
     registry = load_registry()
-    judgements = claims.judge_all(runs, registry)
-    papers = list(dict.fromkeys(str(j.claim["paper"]) for j in judgements))
-    rows = []
-    for group in scorecard.groups(judgements, registry):
-        counted = Counter(str(j.claim["paper"]) for j in group.members)
-        numbers = ", ".join(str(j.claim["number"]) for j in group.members)
-        counts = [str(counted[paper] or "") for paper in papers]
-        rows.append([group.title, *counts, str(len(group.members)), numbers])
-    sums = Counter(str(j.claim["paper"]) for j in judgements)
-    rows.append(["all", *(str(sums[paper]) for paper in papers), str(len(judgements)), ""])
-    headings = ["claims", *papers, "all", "their numbers"]
-    lacking = sum(bool(j.missing or j.regime.missing) for j in judgements)
-    said = [
-        scorecard.totals(judgements),
-        f"On {runs[0].device}, from the {len(runs)} committed results.",
+    judged = {device.name: claims.judge_all(device.rounds, registry) for device in devices}
+    headings, rows = scorecard.counts_by_device(judged, registry)
+    of_each, verdicts = scorecard.verdicts_by_device(judged)
+    said = [f"On {name}: {scorecard.totals(each)}" for name, each in judged.items()]
+    lacking = {
+        name: sum(bool(j.missing or j.regime.missing) for j in each)
+        for name, each in judged.items()
+    }
+    said += [
+        f"{count} claims lack points or counters on {name}; `make claims` says which."
+        for name, count in lacking.items()
+        if count
     ]
-    if lacking:
-        said.append(f"{lacking} claims lack points or counters; `make claims` says which.")
-    said += [f"{run.shortfall}." for run in runs if run.shortfall]
-    table = markdown_rows(headings, rows, (0, len(headings) - 1))
-    return "\n\n".join([table, markdown_text(" ".join(said))])
+    said += [f"{run.shortfall}." for each in devices for run in each.rounds if run.shortfall]
+    return "\n\n".join(
+        [
+            markdown_rows(headings, rows, (0,)),
+            markdown_text(" ".join(said)),
+            markdown_text(scorecard.SIGNS_SAY),
+            markdown_rows(of_each, verdicts, range(len(of_each))),
+        ]
+    )
 
 
 def provenance_block(runs: Sequence[Results], root: Path) -> str:
@@ -613,37 +674,46 @@ class Block:
 
 def _figures_of(*ids: str) -> Callable[[Committed, Path], str]:
     return lambda committed, page: figures_block(
-        [committed.drawings[id] for id in ids], [*committed.runs, *committed.of_cpu], page
+        [committed.drawings[id] for id in ids], committed.every_run, page
     )
 
 
-def _of_gpu(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, Path], str]:
+def _of_card(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, Path], str]:
     return lambda committed, page: block(committed.runs)
 
 
+def _of_devices(block: Callable[[Sequence[Device]], str]) -> Callable[[Committed, Path], str]:
+    return lambda committed, page: block(committed.devices)
+
+
+def _side_by_side(committed: Committed, page: Path) -> str:
+    return figures_block(committed.side_by_side, committed.every_run, page)
+
+
 def _provenance(committed: Committed, page: Path) -> str:
-    others = [run for runs in committed.of_others for run in runs]
-    return provenance_block([*committed.runs, *others, *committed.of_cpu], committed.root)
+    return provenance_block(committed.every_run, committed.root)
 
 
 def _counted_elsewhere(committed: Committed, page: Path) -> str:
-    tables = [counted_block(runs, only_off=True) for runs in committed.of_others]
+    tables = [counted_block(card.runs, only_off=True) for card in committed.of_other_cards]
     return "\n\n".join(tables) or "No other GPU's counts are committed."
 
 
 BLOCKS: Mapping[str, Block] = {
     "figure": Block(README, _figures_of("reduce-share")),
     "why": Block(README, _figures_of("harris-why")),
-    "example": Block(README, _of_gpu(example_block)),
-    "best": Block(README, _of_gpu(best_block)),
-    "course": Block(COURSE, _of_gpu(course_block)),
-    "reduce-table": Block(RESULTS, _of_gpu(table_block)),
+    "example": Block(README, _of_card(example_block)),
+    "best": Block(README, _of_card(best_block)),
+    "course": Block(COURSE, _of_card(course_block)),
+    "reduce-table": Block(RESULTS, _of_card(table_block)),
     "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
-    "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
-    "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
-    "counted": Block(COUNTED, _of_gpu(counted_block)),
+    "keyed-tables": Block(RESULTS, _of_card(keyed_block)),
+    "scorecard": Block(RESULTS, _of_devices(scorecard_block)),
+    "counted": Block(COUNTED, _of_card(counted_block)),
     "counted-elsewhere": Block(COUNTED, _counted_elsewhere),
     "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
+    "side-by-side-figures": Block(RESULTS, _side_by_side),
+    "side-by-side-best": Block(RESULTS, _of_devices(best_shares_block)),
     "provenance": Block(RESULTS, _provenance),
     "frameworks": Block(
         PLUGINS,
