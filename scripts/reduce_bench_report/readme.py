@@ -8,9 +8,11 @@ import contextlib
 import dataclasses
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from reduce_bench_report import (
     claims,
@@ -19,6 +21,7 @@ from reduce_bench_report import (
     published,
     recommend,
     regenerate,
+    rounds,
     scorecard,
     side_by_side,
     traffic,
@@ -49,6 +52,7 @@ from reduce_bench_report.texts import number_text, size_text
 README = Path("README.md")
 COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
+ROUNDS = Path("docs") / "rounds.md"
 SIMULATOR = Path("docs") / "simulator.md"
 PEERS = Path("docs") / "kernels" / "peers.md"
 COUNTED = Path("docs") / "counted.md"
@@ -595,10 +599,10 @@ def scorecard_block(devices: Sequence[Device]) -> str:
     )
 
 
-def provenance_block(runs: Sequence[Results], root: Path) -> str:
+def provenance_block(devices: Sequence[Device], root: Path) -> str:
     """What machine and revision each committed result is of, and its checksum."""
     rows = []
-    for run in runs:
+    for run in [run for device in devices for run in device.rounds]:
         gpu = run.environment["gpu"]
         file = Path(os.path.relpath(run.path.resolve(), root.resolve())).as_posix()
         driver = str(gpu["driver"] or "unknown") if gpu else "-"
@@ -606,7 +610,86 @@ def provenance_block(runs: Sequence[Results], root: Path) -> str:
         revision = run.revision + (", interrupted" if run.shortfall else "")
         rows.append([file, run.device, driver, date, revision, run.sha256[:CHECKSUM_DIGITS]])
     headings = ["file", "device", "driver", "date", "revision", "sha256"]
-    return markdown_rows(headings, rows, range(len(headings)))
+    said = markdown_text(" ".join(map(_revisions_of, devices)))
+    return f"{said}\n\n{markdown_rows(headings, rows, range(len(headings)))}"
+
+
+def _revisions_of(device: Device) -> str:
+    revisions = {run.revision for run in device.rounds}
+    files = f"The {len(device.rounds)} files of {device.name} are of"
+    return (
+        f"{files} revision {revisions.pop()}."
+        if len(revisions) == 1
+        else (f"{files} {len(revisions)} revisions.")
+    )
+
+
+def rounds_block(devices: Sequence[Device], root: Path) -> str:
+    """What lies between the two rounds of each device, and which points differ by more."""
+    measured_again = [device for device in devices if rounds.pairs(device.runs)]
+    if not measured_again:
+        return "No second round is committed."
+    causes = rounds.load_causes(root / rounds.CAUSES)
+    return "\n\n".join(_rounds_of(device, causes) for device in measured_again)
+
+
+def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
+    pairs, floors = rounds.pairs(device.runs), rounds.floors(device.runs)
+    counted = Counter(pair.kind for pair in pairs)
+    found = rounds.differences(device, causes)
+    beyond = Counter(each.pair.kind for each in found)
+    floor_rows = [
+        [kind.title, str(counted[kind]), _percent(floor), str(beyond[kind])]
+        for kind, floor in floors.items()
+    ]
+    unexplained = sum(each.cause == rounds.NOT_EXPLAINED for each in found)
+    rows = [
+        [
+            each.pair.first.form,
+            _problem_text(each.pair.first),
+            each.pair.mode,
+            *(_mode_us(point, each.pair.mode) for point in (each.pair.first, each.pair.again)),
+            f"{each.pair.ratio:.2f}",
+            _percent(each.floor),
+            each.cause,
+        ]
+        for each in found
+    ]
+    headings = ["variant", "problem", "mode", "first, µs", "second, µs", "ratio", "floor", "cause"]
+    changed = [
+        f"{first.form}, {_problem_text(first)}: {first.outcome}, then "
+        f"{again.outcome if again else 'not measured'}"
+        for first, again in rounds.changed_outcomes(device.runs)
+    ]
+    said = [
+        f"## {device.name}",
+        markdown_rows(
+            ["points", "times", "floor between runs", "differ by more"], floor_rows, (0,)
+        ),
+        markdown_text(
+            f"{len(found)} of {len(pairs)} times differ by more than their floors, {unexplained} "
+            f"of which are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
+        ),
+    ]
+    said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
+    said += [markdown_text(f"Not alike in both rounds: {'; '.join(changed)}.")] if changed else []
+    return "\n\n".join(said)
+
+
+def _problem_text(point: Point) -> str:
+    facts = [point.operation, point.type, *([] if point.op == "none" else [point.op])]
+    labels = point.axis_text("labels")
+    return ", ".join(
+        [" ".join(facts), *([f"{labels} labels"] if labels else []), f"n = {point.size}"]
+    )
+
+
+def _mode_us(point: Point, mode: str) -> str:
+    return number_text(point.timing[mode]["median_ns"] / 1000)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def counted_block(runs: Sequence[Results], only_off: bool = False) -> str:
@@ -691,7 +774,11 @@ def _side_by_side(committed: Committed, page: Path) -> str:
 
 
 def _provenance(committed: Committed, page: Path) -> str:
-    return provenance_block(committed.every_run, committed.root)
+    return provenance_block(committed.devices, committed.root)
+
+
+def _rounds(committed: Committed, page: Path) -> str:
+    return rounds_block(committed.devices, committed.root)
 
 
 def _counted_elsewhere(committed: Committed, page: Path) -> str:
@@ -714,6 +801,7 @@ BLOCKS: Mapping[str, Block] = {
     "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
     "side-by-side-figures": Block(RESULTS, _side_by_side),
     "side-by-side-best": Block(RESULTS, _of_devices(best_shares_block)),
+    "rounds": Block(ROUNDS, _rounds),
     "provenance": Block(RESULTS, _provenance),
     "frameworks": Block(
         PLUGINS,

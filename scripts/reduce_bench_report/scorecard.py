@@ -202,7 +202,8 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
         "\n".join(f"* {run.provenance}" for run in runs),
         f"Made by `{_command(runs)}`.",
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
-        "run's A/A noise floor, over all runs that have the points. A check holds where every "
+        "run's A/A noise floor or by what lies between two rounds of such points, whichever is "
+        "more, over all runs that have the points. A check holds where every "
         "interval is inside its limits. A claim is reproduced where all checks hold, not "
         "reproduced where all fail, and else reproduced in part. Times never compare across "
         "machines. Wrong results do not count.",

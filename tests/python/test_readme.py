@@ -125,6 +125,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.COURSE,
         readme.RESULTS,
         readme.COUNTED,
+        readme.ROUNDS,
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
@@ -191,6 +192,7 @@ def test_check_writes_nothing(
         readme.COURSE,
         readme.RESULTS,
         readme.COUNTED,
+        readme.ROUNDS,
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
@@ -406,7 +408,7 @@ def test_origin_is_short(tmp_path: Path) -> None:
 
 def test_provenance_names_every_file(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, sums(), sums(2.0))
-    rows = rows_of(readme.provenance_block(runs, tmp_path))
+    rows = rows_of(readme.provenance_block([Device(runs)], tmp_path))
     assert [row[0] for row in rows] == ["0.json", "1.json"]
     assert [row[-1] for row in rows] == [run.sha256[:12] for run in runs]
 
