@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 GRACE_S = 30.0  # for the point in flight to end; then it is given up
+MOST_BYTES = 5_000_000  # of a committed file, less than
 ROUNDS = (1, 2)
 LEAST_S = 10.0  # a shorter call would measure little more than the ceilings
 EXIT_WRONG, EXIT_REFUSED, EXIT_FAILED, EXIT_INTERRUPTED = 1, 2, 4, 130
@@ -255,7 +256,7 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None) ->
             "not go on with a journal, remove that file to measure the part anew"
         )
         return EXIT_REFUSED
-    _tell_of_others(machine)
+    _tell_of_files(machine)
     return worst
 
 
@@ -320,11 +321,16 @@ def _is_of(machine: Machine, simulation: Path) -> bool:
     return bool(git == {"revision": machine.revision, "dirty": False})
 
 
-def _tell_of_others(machine: Machine) -> None:
-    """Says what of the folder is of another revision: no part has measured it anew."""
-    others = [str(path) for path in _documents(machine.folder) if not machine.is_done(path)]
+def _tell_of_files(machine: Machine) -> None:
+    """Says what of the folder is of another revision, since no part has measured it anew, and what
+    is too large."""
+    documents = list(_documents(machine.folder))
+    others = [str(path) for path in documents if not machine.is_done(path)]
     if others:
         _say(f"not of this revision: {', '.join(others)}; no part of this machine measures them")
+    large = [str(path) for path in documents if path.stat().st_size >= MOST_BYTES]
+    if large:
+        _say(f"too large to be committed, {MOST_BYTES} bytes or more: {', '.join(large)}")
 
 
 def _documents(folder: Path) -> Iterator[Path]:

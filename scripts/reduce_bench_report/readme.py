@@ -74,7 +74,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "frameworks-multireduce": (),
     "frameworks-histogram": (),
 }
-# Of several devices, without times: those that show what most people want computed.
+ONE_CARD = "fewer than two cards have results of it"
+# Of several cards, without times: those that show what most people want computed.
 SIDE_BY_SIDE = ("reduce-share", "multireduce-time", "multiscan-time")
 CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
@@ -238,8 +239,8 @@ def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
                 kept.append(Device(_kept(device.runs, FIGURES.get(name, ()))))
         shown = side_by_side.evaluate_devices(
             EXPERIMENTS[name], kept, published.load_all()
-        ) or Absence(EXPERIMENTS[name], "fewer than two cards have results of it")
-        made.append(_drawing(f"{name}-of-devices", shown))
+        ) or Absence(EXPERIMENTS[name], ONE_CARD)
+        made.append(_drawing(f"{name}-of-cards", shown))
     return made
 
 
@@ -265,7 +266,7 @@ def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
     shown = drawing.evaluation
     if isinstance(shown, Absence):
         why = shown.reason
-        if shown.experiment.config is not None:
+        if shown.experiment.config is not None and why != ONE_CARD:
             why = f"no committed result has points of `{shown.experiment.config}`"
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title

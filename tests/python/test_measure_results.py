@@ -137,6 +137,10 @@ def test_what_is_whole_and_of_this_revision_stays(root: Path, measure: Measure) 
     cut.write_text(cut.read_text().replace('"interrupted": false', '"interrupted": true'))
     assert measure() == 0
     assert [call.split()[4] for call in calls(root)] == ["results/some-gpu/one.json"]
+    # a device that was lost leaves points that were not run to the journal
+    cut.with_name("one.json.journal").write_text("a point")
+    assert measure() == 0
+    assert [call.split()[-1] for call in calls(root)] == ["--resume"]
     assert measure(revision=OTHER_REVISION) == 0
     assert len(calls(root)) == 4
 
@@ -151,6 +155,17 @@ def test_the_folder_is_that_of_the_device(root: Path, measure: Measure, gpu: str
     assert measure(gpu="Some GPU 80GB") == 0
     named = "short-name" if gpu == "Some GPU 80GB" else "some-gpu-80gb"
     assert f"{named}/again/one.json" in results(root)
+
+
+def test_a_file_that_is_too_large_is_named(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measure() == 0
+    assert "too large" not in capsys.readouterr().err
+    monkeypatch.setattr(measure_results, "MOST_BYTES", 10)
+    assert measure() == 0
+    said = capsys.readouterr().err
+    assert "too large to be committed, 10 bytes or more: results/some-gpu/again/one.json, " in said
 
 
 def test_what_no_part_measured_is_named(

@@ -505,7 +505,7 @@ def test_shares_of_two_cards_stand_side_by_side(tmp_path: Path, root: Path) -> N
         [each | ({"ceiling_share": 0.5} if each["timing"] else {}) for each in sums()],
     )
     own = runs_of(tmp_path, sums())
-    figure = Path("docs/figures/reduce-share-of-devices.svg")
+    figure = Path("docs/figures/reduce-share-of-cards.svg")
     made = generated(root, own, other)
     assert figure in made.update()
     drawing = (root / figure).read_text(encoding="utf-8")
