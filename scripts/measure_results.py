@@ -185,12 +185,16 @@ def _output(driver: Path, *arguments: str) -> str:
 def _folder(under: Path, device: str) -> Path:
     """The folder with results of the device; where there is none, one named after it."""
     for folder in sorted(under.glob("*/")):
-        first = next(iter(sorted(folder.glob("*.json"))), None)
-        environment = _environment(first) if first and folder.name != "local" else None
-        named = environment and (environment.get("gpu") or {"name": environment["cpu"]["model"]})
-        if named and named["name"] == device:
+        if folder.name not in ("local", "cpu") and device in _devices_of(folder):
             return folder
     return under / re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+
+
+def _devices_of(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.json")):
+        environment = _environment(path) or {}
+        named = environment.get("gpu") or {"name": environment.get("cpu", {}).get("model", "")}
+        yield str(named["name"])
 
 
 def _environment(path: Path) -> Json | None:

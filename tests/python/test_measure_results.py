@@ -149,6 +149,7 @@ def test_what_is_whole_and_of_this_revision_stays(root: Path, measure: Measure) 
 def test_the_folder_is_that_of_the_device(root: Path, measure: Measure, gpu: str) -> None:
     folder = root / "results" / "short-name"
     folder.mkdir()
+    (folder / "a.json").write_text("{")  # which says nothing
     (folder / "old.json").write_text(
         json.dumps({"environment": {"gpu": {"name": gpu}}, "interrupted": False})
     )
