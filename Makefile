@@ -10,8 +10,8 @@
 #                points and what to run for them. Of several devices, what has no unit of time stands
 #                side by side, and each device's own in a folder of its own
 # make results   measure everything that is committed, anew and twice, on this machine, from a clean
-#                checkout, then make readme; what was cut goes on; MINUTES=10 measures no longer
-#                (docs/gallery.md)
+#                checkout, then make readme; what was cut goes on; MINUTES=10 measures for ten minutes
+#                at most (docs/gallery.md)
 # make readme    write the generated parts of README.md and docs/ from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
