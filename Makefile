@@ -7,12 +7,17 @@
 # make figures   the publications' tables and figures, as far as RESULTS="file.json ..." has their points
 #                (default, here and below: the newest in results/local, else the committed ones), into
 #                results/local/figures; ONLY=jradi-T1,...; MISSING=1, here and below, lists which lack
-#                points and what to run for them
+#                points and what to run for them. Of several devices, what has no unit of time stands
+#                side by side, and each device's own in a folder of its own
+# make results   measure everything that is committed, anew and twice, on this machine, from a clean
+#                checkout, then make readme; what was cut goes on; MINUTES=10 measures for ten minutes
+#                at most (docs/gallery.md)
 # make readme    write the generated parts of README.md and docs/ from the committed results
 # make claims    the published claims put to the test by RESULTS="file.json ..."; the scorecard goes to
 #                results/local/claims
 # make report    charts, figures, claims and every record of RESULTS="file.json ..." in one HTML page
-#                that opens offline, results/local/report.html
+#                that opens offline, results/local/report.html; of several devices a page for each
+#                and one of them all
 # make compare   BASE=revision [HEAD=revision]: build both, measure them in turns, fail where a point
 #                became slower or is lost (docs/ci.md)
 # make lint      check formatting, types and common mistakes (clang-tidy on apps/ takes most of the
@@ -22,7 +27,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build bench test check figures claims readme report compare lint format clean
+.PHONY: help build bench test check results figures claims readme report compare lint format clean
 
 JOBS ?= $(shell nproc)
 CONFIG ?= configs/quick.json
@@ -86,6 +91,21 @@ test: build
 	ctest --preset sanitize -j $(JOBS)
 	.venv/bin/python -m pytest -m alone
 	.venv/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not alone"
+
+# The programs must be of a clean revision, as the build sees it. What is wrong (1) or failed (4) is
+# told and committed, too; the exit code is kept for the end.
+results:
+	@scripts/setup.sh build
+	@mkdir -p build && cmake -DSOURCE="$(CURDIR)" -DOUTPUT=build/revision_now.hpp \
+	  -P cmake/revision.cmake && ! grep -q 'DIRTY true' build/revision_now.hpp || { \
+	  echo "make results: committed results must come from a commit: commit or remove the changes that" \
+	    "'git status' shows outside of results/, docs/ and README.md" >&2; exit 2; }
+	@scripts/setup.sh python requirements.txt
+	$(configure)
+	cmake --build --preset default -j $(JOBS) --target bin/reduce-bench bin/cache-sim
+	@status=0; python3 scripts/measure_results.py $(if $(MINUTES),--minutes "$(MINUTES)") || \
+	  status=$$?; [[ $$status == [014] ]] || exit $$status; \
+	$(reports) readme; exit $$status
 
 figures:
 	@scripts/setup.sh python requirements.txt

@@ -42,14 +42,13 @@ try:
     from reduce_bench_report.evaluate import Absence, Evaluation
     from reduce_bench_report.experiments import EXPERIMENTS
     from reduce_bench_report.loader import (
-        CPU_RESULTS,
+        Device,
         InputError,
         Results,
-        committed_by_device,
         committed_results,
         default_results,
         from_here,
-        load_runs,
+        load_devices,
     )
     from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
@@ -147,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help=f"results of one device ({DEFAULT_RESULTS})",
+        help=f"results of one device, or of several ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "--only",
@@ -188,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="*",
         metavar="RESULTS",
-        help=f"results files of one device ({DEFAULT_RESULTS})",
+        help=f"results files of one device, or of several ({DEFAULT_RESULTS})",
     )
     command.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE")
     command.add_argument(
@@ -206,7 +205,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help=f"results of one device ({DEFAULT_RESULTS})",
+        help=f"results of one device, or of several ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
@@ -259,19 +258,21 @@ def _excerpt(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def _runs(options: argparse.Namespace) -> list[Results]:
-    """The runs named, or the default ones; says of each whether it was interrupted."""
+def _devices(options: argparse.Namespace) -> list[Device]:
+    """Those of the runs named, or of the default ones; says of each run whether it was
+    interrupted."""
     paths = options.results
     if not paths:
         paths = default_results()
         many = f"the {len(paths)} files of {os.path.commonpath(paths)}"
         _say(f"No results are named; taking {paths[0] if len(paths) == 1 else many}.")
-    runs = load_runs(paths)
-    _require_points(runs)
-    for run in runs:
-        if run.shortfall:
-            _say(f"{run.shortfall}.")
-    return runs
+    devices = load_devices(paths)
+    _require_points([run for device in devices for run in device.runs])
+    for device in devices:
+        for run in device.rounds:
+            if run.shortfall:
+                _say(f"{run.shortfall}.")
+    return devices
 
 
 def _require_points(runs: Sequence[Results]) -> None:
@@ -281,49 +282,77 @@ def _require_points(runs: Sequence[Results]) -> None:
 
 
 def _figures(options: argparse.Namespace) -> int:
-    runs = _runs(options)
-    kept = filter_points([run.points for run in runs], options.where)
-    filtered = [
-        dataclasses.replace(run, points=tuple(points))
-        for run, points in zip(runs, kept, strict=True)
-    ]
-    evaluations, absences = regenerate.evaluate_all(filtered, options.only or EXPERIMENTS)
-    # of what is named, all is asked for
-    listed = options.missing or bool(options.only)
-    _say_missing_figures(evaluations, absences, listed=listed)
-    if not evaluations:
-        raise InputError("nothing was drawn, for want of points")
+    """Of several devices those without times, side by side, and beside them each device's own in a
+    folder of its own."""
+    devices = _filtered(_devices(options), options.where)
+    ids = options.only or EXPERIMENTS
     given = [word for condition in options.where for word in ("--where", condition)]
-    given += ["--output", str(options.output)] if options.output != FIGURES else []
-    given += ["--format", ",".join(options.format)] if options.format != ALL_FORMATS else []
-    written = regenerate.save_all(evaluations, options.output, options.format, given)
+    written = []
+    if len(devices) > 1:
+        joined = regenerate.evaluate_devices(devices, ids)
+        written += _save(joined, options.output, options.format, given)
+    for device in devices:
+        evaluations, absences = regenerate.evaluate_all(device.runs, ids)
+        # of what is named, all is asked for
+        listed = options.missing or bool(options.only)
+        _say_missing_figures(evaluations, absences, listed=listed, of=_named(device, devices))
+        folder = options.output / device.slug if len(devices) > 1 else options.output
+        written += _save(evaluations, folder, options.format, given)
+    if not written:
+        raise InputError("nothing was drawn, for want of points")
     for path in written:
         print(path)
     return 0
 
 
+def _filtered(devices: Sequence[Device], conditions: Sequence[str]) -> list[Device]:
+    """Those that have points that meet the conditions, with these points alone."""
+    runs = [run for device in devices for run in device.runs]
+    kept = iter(filter_points([run.points for run in runs], conditions))
+    filtered = [
+        Device([dataclasses.replace(run, points=tuple(next(kept))) for run in device.runs])
+        for device in devices
+    ]
+    return [device for device in filtered if any(run.points for run in device.runs)]
+
+
+def _save(
+    evaluations: Sequence[Evaluation], folder: Path, formats: Sequence[str], given: Sequence[str]
+) -> list[Path]:
+    given = [*given, *(["--output", str(folder)] if folder != FIGURES else [])]
+    given += ["--format", ",".join(formats)] if formats != ALL_FORMATS else []
+    return regenerate.save_all(evaluations, folder, formats, given) if evaluations else []
+
+
+def _named(device: Device, devices: Sequence[Device]) -> str:
+    """The device as a message names it where there are several."""
+    return f" on {device.name}" if len(devices) > 1 else ""
+
+
 def _say_missing_figures(
-    evaluations: Sequence[Evaluation], absences: Sequence[Absence], *, listed: bool
+    evaluations: Sequence[Evaluation], absences: Sequence[Absence], *, listed: bool, of: str
 ) -> None:
     _say_missing(
         regenerate.missing_lines([*evaluations, *absences]),
         len(evaluations) + len(absences),
         f"tables and figures, {len(absences)} of which are not drawn",
         listed=listed,
+        of=of,
     )
 
 
-def _say_missing_claims(judgements: Sequence[claims.Judgement], *, listed: bool) -> None:
-    _say_missing(scorecard.missing_lines(judgements), len(judgements), "claims", listed=listed)
+def _say_missing_claims(judgements: Sequence[claims.Judgement], *, listed: bool, of: str) -> None:
+    lines = scorecard.missing_lines(judgements)
+    _say_missing(lines, len(judgements), "claims", listed=listed, of=of)
 
 
-def _say_missing(lines: Sequence[str], total: int, what: str, *, listed: bool) -> None:
+def _say_missing(lines: Sequence[str], total: int, what: str, *, listed: bool, of: str) -> None:
     """The lines, or how many of `total` they are and how to see them."""
     if listed:
         for line in lines:
-            _say(line)
+            _say(f"{of.removeprefix(' ')}: {line}" if of else line)
     elif lines:
-        _say(f"Points are missing of {len(lines)} of {total} {what}; {HOW_LISTED}.")
+        _say(f"Points{of} are missing of {len(lines)} of {total} {what}; {HOW_LISTED}.")
 
 
 def _say(line: str) -> None:
@@ -334,13 +363,13 @@ def _say(line: str) -> None:
 
 def _report(options: argparse.Namespace) -> int:
     try:  # here, as the other commands do without the packages of the page
-        from reduce_bench_report import report
+        from reduce_bench_report import report, several
     except ImportError as error:
         raise InputError(
             f"the page needs the Python packages of requirements.txt ({error}); make report "
             "installs them"
         ) from error
-    runs = _runs(options)
+    devices = _devices(options)
     known: variants.Variants = {}
     no_variants = None
     try:
@@ -349,56 +378,75 @@ def _report(options: argparse.Namespace) -> int:
         if options.variants:
             raise
         no_variants = str(error)
-    evaluations, absences = regenerate.evaluate_all(runs)
-    drawn = report.regenerated(evaluations)
     registry = load_registry()
-    judgements = claims.judge_all(runs, registry)
-    _say_missing_figures(evaluations, absences, listed=options.missing)
-    _say_missing_claims(judgements, listed=options.missing)
-    text = report.page(
-        runs,
-        known,
-        drawn,
-        absent=regenerate.missing_lines(absences),
-        no_variants=no_variants,
-        scorecard=scorecard.document(judgements, runs, registry),
-    )
-    _write(options.output, text)
-    print(options.output)
+    judged = {device.name: claims.judge_all(device.rounds, registry) for device in devices}
+    pages = {device.name: _of_device(options.output, device, devices) for device in devices}
+    for device in devices:
+        evaluations, absences = regenerate.evaluate_all(device.runs)
+        of = _named(device, devices)
+        _say_missing_figures(evaluations, absences, listed=options.missing, of=of)
+        _say_missing_claims(judged[device.name], listed=options.missing, of=of)
+        text = report.page(
+            device.rounds,
+            known,
+            report.regenerated(evaluations),
+            absent=regenerate.missing_lines(absences),
+            no_variants=no_variants,
+            scorecard=scorecard.document(judged[device.name], device.rounds, registry),
+        )
+        _write(pages[device.name], text)
+        print(pages[device.name])
+    if len(devices) > 1:
+        links = {name: page.name for name, page in pages.items()}
+        _write(options.output, several.page(devices, judged, links, registry))
+        print(options.output)
     return 0
 
 
+def _of_device(output: Path, device: Device, devices: Sequence[Device]) -> Path:
+    """Where what is about one device goes: `report-nvidia-h200.html` beside `report.html`."""
+    return output.with_stem(f"{output.stem}-{device.slug}") if len(devices) > 1 else output
+
+
 def _claims(options: argparse.Namespace) -> int:
-    runs = _runs(options)
+    devices = _devices(options)
     registry = load_registry()
-    judgements = claims.judge_all(runs, registry)
-    _say_missing_claims(judgements, listed=options.missing)
-    print(scorecard.text(judgements, registry), end="")
-    if options.output is not None:
-        try:
-            options.output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
-                "written with -o"
-            ) from error
+    judged = {device.name: claims.judge_all(device.rounds, registry) for device in devices}
+    for device in devices:
+        judgements = judged[device.name]
+        _say_missing_claims(judgements, listed=options.missing, of=_named(device, devices))
+        if len(devices) > 1:
+            print(f"{device.name}\n")
+        print(scorecard.text(judgements, registry), end="\n" if len(devices) > 1 else "")
+    if options.output is None:
+        return 0
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
+            "written with -o"
+        ) from error
+    together = options.output / "claims.md"
+    evidence = {device.name: _of_device(together, device, devices) for device in devices}
+    for device in devices:
+        judgements, runs = judged[device.name], device.rounds
         document = scorecard.document(judgements, runs, registry)
-        _write(options.output / "claims.md", scorecard.markdown(judgements, runs, registry))
+        _write(evidence[device.name], scorecard.markdown(judgements, runs, registry))
         _write(
-            options.output / "claims.json",
+            evidence[device.name].with_suffix(".json"),
             json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n",
         )
+    if len(devices) > 1:
+        files = {name: path.name for name, path in evidence.items()}
+        _write(together, scorecard.markdown_by_device(judged, files, registry))
     return 0
 
 
 def _readme(options: argparse.Namespace) -> int:
-    runs = load_runs(committed_results())
-    _require_points(runs)
-    of_cpu = load_runs(committed_results(under=CPU_RESULTS))
-    others = [
-        load_runs(files) for files in committed_by_device().values() if files != committed_results()
-    ]
-    generated = readme.Generated.of(ROOT, runs, of_cpu, others)
+    devices = load_devices(committed_results())
+    _require_points([run for device in devices for run in device.runs])
+    generated = readme.Generated.of(ROOT, devices)
     stale = generated.stale() if options.check else generated.update()
     for path in stale:
         print(path)

@@ -2,8 +2,10 @@
 
 A claim has checks; a check yields cases, each a number with an interval and the limits that it must
 keep. Ratios are of medians. Their interval spans the 95 % intervals of both medians, widened by the
-A/A noise floor of the run and backend; a case in several runs spans them all. Only verified times
-of variants that are right count. Each claim is read twice: as printed, and in its source's regime.
+noise floor: the A/A one of the run and backend, or, where there are second rounds, what lies
+between runs of such points, if that is more. A case in several runs spans them all. Only verified
+times of variants that are right count. Each claim is read twice: as printed, and in its source's
+regime.
 
 * A case holds if its whole interval is inside the limits, fails if it is outside, and is open if it
   straddles one. A gain of half to twice the published one holds in part.
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from reduce_bench_report import simulation
+from reduce_bench_report import rounds, simulation
 from reduce_bench_report.claim_registry import (
     Interval,
     Json,
@@ -188,7 +190,7 @@ def _read(
     claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
 ) -> Reading:
     checks = tuple(_evaluate(Context(registry, claim, check), pools) for check in claim["checks"])
-    interrupted = tuple(run.path.name for run in runs if run.document["interrupted"])
+    interrupted = tuple(run.name for run in runs if run.document["interrupted"])
     return Reading(_verdict(checks), checks, interrupted)
 
 
@@ -200,9 +202,17 @@ def _with_repeats(runs: Sequence[Results]) -> list[list[Measured]]:
             measured = Measured(point, run)
             if measured.counts:
                 same.setdefault(point.identity, []).append(measured)
+    between = rounds.floors(runs)
     return [
         [
-            Measured(point, run, tuple(m for m in same.get(point.identity, ()) if m.run is not run))
+            Measured(
+                point,
+                run,
+                tuple(m for m in same.get(point.identity, ()) if m.run is not run),
+                between_runs=(
+                    between.get(rounds.Kind.of(point, MODE), 0.0) if MODE in point.timing else 0.0
+                ),
+            )
             for point in run.points
         ]
         for run in runs

@@ -16,7 +16,7 @@ from reduce_bench_report.evaluate import (
     PublishedSeries,
     Series,
 )
-from reduce_bench_report.identity import fact_text, x_text
+from reduce_bench_report.identity import DEVICE, fact_text, x_text
 from reduce_bench_report.loader import Point
 from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.published import Table
@@ -250,7 +250,7 @@ def notes(evaluation: Evaluation) -> list[str]:
         for series in panel.series:
             for x, point in series.points.items():
                 if not point.ranked:
-                    who = x if experiment.x == "variant" else series.label
+                    who = _on_device(panel, x if experiment.x == "variant" else series.label)
                     reason, _, _ = (point.reason or "").partition(" (got ")
                     key = (who, point.outcome, reason)
                     reasons.setdefault(key, []).append(x_text(experiment.x, x))
@@ -263,7 +263,7 @@ def notes(evaluation: Evaluation) -> list[str]:
             if not evaluation.missing:  # which has them
                 for x in panel.xs:
                     if x in series.gaps:
-                        key = (series.label, MISSING, "")
+                        key = (_on_device(panel, series.label), MISSING, "")
                         reasons.setdefault(key, []).append(x_text(experiment.x, x))
     for (label, outcome, reason), at in reasons.items():
         places = f"{_axis_heading(evaluation)} = {', '.join(dict.fromkeys(at))}"
@@ -274,9 +274,14 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(f"Missing: {', '.join(evaluation.missing)}; run {todo}.")
     if any("(host)" in text for panel in evaluation.panels for text in _labels(panel)):
         said.append("(host): timed until the result is on the host.")
-    if len(evaluation.runs) > 1:
+    devices = {panel.facts.get(DEVICE) for panel in evaluation.panels}
+    if len(evaluation.runs) > len(devices):
         said.append("The points are of several runs, whose times may have drifted apart.")
     return [_one_line(sentence) for sentence in said]
+
+
+def _on_device(panel: Panel, what: str) -> str:
+    return f"{what} on {panel.facts[DEVICE]}" if DEVICE in panel.facts else what
 
 
 def simulation_errors(evaluation: Evaluation) -> str:

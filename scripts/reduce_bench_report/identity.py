@@ -13,6 +13,8 @@ AXES = (
     "variant", "family", "operation", "backend", "n", "buckets", "type", "op", "distribution",
     "labels", "length", "mode", "finish",
 )  # fmt: skip
+# Not an axis, since points do not know theirs: the fact that tells panels of several devices apart.
+DEVICE = "device"
 NUMBER = re.compile(r"(\d+)")
 
 
@@ -143,6 +145,8 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def fact_text(key: str, value: str) -> str:
+    if key == DEVICE:
+        return value
     if key in ("n", "buckets"):
         return f"{'m' if key == 'buckets' else key} = {size_text(int(value))}"
     if key in AXES:

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -22,10 +23,11 @@ KIND = "reduce-bench-results"
 ADVICE = "name a file that 'reduce-bench run' wrote"
 ALTERED_OR_OTHER = "the file was altered, or written by another revision"
 ALTERED = "the file was altered, so measure again"  # what contradictions mean
-CPU_RESULTS = "results/cpu"
 SIMULATED = ".simulated"  # ends the name of the folder with simulations of a file's points
 # Folders of runs that try parameters: the best of such a run is chosen after the measurement.
 TUNING = "tuning"
+# The folder beside a file with its second round, which has the file's name.
+AGAIN = "again"
 
 
 class InputError(Exception):
@@ -141,9 +143,31 @@ class Results:
         return environment
 
     @property
+    def name(self) -> str:
+        """The file's, which of a second round begins with its folder."""
+        again = f"{AGAIN}/" if self.path.parent.name == AGAIN else ""
+        return again + self.path.name
+
+    @cached_property
+    def again(self) -> "Results | None":
+        """The second round of this run; None where there is none."""
+        path = self.path.parent / AGAIN / self.path.name
+        return load(path) if path.is_file() else None
+
+    @property
+    def folder(self) -> Path:
+        """The one that it lies in, or its first round."""
+        parent = self.path.resolve().parent
+        return parent.parent if parent.name == AGAIN else parent
+
+    @property
     def device(self) -> str:
         named = self.environment["gpu"] or self.opencl
         return str(named["name"] if named else self.environment["cpu"]["model"])
+
+    @property
+    def has_card(self) -> bool:
+        return bool(self.environment["gpu"] or self.opencl)
 
     @property
     def opencl(self) -> dict[str, Any] | None:
@@ -173,9 +197,9 @@ class Results:
         if not self.document["interrupted"]:
             return None
         if self.document.get("planned", {}).get("points") == len(self.points):
-            return f"{self.path.name} was interrupted after its last point: it has no noise floor"
+            return f"{self.name} was interrupted after its last point: it has no noise floor"
         return (
-            f"{self.path.name} was interrupted and holds only {len(self.points)} of its points; "
+            f"{self.name} was interrupted and holds only {len(self.points)} of its points; "
             "run the same command with --resume to measure the rest"
         )
 
@@ -197,7 +221,7 @@ class Results:
         interrupted = ", interrupted" if self.document["interrupted"] else ""
         return (
             f"{self.device}, {driver}revision {self.revision}, {self.environment['date_utc']}, "
-            f"{self.path.name} sha256 {self.sha256[:12]}{interrupted}"
+            f"{self.name} sha256 {self.sha256[:12]}{interrupted}"
         )
 
 
@@ -221,12 +245,62 @@ def load(path: Path) -> Results:
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
 
 
-def load_runs(paths: Sequence[Path]) -> list[Results]:
-    """Several runs of one device, and of one CPU where any has points of it.
+@dataclass(frozen=True)
+class Device:
+    """A card, or the processor of a machine without one, and its results.
 
-    Speed-ups and claims compare points of a GPU with those of the CPU beside it.
+    Times of a card are compared with those of the processor beside it, never with another card's.
+    """
+
+    runs: Sequence[Results]
+
+    @property
+    def name(self) -> str:
+        return next((run.device for run in self.runs if run.has_card), self.runs[0].device)
+
+    @property
+    def slug(self) -> str:
+        """The name as part of a file's."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+    @property
+    def has_card(self) -> bool:
+        return any(run.has_card for run in self.runs)
+
+    @property
+    def rounds(self) -> list[Results]:
+        """The runs, and then the second rounds that they have."""
+        return with_rounds(self.runs)
+
+
+def with_rounds(runs: Sequence[Results]) -> list[Results]:
+    """The runs, and then their second rounds, as far as they are not among the runs."""
+    known = {run.path.resolve() for run in runs}
+    again = [run.again for run in runs if run.again is not None]
+    return [*runs, *(run for run in again if run.path.resolve() not in known)]
+
+
+def load_devices(paths: Sequence[Path]) -> list[Device]:
+    """The runs by device, the card with most of them first and processors last.
+
+    A run without a card is of the processor beside the card whose results lie in its folder; where
+    none do, the processor is a device of its own.
     """
     runs = [load(path) for path in paths]
+    by_folder = {run.folder: run for run in reversed(runs) if run.has_card}
+    groups: dict[str, list[Results]] = {}
+    for run in runs:
+        of = run if run.has_card else by_folder.get(run.folder, run)
+        groups.setdefault(of.device, []).append(run)
+    devices = [Device(_of_one_device(group)) for group in groups.values()]
+    for device in devices:
+        _of_one_device(device.rounds)
+    return sorted(devices, key=lambda device: (not device.has_card, -len(device.runs)))
+
+
+def _of_one_device(runs: list[Results]) -> list[Results]:
+    """The same runs; `InputError` where they are of several cards, or of several processors where
+    any has points of one: speed-ups and claims compare a card with the processor beside it."""
     everywhere = {"cpu"} & {point.backend for run in runs for point in run.points}
     first: dict[str, Results] = {}
     for run in runs:
@@ -246,7 +320,7 @@ def load_runs(paths: Sequence[Path]) -> list[Results]:
 
 
 def default_results(root: Path = ROOT) -> list[Path]:
-    """The newest local result; without any, the committed ones of the GPU that has most."""
+    """The newest local result; without any, the committed ones."""
     folder = root / "results"
     local = max(
         (folder / "local").glob("*.json"), key=lambda path: path.stat().st_mtime, default=None
@@ -254,35 +328,25 @@ def default_results(root: Path = ROOT) -> list[Path]:
     return committed_results(root) if local is None else [from_here(local)]
 
 
-def committed_results(root: Path = ROOT, under: str = "results") -> list[Path]:
-    """The committed results of the GPU that has most files of them; under CPU_RESULTS, of the CPU.
+def committed_results(root: Path = ROOT) -> list[Path]:
+    """The committed results of all devices, of each configuration the first round.
 
-    `InputError` where none has some, or none more than another.
+    `InputError` where there is none.
     """
-    by_device = committed_by_device(root, under)
-    most = max((len(files) for files in by_device.values()), default=0)
-    with_most = [files for files in by_device.values() if len(files) == most]
-    if len(with_most) != 1:
+    folders = [*(root / "results").glob("*/"), *(root / "results" / "cpu").glob("*/")]
+    committed = [
+        from_here(path)
+        for folder in sorted(folders)
+        if folder.name not in {"local", "cpu"}
+        for path in sorted(folder.rglob("*.json"))
+        if path.parent.suffix != SIMULATED and path.parent.name not in {TUNING, AGAIN}
+    ]
+    if not committed:
         raise InputError(
-            f"no result is in {from_here(root / 'results' / 'local')} or named, and results of "
-            f"{len(by_device)} devices are committed ({', '.join(by_device) or 'none'}), none of "
-            "more files than another; run a configuration, or name the results of one device"
+            f"no result is in {from_here(root / 'results' / 'local')} or named, and none is "
+            "committed; run a configuration, or name results"
         )
-    return with_most[0]
-
-
-def committed_by_device(root: Path = ROOT, under: str = "results") -> dict[str, list[Path]]:
-    """The committed results of each device that has some, by the name of its folder."""
-    committed = {
-        each.name: sorted(
-            path
-            for path in each.rglob("*.json")
-            if path.parent.suffix != SIMULATED and path.parent.name != TUNING
-        )
-        for each in sorted((root / under).glob("*/"))
-        if each.name not in {"local", "cpu"}
-    }
-    return {name: [from_here(path) for path in files] for name, files in committed.items() if files}
+    return committed
 
 
 def from_here(path: Path) -> Path:

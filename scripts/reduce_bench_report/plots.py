@@ -35,7 +35,7 @@ from reduce_bench_report.evaluate import (
 )
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import fix_layout
-from reduce_bench_report.identity import x_text
+from reduce_bench_report.identity import DEVICE, fact_text, x_text
 from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.more_devices import MACHINES
 from reduce_bench_report.simulation import MODELS
@@ -117,15 +117,37 @@ def _subplots(evaluation: Evaluation) -> list[Subplot]:
     log_y = "y" in experiment.log
     made = []
     for measure in evaluation.measures[1 if experiment.plane else 0 :]:
-        for panel in evaluation.panels:
-            parts = _parts(panel)
-            for number, series in enumerate(parts, start=1):
-                part = [f"{number} of {len(parts)}"] if len(parts) > 1 else []
-                title = ", ".join(filter(None, [panel.title, *part]))
-                made.append(Subplot(panel, measure, series, log_y, title))
-                if experiment.log_too:
-                    made.append(Subplot(panel, measure, series, True, title))
+        for alike in _alike(evaluation.panels):
+            parts = [_parts(panel) for panel in alike]
+            for number in range(max(map(len, parts))):
+                for panel, of_panel in zip(alike, parts, strict=True):
+                    if number >= len(of_panel):
+                        continue
+                    part = [f"{number + 1} of {len(of_panel)}"] if len(of_panel) > 1 else []
+                    series, title = of_panel[number], _title(panel, part)
+                    made.append(Subplot(panel, measure, series, log_y, title))
+                    if experiment.log_too:
+                        made.append(Subplot(panel, measure, series, True, title))
     return made
+
+
+def _alike(panels: Sequence[Panel]) -> list[list[Panel]]:
+    """The panels that differ by their device alone together: they stand side by side."""
+    groups: dict[tuple[str, ...], list[Panel]] = {}
+    for panel in panels:
+        groups.setdefault(_without_device(panel), []).append(panel)
+    return list(groups.values())
+
+
+def _without_device(panel: Panel) -> tuple[str, ...]:
+    return tuple(value for key, value in panel.facts.items() if key != DEVICE)
+
+
+def _title(panel: Panel, part: Sequence[str]) -> str:
+    """The panel's facts and which part it is; a device's name stands on a line of its own."""
+    facts = {key: value for key, value in panel.facts.items() if key != DEVICE}
+    rest = ", ".join([*(fact_text(key, value) for key, value in facts.items()), *part])
+    return "\n".join(filter(None, [panel.facts.get(DEVICE, ""), rest]))
 
 
 def _parts(panel: Panel) -> list[Sequence[Series]]:
@@ -143,7 +165,7 @@ def _with_values(subplots: Sequence[Subplot]) -> tuple[list[Subplot], list[str]]
     if not shown:
         return list(subplots), []
     left_out = dict.fromkeys(
-        ": ".join(filter(None, [each.title, _why_empty(each)]))
+        ": ".join(filter(None, [each.title.replace("\n", ", "), _why_empty(each)]))
         for each in subplots
         if not each.has_value
     )
@@ -186,10 +208,13 @@ def _height_in(subplot: Subplot) -> float:
 
 
 def _share_limits(drawn: Sequence[tuple[Subplot, Axes]]) -> None:
-    """Parts of one panel have one y axis, so that their lines can be compared."""
-    groups: dict[tuple[int, str, bool], list[Axes]] = {}
+    """Parts of one panel have one y axis, so that their lines can be compared, and so have panels
+    that differ by their device alone."""
+    groups: dict[tuple[tuple[str, ...], str, bool], list[Axes]] = {}
     for subplot, axes in drawn:
-        key = (id(subplot.panel), subplot.measure, subplot.log_y)
+        if subplot.is_bars:  # whose y axis names variants
+            continue
+        key = (_without_device(subplot.panel), subplot.measure, subplot.log_y)
         groups.setdefault(key, []).append(axes)
     for (_, measure, _), group in groups.items():
         if len(group) > 1:

@@ -23,15 +23,15 @@ class Measured:
     run: Results
     repeats: "tuple[Measured, ...]" = ()
     launch_bound: bool = False  # whether launches could decide what it is compared for
+    between_runs: float = 0.0  # the floor of its kind, where second rounds show one (rounds.py)
 
     @property
     def noise(self) -> float:
-        """How far two measurements of the same thing lay apart in this run on this backend: the
-        largest A/A ratio, minus 1."""
+        """How far two measurements of the same thing lay apart on this backend: the largest A/A
+        ratio in this run, minus 1, or what lies between runs where that is more."""
         pairs = self.run.document["noise_floor"]["aa"]
-        return max(
-            (abs(p["ratio"] - 1) for p in pairs if p["backend"] == self.point.backend), default=0.0
-        )
+        within = (abs(p["ratio"] - 1) for p in pairs if p["backend"] == self.point.backend)
+        return max(float(max(within, default=0.0)), self.between_runs)
 
     @property
     def counts(self) -> bool:

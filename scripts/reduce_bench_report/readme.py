@@ -4,6 +4,7 @@ A page names each generated part between two comments, `<!-- begin: NAME -->` an
 `<!-- end: NAME -->`; BLOCKS says which page has which part, and what writes it.
 """
 
+import contextlib
 import dataclasses
 import io
 import os
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from reduce_bench_report import (
     claims,
@@ -19,7 +21,9 @@ from reduce_bench_report import (
     published,
     recommend,
     regenerate,
+    rounds,
     scorecard,
+    side_by_side,
     traffic,
 )
 from reduce_bench_report.claim_registry import load_registry
@@ -39,7 +43,7 @@ from reduce_bench_report.grids import (
     simulation_errors,
 )
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import InputError, Point, Results
+from reduce_bench_report.loader import Device, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.points import Measured
 from reduce_bench_report.select import filter_points
@@ -48,6 +52,7 @@ from reduce_bench_report.texts import number_text, size_text
 README = Path("README.md")
 COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
+ROUNDS = Path("docs") / "rounds.md"
 SIMULATOR = Path("docs") / "simulator.md"
 PEERS = Path("docs") / "kernels" / "peers.md"
 COUNTED = Path("docs") / "counted.md"
@@ -69,6 +74,9 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "frameworks-multireduce": (),
     "frameworks-histogram": (),
 }
+ONE_CARD = "fewer than two cards have results of it"
+# Of several cards, without times: those that show what most people want computed.
+SIDE_BY_SIDE = ("reduce-share", "multireduce-time", "multiscan-time")
 CPU_FIGURES: Mapping[str, Sequence[str]] = {
     "eilers-F2.8": ()
 }  # of a processor's results: no figure mixes machines
@@ -107,22 +115,30 @@ class Committed:
     """The committed results, and the figures drawn from them."""
 
     root: Path  # of the checkout
-    runs: Sequence[Results]  # of the GPU
-    of_cpu: Sequence[Results]
-    of_others: Sequence[Sequence[Results]]  # of each further GPU
+    devices: Sequence[Device]  # the card with most results first
     drawings: Mapping[str, Drawing]  # by experiment
+    side_by_side: Sequence[Drawing]
 
     @classmethod
-    def of(
-        cls,
-        root: Path,
-        runs: Sequence[Results],
-        of_cpu: Sequence[Results],
-        of_others: Sequence[Sequence[Results]],
-    ) -> "Committed":
+    def of(cls, root: Path, devices: Sequence[Device]) -> "Committed":
+        of_cpu = [run for device in devices if not device.has_card for run in device.runs]
+        runs = devices[0].runs if devices else []
         drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
-        return cls(root, runs, of_cpu, of_others, by_id)
+        return cls(root, devices, by_id, _drawings_side_by_side(devices))
+
+    @property
+    def runs(self) -> Sequence[Results]:
+        """Those of the card with most of them, which pages show where no card is named."""
+        return self.devices[0].runs
+
+    @property
+    def of_other_cards(self) -> Sequence[Device]:
+        return [device for device in self.devices[1:] if device.has_card]
+
+    @property
+    def every_run(self) -> list[Results]:
+        return [run for device in self.devices for run in device.rounds]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,16 +150,11 @@ class Generated:
     contents: Mapping[str, str]  # of each block
 
     @classmethod
-    def of(
-        cls,
-        root: Path,
-        runs: Sequence[Results],
-        of_cpu: Sequence[Results] = (),
-        of_others: Sequence[Sequence[Results]] = (),
-    ) -> "Generated":
-        committed = Committed.of(root, runs, of_cpu, of_others)
+    def of(cls, root: Path, devices: Sequence[Device]) -> "Generated":
+        committed = Committed.of(root, devices)
         contents = {name: block.content(committed, block.page) for name, block in BLOCKS.items()}
-        return cls(root, list(committed.drawings.values()), contents)
+        drawings = [*committed.drawings.values(), *committed.side_by_side]
+        return cls(root, drawings, contents)
 
     def update(self) -> list[Path]:
         """Writes what is stale; returns its paths from the root."""
@@ -205,26 +216,46 @@ def _shown(
 ) -> Evaluation | Absence:
     experiment = EXPERIMENTS[name]
     try:
-        kept = filter_points([run.points for run in runs], conditions)
+        kept = _kept(runs, conditions)
     except InputError as error:
         return Absence(experiment, str(error))
-    filtered = [
+    return evaluate(experiment, kept, published.load_all())
+
+
+def _kept(runs: Sequence[Results], conditions: Sequence[str]) -> list[Results]:
+    kept = filter_points([run.points for run in runs], conditions)
+    return [
         dataclasses.replace(run, points=tuple(points))
         for run, points in zip(runs, kept, strict=True)
     ]
-    return evaluate(experiment, filtered, published.load_all())
+
+
+def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
+    made = []
+    for name in SIDE_BY_SIDE:
+        kept = []
+        for device in devices:
+            with contextlib.suppress(InputError):  # it has no such points
+                kept.append(Device(_kept(device.runs, FIGURES.get(name, ()))))
+        shown = side_by_side.evaluate_devices(
+            EXPERIMENTS[name], kept, published.load_all()
+        ) or Absence(EXPERIMENTS[name], ONE_CARD)
+        made.append(_drawing(f"{name}-of-cards", shown))
+    return made
 
 
 def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) -> list[Drawing]:
-    made = []
-    for name, conditions in figures_of.items():
-        shown = _shown(name, runs, conditions)
-        drawn = io.BytesIO()
-        if isinstance(shown, Evaluation):
-            about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
-            figures.save(plots.draw(shown), drawn, "svg", about)
-        made.append(Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue()))
-    return made
+    return [
+        _drawing(name, _shown(name, runs, conditions)) for name, conditions in figures_of.items()
+    ]
+
+
+def _drawing(name: str, shown: Evaluation | Absence) -> Drawing:
+    drawn = io.BytesIO()
+    if isinstance(shown, Evaluation):
+        about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
+        figures.save(plots.draw(shown), drawn, "svg", about)
+    return Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue())
 
 
 def figures_block(drawings: Sequence[Drawing], runs: Sequence[Results], page: Path) -> str:
@@ -235,7 +266,7 @@ def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
     shown = drawing.evaluation
     if isinstance(shown, Absence):
         why = shown.reason
-        if shown.experiment.config is not None:
+        if shown.experiment.config is not None and why != ONE_CARD:
             why = f"no committed result has points of `{shown.experiment.config}`"
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title
@@ -258,7 +289,7 @@ def origin(runs: Sequence[Results]) -> str:
     """Device, dates and revisions: what a caption says; `provenance_block` has the checksums."""
     days = sorted({str(run.environment["date_utc"])[:10] for run in runs})
     revisions = list(dict.fromkeys(run.revision for run in runs))
-    interrupted = sorted({run.path.name for run in runs if run.shortfall})
+    interrupted = sorted({run.name for run in runs if run.shortfall})
     return ", ".join(
         [
             *dict.fromkeys(run.device for run in runs),
@@ -378,6 +409,40 @@ def best_block(runs: Sequence[Results]) -> str:
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
+
+
+def best_shares(
+    devices: Sequence[Device],
+) -> tuple[list[str], list[list[str]], list[Results]]:
+    """Headings, rows and the runs that they are of: for each problem each card's fastest variant,
+    with its share of the card's read ceiling and no time, since no time is compared with another
+    card's."""
+    used: list[Results] = []
+    cards = [device for device in devices if device.has_card]
+    found = [recommend.recommendations(_newest(card.runs)) for card in cards]
+    rows = []
+    for problem in PROBLEMS:
+        best = [_of_problem(problem, recommended) for recommended in found]
+        if any(best):
+            rows.append([problem.what, problem.size, *map(_fastest_with_share, best)])
+            used += [at.ranked[0].run for at in best if at]
+    return ["problem", "size", *(card.name for card in cards)], rows, used
+
+
+def _fastest_with_share(at: recommend.Recommendation | None) -> str:
+    if at is None or at.absent:
+        return "-"
+    names = [each.point.variant for each in at.ranked[: 2 if at.is_tie else 1]]
+    share = at.ranked[0].point.ceiling_share
+    return " or ".join(names) + ("" if share is None else f" ({share:.0%})")
+
+
+def best_shares_block(devices: Sequence[Device]) -> str:
+    headings, rows, used = best_shares(devices)
+    if not rows:
+        return "No table, because no card has results of these problems."
+    said = f"In brackets, the share of the card's own read ceiling. {origin(used)}."
+    return f"{markdown_rows(headings, rows, range(len(headings)))}\n\n{markdown_text(said)}"
 
 
 def _newest(runs: Sequence[Results]) -> list[Measured]:
@@ -508,36 +573,37 @@ def _cell(panel: Panel, series: Series, x: str) -> str:
     return f"{value[1]:.4g}" + ("" if share is None else f" ({share[1]:.0%})")
 
 
-def scorecard_block(runs: Sequence[Results]) -> str:
-    """Which claims of each publication are reproduced, and why others are not."""
+def scorecard_block(devices: Sequence[Device]) -> str:
+    """Which claims each device reproduces, and why it does not reproduce others."""
     registry = load_registry()
-    judgements = claims.judge_all(runs, registry)
-    papers = list(dict.fromkeys(str(j.claim["paper"]) for j in judgements))
-    rows = []
-    for group in scorecard.groups(judgements, registry):
-        counted = Counter(str(j.claim["paper"]) for j in group.members)
-        numbers = ", ".join(str(j.claim["number"]) for j in group.members)
-        counts = [str(counted[paper] or "") for paper in papers]
-        rows.append([group.title, *counts, str(len(group.members)), numbers])
-    sums = Counter(str(j.claim["paper"]) for j in judgements)
-    rows.append(["all", *(str(sums[paper]) for paper in papers), str(len(judgements)), ""])
-    headings = ["claims", *papers, "all", "their numbers"]
-    lacking = sum(bool(j.missing or j.regime.missing) for j in judgements)
-    said = [
-        scorecard.totals(judgements),
-        f"On {runs[0].device}, from the {len(runs)} committed results.",
+    judged = {device.name: claims.judge_all(device.rounds, registry) for device in devices}
+    headings, rows = scorecard.counts_by_device(judged, registry)
+    of_each, verdicts = scorecard.verdicts_by_device(judged)
+    said = [f"On {name}: {scorecard.totals(each)}" for name, each in judged.items()]
+    lacking = {
+        name: sum(bool(j.missing or j.regime.missing) for j in each)
+        for name, each in judged.items()
+    }
+    said += [
+        f"{count} claims lack points or counters on {name}; `make claims` says which."
+        for name, count in lacking.items()
+        if count
     ]
-    if lacking:
-        said.append(f"{lacking} claims lack points or counters; `make claims` says which.")
-    said += [f"{run.shortfall}." for run in runs if run.shortfall]
-    table = markdown_rows(headings, rows, (0, len(headings) - 1))
-    return "\n\n".join([table, markdown_text(" ".join(said))])
+    said += [f"{run.shortfall}." for each in devices for run in each.rounds if run.shortfall]
+    return "\n\n".join(
+        [
+            markdown_rows(headings, rows, (0,)),
+            markdown_text(" ".join(said)),
+            markdown_text(scorecard.SIGNS_SAY),
+            markdown_rows(of_each, verdicts, range(len(of_each))),
+        ]
+    )
 
 
-def provenance_block(runs: Sequence[Results], root: Path) -> str:
+def provenance_block(devices: Sequence[Device], root: Path) -> str:
     """What machine and revision each committed result is of, and its checksum."""
     rows = []
-    for run in runs:
+    for run in [run for device in devices for run in device.rounds]:
         gpu = run.environment["gpu"]
         file = Path(os.path.relpath(run.path.resolve(), root.resolve())).as_posix()
         driver = str(gpu["driver"] or "unknown") if gpu else "-"
@@ -545,7 +611,86 @@ def provenance_block(runs: Sequence[Results], root: Path) -> str:
         revision = run.revision + (", interrupted" if run.shortfall else "")
         rows.append([file, run.device, driver, date, revision, run.sha256[:CHECKSUM_DIGITS]])
     headings = ["file", "device", "driver", "date", "revision", "sha256"]
-    return markdown_rows(headings, rows, range(len(headings)))
+    said = markdown_text(" ".join(map(_revisions_of, devices)))
+    return f"{said}\n\n{markdown_rows(headings, rows, range(len(headings)))}"
+
+
+def _revisions_of(device: Device) -> str:
+    revisions = {run.revision for run in device.rounds}
+    files = f"The {len(device.rounds)} files of {device.name} are of"
+    return (
+        f"{files} revision {revisions.pop()}."
+        if len(revisions) == 1
+        else (f"{files} {len(revisions)} revisions.")
+    )
+
+
+def rounds_block(devices: Sequence[Device], root: Path) -> str:
+    """What lies between the two rounds of each device, and which points differ by more."""
+    measured_again = [device for device in devices if rounds.pairs(device.runs)]
+    if not measured_again:
+        return "No second round is committed."
+    causes = rounds.load_causes(root / rounds.CAUSES)
+    return "\n\n".join(_rounds_of(device, causes) for device in measured_again)
+
+
+def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
+    pairs, floors = rounds.pairs(device.runs), rounds.floors(device.runs)
+    counted = Counter(pair.kind for pair in pairs)
+    found = rounds.differences(device, causes)
+    beyond = Counter(each.pair.kind for each in found)
+    floor_rows = [
+        [kind.title, str(counted[kind]), _percent(floor), str(beyond[kind])]
+        for kind, floor in floors.items()
+    ]
+    unexplained = sum(each.cause == rounds.NOT_EXPLAINED for each in found)
+    rows = [
+        [
+            each.pair.first.form,
+            _problem_text(each.pair.first),
+            each.pair.mode,
+            *(_mode_us(point, each.pair.mode) for point in (each.pair.first, each.pair.again)),
+            f"{each.pair.ratio:.2f}",
+            _percent(each.floor),
+            each.cause,
+        ]
+        for each in found
+    ]
+    headings = ["variant", "problem", "mode", "first, µs", "second, µs", "ratio", "floor", "cause"]
+    changed = [
+        f"{first.form}, {_problem_text(first)}: {first.outcome}, then "
+        f"{again.outcome if again else 'not measured'}"
+        for first, again in rounds.changed_outcomes(device.runs)
+    ]
+    said = [
+        f"## {device.name}",
+        markdown_rows(
+            ["points", "times", "floor between runs", "differ by more"], floor_rows, (0,)
+        ),
+        markdown_text(
+            f"{len(found)} of {len(pairs)} times differ by more than their floors, {unexplained} "
+            f"of which are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
+        ),
+    ]
+    said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
+    said += [markdown_text(f"Not alike in both rounds: {'; '.join(changed)}.")] if changed else []
+    return "\n\n".join(said)
+
+
+def _problem_text(point: Point) -> str:
+    facts = [point.operation, point.type, *([] if point.op == "none" else [point.op])]
+    labels = point.axis_text("labels")
+    return ", ".join(
+        [" ".join(facts), *([f"{labels} labels"] if labels else []), f"n = {point.size}"]
+    )
+
+
+def _mode_us(point: Point, mode: str) -> str:
+    return number_text(point.timing[mode]["median_ns"] / 1000)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def counted_block(runs: Sequence[Results], only_off: bool = False) -> str:
@@ -613,37 +758,51 @@ class Block:
 
 def _figures_of(*ids: str) -> Callable[[Committed, Path], str]:
     return lambda committed, page: figures_block(
-        [committed.drawings[id] for id in ids], [*committed.runs, *committed.of_cpu], page
+        [committed.drawings[id] for id in ids], committed.every_run, page
     )
 
 
-def _of_gpu(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, Path], str]:
+def _of_card(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, Path], str]:
     return lambda committed, page: block(committed.runs)
 
 
+def _of_devices(block: Callable[[Sequence[Device]], str]) -> Callable[[Committed, Path], str]:
+    return lambda committed, page: block(committed.devices)
+
+
+def _side_by_side(committed: Committed, page: Path) -> str:
+    return figures_block(committed.side_by_side, committed.every_run, page)
+
+
 def _provenance(committed: Committed, page: Path) -> str:
-    others = [run for runs in committed.of_others for run in runs]
-    return provenance_block([*committed.runs, *others, *committed.of_cpu], committed.root)
+    return provenance_block(committed.devices, committed.root)
+
+
+def _rounds(committed: Committed, page: Path) -> str:
+    return rounds_block(committed.devices, committed.root)
 
 
 def _counted_elsewhere(committed: Committed, page: Path) -> str:
-    tables = [counted_block(runs, only_off=True) for runs in committed.of_others]
+    tables = [counted_block(card.runs, only_off=True) for card in committed.of_other_cards]
     return "\n\n".join(tables) or "No other GPU's counts are committed."
 
 
 BLOCKS: Mapping[str, Block] = {
     "figure": Block(README, _figures_of("reduce-share")),
     "why": Block(README, _figures_of("harris-why")),
-    "example": Block(README, _of_gpu(example_block)),
-    "best": Block(README, _of_gpu(best_block)),
-    "course": Block(COURSE, _of_gpu(course_block)),
-    "reduce-table": Block(RESULTS, _of_gpu(table_block)),
+    "example": Block(README, _of_card(example_block)),
+    "best": Block(README, _of_card(best_block)),
+    "course": Block(COURSE, _of_card(course_block)),
+    "reduce-table": Block(RESULTS, _of_card(table_block)),
     "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
-    "keyed-tables": Block(RESULTS, _of_gpu(keyed_block)),
-    "scorecard": Block(RESULTS, _of_gpu(scorecard_block)),
-    "counted": Block(COUNTED, _of_gpu(counted_block)),
+    "keyed-tables": Block(RESULTS, _of_card(keyed_block)),
+    "scorecard": Block(RESULTS, _of_devices(scorecard_block)),
+    "counted": Block(COUNTED, _of_card(counted_block)),
     "counted-elsewhere": Block(COUNTED, _counted_elsewhere),
     "counted-figures": Block(COUNTED, _figures_of("harris-why", "roofline", "energy")),
+    "side-by-side-figures": Block(RESULTS, _side_by_side),
+    "side-by-side-best": Block(RESULTS, _of_devices(best_shares_block)),
+    "rounds": Block(ROUNDS, _rounds),
     "provenance": Block(RESULTS, _provenance),
     "frameworks": Block(
         PLUGINS,

@@ -1,13 +1,13 @@
-"""Regenerates the publications' tables and figures from runs of one device."""
+"""Regenerates the publications' tables and figures from runs of one device, or of several."""
 
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reduce_bench_report import figures, grids, plots, published
+from reduce_bench_report import figures, grids, plots, published, side_by_side
 from reduce_bench_report.evaluate import Absence, Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import InputError, Results
+from reduce_bench_report.loader import Device, InputError, Results
 from reduce_bench_report.paths import COMMAND, ENVIRONMENT
 
 DPI = 300
@@ -23,6 +23,13 @@ def evaluate_all(
         [each for each in shown if isinstance(each, Evaluation)],
         [each for each in shown if isinstance(each, Absence)],
     )
+
+
+def evaluate_devices(devices: Sequence[Device], ids: Iterable[str]) -> list[Evaluation]:
+    """The experiments that several of the devices have values of, without times."""
+    tables = published.load_all()
+    shown = [side_by_side.evaluate_devices(EXPERIMENTS[name], devices, tables) for name in ids]
+    return [each for each in shown if each is not None]
 
 
 def missing_line(each: Evaluation | Absence) -> str | None:

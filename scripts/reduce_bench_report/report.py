@@ -301,7 +301,7 @@ def _missing(
 ) -> list[str]:
     """A sentence for each thing that this report lacks."""
     sentences = [f"{run.shortfall}." for run in runs if run.shortfall]
-    sentences += [f"{run.path.name} has no points." for run in runs if not run.points]
+    sentences += [f"{run.name} has no points." for run in runs if not run.points]
     if all(run.environment["gpu"] is None for run in runs):
         sentences.append("GPU measurements: these runs had no GPU, so only the CPU was timed.")
     without_time = [entry for entry in entries if not entry.point.ranked]
@@ -533,7 +533,14 @@ def _environment(runs: Sequence[Results]) -> dict[str, list[str]]:
 
 
 # A unit as the names of fields end with it, or nearly.
-IN_NAMES = {"bytes": "bytes", "bits": "bits", "MHz": "mhz", "GB/s": "gb_per_s", "W": "w"}
+IN_NAMES = {
+    "bytes": "bytes",
+    "bits": "bits",
+    "MHz": "mhz",
+    "GB/s": "gb_per_s",
+    "ns": "ns",
+    "W": "w",
+}
 
 
 def _fact_title(name: str) -> str:
@@ -616,7 +623,7 @@ def _data(
         "count": len(entries),
         "picker": picker,
         "highest_share": recommend.HIGHEST_SHARE,
-        "runs": [run.path.name for run in runs],
+        "runs": [run.name for run in runs],
         "fields": {
             name: {"title": shown.title, "unit": shown.unit, "heading": shown.heading}
             for name, shown in FIELDS.items()

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from reduce_bench_report.claims import (
     conditions,
 )
 from reduce_bench_report.grids import markdown_rows, without_html
-from reduce_bench_report.loader import Results
+from reduce_bench_report.loader import Device, Results
 from reduce_bench_report.paths import shipped
 from reduce_bench_report.points import Measured, axis_name
 from reduce_bench_report.regenerate import shell_command
@@ -80,6 +80,64 @@ def _group(name: str, members: Sequence[Judgement], registry: Registry) -> Group
     cause = registry.causes.get(name)
     title = f"not reproduced: {cause['title']}" if cause else name
     return Group(title, cause["why"] if cause else "", tuple(members))
+
+
+def counts_by_device(
+    judged: Mapping[str, Sequence[Judgement]], registry: Registry
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: how many claims each device reproduces, or why it does not."""
+    members: dict[str, Counter[str]] = {name: Counter() for name in ORDER}
+    for device, judgements in judged.items():
+        for judgement in judgements:
+            members[judgement.group][device] += 1
+    rows = [
+        [_group(name, (), registry).title, *(str(counted[device] or "") for device in judged)]
+        for name, counted in members.items()
+        if counted
+    ]
+    return ["claims", *judged], rows
+
+
+def verdicts_by_device(
+    judged: Mapping[str, Sequence[Judgement]],
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: each claim's two verdicts on each device, by their signs."""
+    rows = [
+        [
+            str(same[0].claim["number"]),
+            f"{same[0].claim['paper']} {same[0].claim['section']}",
+            same[0].claim["wording"],
+            *(f"{SIGNS[j.verdict]} {SIGNS[j.regime.verdict]}" for j in same),
+        ]
+        for same in zip(*judged.values(), strict=True)
+    ]
+    return ["claim", "source", "says", *judged], rows
+
+
+SIGNS_SAY = (
+    "The first sign is the verdict as printed, the second that in the source's regime: "
+    f"{', '.join(f'{sign} {verdict.value}' for verdict, sign in SIGNS.items())}."
+)
+
+
+def markdown_by_device(
+    judged: Mapping[str, Sequence[Judgement]], files: Mapping[str, str], registry: Registry
+) -> str:
+    """The scorecard of several devices, with the file that has each one's evidence."""
+    headings, rows = verdicts_by_device(judged)
+    count_headings, count_rows = counts_by_device(judged, registry)
+    parts = [
+        "# Published claims, put to the test on several devices",
+        "\n".join(
+            without_html(f"* {device}: {totals(judgements)}{_interrupted(judgements)} ")
+            + f"[Evidence]({files[device]})."
+            for device, judgements in judged.items()
+        ),
+        markdown_rows(count_headings, count_rows, (0,)),
+        SIGNS_SAY,
+        markdown_rows(headings, rows, range(len(headings))),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def text(judgements: Sequence[Judgement], registry: Registry) -> str:
@@ -144,7 +202,8 @@ def markdown(judgements: Sequence[Judgement], runs: Sequence[Results], registry:
         "\n".join(f"* {run.provenance}" for run in runs),
         f"Made by `{_command(runs)}`.",
         "A ratio is of medians; its interval spans both medians' 95 % intervals, widened by the "
-        "run's A/A noise floor, over all runs that have the points. A check holds where every "
+        "run's A/A noise floor or by what lies between two rounds of such points, whichever is "
+        "more, over all runs that have the points. A check holds where every "
         "interval is inside its limits. A claim is reproduced where all checks hold, not "
         "reproduced where all fail, and else reproduced in part. Times never compare across "
         "machines. Wrong results do not count.",
@@ -204,7 +263,7 @@ def _device(runs: Sequence[Results]) -> str:
     """The device's name with the bandwidth and L2 size that claims are scaled by."""
     gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
     if gpu is None:
-        return runs[0].device
+        return Device(runs).name
     facts = [f"L2 of {gpu['l2_bytes'] / 2**20:g} MiB"]
     if gpu["peak_gb_per_s"]:
         facts.insert(0, f"{gpu['peak_gb_per_s']:g} GB/s")

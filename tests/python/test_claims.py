@@ -30,7 +30,6 @@ from reduce_bench_report.configuration import Sweep
 from reduce_bench_report.configuration import load as load_configuration
 from reduce_bench_report.identity import Distribution
 from reduce_bench_report.loader import (
-    CPU_RESULTS,
     ELEMENT_BYTES,
     InputError,
     Results,
@@ -2096,19 +2095,42 @@ def test_an_interrupted_run_is_told(
     assert claims[3]["missing"][-1] == "what cut.json lacks, interrupted"
 
 
-def test_results_of_several_devices_are_refused(
-    jradi_t1: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_each_of_several_devices_has_a_column(
+    jradi_t1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(jradi_t1.parent)  # a message with two long paths loses its middle
     other = made_up.results([made_up.point("harris/0", 1024)])
     other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
-    made_up.write(other, jradi_t1.parent / "other.json")
-    assert main(["claims", "--results", jradi_t1.name, "other.json"]) == 2
-    error = capsys.readouterr().err
-    assert "NVIDIA Imaginary 1" in error
-    assert "NVIDIA Imaginary 2; give results of one device" in error
+    path = made_up.write(other, tmp_path / "other.json")
+    output = tmp_path / "out"
+    assert main(["claims", "--results", str(jradi_t1), str(path), "-o", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("91 claims. As printed:") == 2
+    assert {each.name for each in output.iterdir()} == {
+        "claims.md",
+        *(
+            f"claims-nvidia-imaginary-{number}.{kind}"
+            for number in (1, 2)
+            for kind in ("md", "json")
+        ),
+    }
+    alone = tmp_path / "alone"
+    assert main(["claims", "--results", str(jradi_t1), "-o", str(alone)]) == 0
+    of_one = json.loads((output / "claims-nvidia-imaginary-1.json").read_text(encoding="utf-8"))
+    written = json.loads((alone / "claims.json").read_text(encoding="utf-8"))
+    assert of_one == written
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in (output / "claims.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    assert rows[0] == ["claims", "NVIDIA Imaginary 1", "NVIDIA Imaginary 2"]
+    by_number = {row[0]: row[-2:] for row in rows}
+    assert by_number["claim"] == ["NVIDIA Imaginary 1", "NVIDIA Imaginary 2"]
+    second = next(claim for claim in written["claims"] if claim["number"] == 2)
+    readings = [second["verdict"], second["regime"]["verdict"]]
+    signs = " ".join(scorecard.SIGNS[Verdict(reading)] for reading in readings)
+    assert by_number["2"] == [signs, "– –"]
+    assert signs != "– –"
 
 
 def test_an_output_that_is_no_folder(jradi_t1: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -2130,17 +2152,19 @@ def test_local_results_come_before_committed_ones(tmp_path: Path) -> None:
     of_a_cpu = tmp_path / "results" / "cpu" / "some-cpu"
     of_a_cpu.mkdir(parents=True)
     (of_a_cpu / "d.json").touch()
-    (committed / "tuning").mkdir()
-    (committed / "tuning" / "e.json").write_text("{}")  # whose best is chosen, so nothing is read
-    assert committed_results(tmp_path) == [committed / "a.json"]
-    assert committed_results(tmp_path, CPU_RESULTS) == [of_a_cpu / "d.json"]
-    (local / "b.json").unlink()
+    # the best of which is chosen, and a second round, which its first one loads
+    for folder in ("tuning", "again"):
+        (committed / folder).mkdir()
+        (committed / folder / "e.json").write_text("{}")
     (tmp_path / "results" / "other-card").mkdir()
     (tmp_path / "results" / "other-card" / "c.json").touch()
-    (tmp_path / "results" / "other-card" / "e.json").touch()
-    assert [path.name for path in default_results(tmp_path)] == ["c.json", "e.json"]
-    (tmp_path / "results" / "other-card" / "e.json").unlink()
-    with pytest.raises(InputError, match=r"2 devices are committed \(other-card, some-card\)"):
+    (local / "b.json").unlink()
+    found = default_results(tmp_path)
+    assert found == committed_results(tmp_path)
+    assert sorted(path.name for path in found) == ["a.json", "c.json", "d.json"]
+    for path in found:
+        path.unlink()
+    with pytest.raises(InputError, match="none is committed"):
         default_results(tmp_path)
 
 

@@ -18,7 +18,7 @@ from made_up import point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import load_runs
+from reduce_bench_report.loader import load
 from reduce_bench_report.paths import ROOT
 
 Save = Callable[..., str]
@@ -329,25 +329,33 @@ def test_bench_without_its_configuration_fails_before_it_builds(tmp_path: Path) 
     assert "setup.sh" not in done.stderr
 
 
-def test_runs_of_different_devices_are_refused(
-    save: Save,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_figures_of_several_devices_show_no_times(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # a message with two long paths loses its middle
-    other = made_up.results(JRADI_T1)
+    other = made_up.results(
+        [each | {"ceiling_share": 0.25} for each in JRADI_T1],
+    )
     other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
     made_up.write(other, tmp_path / "other.json")
-    save(POINTS)
-    assert main(["figures", "--results", "r.json", "other.json", "-o", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert "NVIDIA Imaginary 1" in error and "NVIDIA Imaginary 2" in error
-    assert error.count("\n") == 1
-    cpu = made_up.write(
-        made_up.results([point("cpu/x", 8, backend="cpu")], gpu=False), tmp_path / "cpu.json"
-    )
-    assert len(load_runs([Path(save(POINTS)), cpu])) == 2  # the same machine's CPU
+    files = [save(JRADI_T1), str(tmp_path / "other.json")]
+    output = tmp_path / "figures"
+    arguments = ["--only", "jradi-T1", "-o", str(output)]
+    assert main(["figures", "--results", *files, *arguments]) == 0
+    table = (output / "jradi-T1.md").read_text(encoding="utf-8")
+    headings = [line for line in table.splitlines() if line.startswith("| variant")]
+    assert len(headings) == 2
+    assert not any("time" in each or "GB/s" in each for each in headings)
+    assert "share of datasheet peak" in headings[0]
+    for device in ("NVIDIA Imaginary 1", "NVIDIA Imaginary 2"):
+        assert f"*{device}*" in table
+    own = (output / "nvidia-imaginary-2" / "jradi-T1.md").read_text(encoding="utf-8")
+    assert "NVIDIA Imaginary 1" not in own and "median time" in own
+    redraw = own.partition("Redraw: ")[2]
+    assert f"--output {output / 'nvidia-imaginary-2'}" in redraw
+    written = capsys.readouterr().out.splitlines()
+    # of one device alone, nothing stands side by side
+    assert main(["figures", "--results", files[0], *arguments]) == 0
+    assert str(output / "jradi-T1.md") in written
 
 
 def test_a_truncated_file_among_several_is_refused(
@@ -390,7 +398,7 @@ def test_an_interrupted_run_is_told_by_claims(
         "r.json was interrupted and holds only 7 of its points; run the same command with "
         "--resume to measure the rest."
     )
-    run = load_runs([path])[0]
+    run = load(path)
     provenance = run.provenance
     assert provenance.endswith(", interrupted")
     run.document["planned"] = {"points": 7, "sweeps": [], "missing": []}
@@ -565,7 +573,7 @@ TOLD = (130, "reduce_bench_report: interrupted.\n")
 def test_ctrl_c_is_told_in_a_line(tmp_path: Path, command: str) -> None:
     ended = interrupted(
         "-c",
-        f"{BEGIN}__main__.load_runs = lambda *_: {CTRL_C}\n"
+        f"{BEGIN}__main__.load_devices = lambda *_: {CTRL_C}\n"
         f"sys.argv = ['', '{command}']\nsys.exit(program.main())",
         folder=tmp_path,
     )
@@ -588,7 +596,7 @@ def test_ctrl_c_while_drawing_ends_the_processes_that_draw(tmp_path: Path) -> No
         "def draw(k):\n"
         "    open(f'{k}-{os.getpid()}', 'w').close()\n"
         f"    {CTRL_C} if k == 0 else time.sleep(0.3)\n"
-        "__main__.load_runs = lambda *_: figures.in_parallel(draw, [(k,) for k in range(100)])\n"
+        "__main__.load_devices = lambda *_: figures.in_parallel(draw, [(k,) for k in range(100)])\n"
         "sys.argv = ['', 'claims', '--results', 'x.json']\nsys.exit(program.main())",
         folder=tmp_path,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import made_up
 import pytest
-from reduce_bench_report.loader import InputError, default_results, load, load_runs
+from reduce_bench_report.loader import InputError, default_results, load, load_devices
 from reduce_bench_report.paths import ROOT
 
 
@@ -137,7 +137,6 @@ def test_time_of_an_unverified_result_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        ({"name": "NVIDIA Imaginary 2"}, "of NVIDIA Imaginary 2; give"),
         ({"l2_bytes": 1 << 20}, "of NVIDIA Imaginary 1 with 1048576 bytes of L2 and 4800 GB/s"),
         ({"peak_gb_per_s": 1000.0}, "with 52428800 bytes of L2 and 1000 GB/s"),
         ({"peak_gb_per_s": None}, "and unknown GB/s"),
@@ -150,9 +149,9 @@ def test_runs_of_other_hardware_are_refused(tmp_path: Path, facts: made_up.Json,
         made_up.write(document, tmp_path / name)
         for document, name in ((one, "1.json"), (other, "2.json"))
     ]
-    assert len(load_runs([paths[0], paths[0]])) == 2
+    assert len(load_devices([paths[0], paths[0]])[0].runs) == 2
     with pytest.raises(InputError) as caught:
-        load_runs(paths)
+        load_devices(paths)
     assert told in str(caught.value)
     assert "1.json" in str(caught.value) and "2.json" in str(caught.value)
 
@@ -161,17 +160,62 @@ def test_a_gpu_and_the_cpu_of_another_machine_are_refused(tmp_path: Path) -> Non
     gpu = made_up.results([made_up.point("a/b", 8)])
     cpu = made_up.results([made_up.point("cpu/b", 8, backend="cpu")], gpu=False)
     of_gpu, beside = (made_up.write(each, tmp_path / n) for each, n in ((gpu, "1"), (cpu, "2")))
-    assert len(load_runs([of_gpu, beside])) == 2
+    (device,) = load_devices([of_gpu, beside])
+    assert len(device.runs) == 2
     cpu["environment"]["cpu"]["model"] = "Other CPU"
     other = made_up.write(cpu, tmp_path / "3.json")
     for paths in ([of_gpu, other], [other, of_gpu]):
         with pytest.raises(InputError, match="another machine by themselves") as caught:
-            load_runs(paths)
+            load_devices(paths)
         for part in ("Imaginary CPU", "Other CPU", str(of_gpu), str(other)):
             assert part in str(caught.value)
-    assert len(load_runs([other])) == 1
+    assert [device.name for device in load_devices([other])] == ["Other CPU"]
     gpu["environment"]["cpu"]["model"] = "Other CPU"  # no point of it in either
-    assert len(load_runs([of_gpu, made_up.write(gpu, tmp_path / "4.json")])) == 2
+    (device,) = load_devices([of_gpu, made_up.write(gpu, tmp_path / "4.json")])
+    assert len(device.runs) == 2
+
+
+def test_results_of_several_devices_are_told_apart(tmp_path: Path) -> None:
+    """A processor's results belong to the card of their folder, and where no card's lie there
+    they are a device's of their own."""
+    one, beside, other = (made_up.results([made_up.point("a/b", 8)]) for _ in range(3))
+    other["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+    beside = made_up.results([made_up.point("cpu/b", 8, backend="cpu")], gpu=False)
+    for folder in ("one", "other", "cpu"):
+        (tmp_path / folder).mkdir()
+    paths = [
+        made_up.write(beside, tmp_path / "cpu" / "alone.json"),
+        made_up.write(beside, tmp_path / "one" / "beside.json"),
+        made_up.write(other, tmp_path / "other" / "b.json"),
+        made_up.write(one, tmp_path / "one" / "a.json"),
+    ]
+    found = {device.name: [run.path.name for run in device.runs] for device in load_devices(paths)}
+    assert found == {
+        "NVIDIA Imaginary 1": ["beside.json", "a.json"],
+        "NVIDIA Imaginary 2": ["b.json"],
+        "Imaginary CPU": ["alone.json"],
+    }
+    assert list(found)[-1] == "Imaginary CPU"  # cards come first
+    assert load_devices(paths)[0].slug == "nvidia-imaginary-1"
+
+
+def test_a_second_round_lies_beside_the_first(tmp_path: Path) -> None:
+    document = made_up.results([made_up.point("a/b", 8)])
+    path = made_up.write(document, tmp_path / "a.json")
+    assert load(path).again is None
+    (tmp_path / "again").mkdir()
+    again = made_up.write(document, tmp_path / "again" / "a.json")
+    run = load(path)
+    assert run.again is not None and run.again.name == "again/a.json"
+    (device,) = load_devices([path])
+    assert [each.name for each in device.runs] == ["a.json"]
+    assert [each.name for each in device.rounds] == ["a.json", "again/a.json"]
+    (named,) = load_devices([path, again])  # by name, it is not taken twice
+    assert [each.name for each in named.rounds] == ["a.json", "again/a.json"]
+    document["environment"]["gpu"]["l2_bytes"] = 1 << 20
+    made_up.write(document, again)
+    with pytest.raises(InputError, match="1048576 bytes of L2"):
+        load_devices([path])
 
 
 def test_points_of_a_gpu_that_is_not_there(tmp_path: Path) -> None:
@@ -192,7 +236,7 @@ def test_opencl_on_the_card_that_cuda_describes(tmp_path: Path) -> None:
     assert other.card_of("opencl") is None
     assert "OpenCL of PoCL 580.65.06 on Some CPU, " in other.provenance
     with pytest.raises(InputError, match=r"NVIDIA Imaginary 1 and .* of Some CPU; give"):
-        load_runs([one.path, other.path])
+        load_devices([one.path, other.path])
     document["environment"]["opencl"] = None
     assert "points of opencl and no OpenCL device" in message(
         made_up.write(document, tmp_path / "3.json")

@@ -48,9 +48,8 @@ def test_the_corpus_lists_every_file() -> None:
     assert files == {*INDEX, "index.json"}
 
 
-@pytest.mark.parametrize("under", ["results", "results/cpu"])
-def test_committed_results_can_be_read(under: str) -> None:
-    paths: list[Path] = committed_results(under=under)
+def test_committed_results_can_be_read() -> None:
+    paths: list[Path] = committed_results()
     assert paths
     for path in paths:
         assert load(path).points

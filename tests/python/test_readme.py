@@ -14,12 +14,13 @@ from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import (
     SIMULATED,
+    Device,
     InputError,
     Results,
     committed_results,
-    load_runs,
+    load,
+    load_devices,
 )
-from reduce_bench_report.readme import Generated
 
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = EXPERIMENTS["frameworks-time"].config
@@ -92,7 +93,7 @@ def runs_of(tmp_path: Path, *of_points: Sequence[made_up.Json]) -> list[Results]
             "config": {"schema": 1, "sweeps": [{"variants": ["*"], **asked}]}
         }
         paths.append(made_up.write(document, tmp_path / f"{number}.json"))
-    return load_runs(paths)
+    return [load(path) for path in paths]
 
 
 def predicted_runs(folder: Path) -> list[Results]:
@@ -103,7 +104,11 @@ def predicted_runs(folder: Path) -> list[Results]:
         folder / "0.json",
         [made_up.simulated(p, ns, ns) for p, ns in zip(points, per_input, strict=True)],
     )
-    return load_runs([made_up.write(made_up.results(points, gpu=False), folder / "0.json")])
+    return [load(made_up.write(made_up.results(points, gpu=False), folder / "0.json"))]
+
+
+def generated(root: Path, *of_devices: Sequence[Results]) -> readme.Generated:
+    return readme.Generated.of(root, [Device(runs) for runs in of_devices])
 
 
 def text_of(root: Path, page: Path = readme.README) -> str:
@@ -112,14 +117,15 @@ def text_of(root: Path, page: Path = readme.README) -> str:
 
 def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    generated = Generated.of(root, runs)
-    written = generated.update()
+    made = generated(root, runs)
+    written = made.update()
     assert written == [
         Path("docs/figures/reduce-share.svg"),
         readme.README,
         readme.COURSE,
         readme.RESULTS,
         readme.COUNTED,
+        readme.ROUNDS,
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
@@ -129,22 +135,22 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
     assert text.endswith("<!-- end: best -->\n\n")
     for page in PAGES:
         assert "former" not in text_of(root, page)
-    assert generated.stale() == []
-    assert generated.update() == []
+    assert made.stale() == []
+    assert made.update() == []
 
 
 def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
     runs = runs_of(tmp_path, sums())
-    generated = Generated.of(root, runs)
-    share = generated.update()[0]
+    made = generated(root, runs)
+    share = made.update()[0]
     for name, block in readme.BLOCKS.items():
         whole = text_of(root, block.page)
         at = whole.index(f"<!-- end: {name} -->") - 2
         (root / block.page).write_text(f"{whole[:at]}?{whole[at + 1 :]}", encoding="utf-8")
-        assert generated.stale() == [block.page], name
+        assert made.stale() == [block.page], name
         (root / block.page).write_text(whole, encoding="utf-8")
     # other numbers: the figure says of which file it is
-    assert Generated.of(root, runs_of(tmp_path, sums(2.0))).stale() == [
+    assert generated(root, runs_of(tmp_path, sums(2.0))).stale() == [
         share,
         readme.README,
         readme.RESULTS,
@@ -154,11 +160,11 @@ def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
     altered = re.sub(r'(<path d="M \d+)', r"\g<1>1", drawing, count=1)
     assert altered != drawing
     (root / share).write_text(altered, encoding="utf-8")
-    assert generated.stale() == [share]
+    assert made.stale() == [share]
     (root / share).write_text("<svg></svg>", encoding="utf-8")
-    assert generated.stale() == [share]
+    assert made.stale() == [share]
     (root / share).unlink()
-    assert generated.stale() == [share]
+    assert made.stale() == [share]
 
 
 def test_check_writes_nothing(
@@ -173,14 +179,10 @@ def test_check_writes_nothing(
     (tmp_path / "other").mkdir()
     of_another = [run.path for run in runs_of(tmp_path / "other", sums(2.0))]
 
-    def committed(under: str = "results") -> list[Path]:
-        return {"results": paths, "results/cpu": of_cpu}[under]
-
-    def by_device() -> dict[str, list[Path]]:
-        return {"one": paths, "another": of_another}
+    def committed() -> list[Path]:
+        return [*paths, *of_another, *of_cpu]
 
     monkeypatch.setattr("reduce_bench_report.__main__.committed_results", committed)
-    monkeypatch.setattr("reduce_bench_report.__main__.committed_by_device", by_device)
     monkeypatch.setattr("reduce_bench_report.__main__.ROOT", root)
     assert main(["readme", "--check"]) == 1
     captured = capsys.readouterr()
@@ -190,6 +192,7 @@ def test_check_writes_nothing(
         readme.COURSE,
         readme.RESULTS,
         readme.COUNTED,
+        readme.ROUNDS,
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
@@ -208,9 +211,9 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     old.parent.mkdir(parents=True)
     old.write_text("<svg/>", encoding="utf-8")
     runs = runs_of(tmp_path, sums())
-    generated = Generated.of(root, runs)
-    assert old.relative_to(root) in generated.stale()
-    generated.update()
+    made = generated(root, runs)
+    assert old.relative_to(root) in made.stale()
+    made.update()
     assert text_of(root).count("<img ") == 1
     text = text_of(root, readme.RESULTS)
     assert "<img " not in text
@@ -223,8 +226,8 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
         p for p in points_of(*map(str, OWN_CONFIGS - {FRAMEWORKS})) if p["operation"] != "reduce"
     ]
     part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
-    generated = Generated.of(root, runs_of(tmp_path, part))
-    generated.update()
+    made = generated(root, runs_of(tmp_path, part))
+    made.update()
     text = text_of(root, readme.RESULTS)
     assert 'src="figures/multireduce-time.svg"' in text
     assert 'src="figures/multiscan-time.svg"' in text
@@ -233,7 +236,7 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     assert "No table, because no reduce has points at 3 or more n." in text
     assert "No example, because no reduce has points at 3 or more n." in text_of(root)
     assert not (root / "docs" / "figures" / "reduce-share.svg").exists()
-    assert generated.stale() == []
+    assert made.stale() == []
 
 
 def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path) -> None:
@@ -241,8 +244,8 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     (tmp_path / "cpu").mkdir()
     of_cpu = predicted_runs(tmp_path / "cpu")
     figure = Path("docs/figures/eilers-F2.8.svg")
-    generated = Generated.of(root, on_gpu, of_cpu)
-    assert figure in generated.update()
+    made = generated(root, on_gpu, of_cpu)
+    assert figure in made.update()
     block = text_of(root, readme.SIMULATOR).partition("<!-- begin: simulated -->")[2]
     assert '<img src="figures/eilers-F2.8.svg"' in block
     assert (
@@ -252,13 +255,13 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     ) in block
     assert f"{readme.origin(of_cpu)}." in block
     assert of_cpu[0].device == "Imaginary CPU"
-    assert generated.stale() == []
+    assert made.stale() == []
     # one other time, though the results are the same
     made = made_up.simulated(of_cpu[0].points[0].raw, 9.0, 9.0)
     made_up.write(made, tmp_path / "cpu" / "0.simulated" / "0.json")
-    assert Generated.of(root, on_gpu, of_cpu).stale() == [figure, readme.SIMULATOR]
+    assert generated(root, on_gpu, of_cpu).stale() == [figure, readme.SIMULATOR]
     # a card's results are no processor's
-    Generated.of(root, [*on_gpu, *of_cpu]).update()
+    generated(root, [*on_gpu, *of_cpu]).update()
     assert f"no committed result has points of `{OF_CPU}`" in text_of(root, readme.SIMULATOR)
     assert not (root / figure).exists()
 
@@ -386,7 +389,7 @@ def test_course_has_the_gain_of_each_step(tmp_path: Path) -> None:
 
 
 def test_every_problem_is_in_the_committed_results() -> None:
-    block = readme.best_block(load_runs(committed_results()))
+    block = readme.best_block(load_devices(committed_results())[0].runs)
     assert len(rows_of(block)) == len(readme.PROBLEMS)
 
 
@@ -405,7 +408,7 @@ def test_origin_is_short(tmp_path: Path) -> None:
 
 def test_provenance_names_every_file(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, sums(), sums(2.0))
-    rows = rows_of(readme.provenance_block(runs, tmp_path))
+    rows = rows_of(readme.provenance_block([Device(runs)], tmp_path))
     assert [row[0] for row in rows] == ["0.json", "1.json"]
     assert [row[-1] for row in rows] == [run.sha256[:12] for run in runs]
 
@@ -456,16 +459,74 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
     )
 
 
-def test_scorecard_counts_every_claim_once(tmp_path: Path) -> None:
-    block = readme.scorecard_block(runs_of(tmp_path, sums()))
-    rows = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("|")]
+def another(tmp_path: Path, name: str, *of_points: Sequence[made_up.Json]) -> list[Results]:
+    """Runs of another card."""
+    (tmp_path / "another").mkdir()
+    runs = runs_of(tmp_path / "another", *of_points)
+    for run in runs:
+        run.environment["gpu"]["name"] = name
+    return runs
+
+
+def test_scorecard_counts_every_claim_once_for_each_device(tmp_path: Path) -> None:
+    (tmp_path / "cpu").mkdir()
+    devices = [
+        Device(runs_of(tmp_path, sums())),
+        Device(another(tmp_path, "Other", points_of("configs/papers/jradi-T1.json"))),
+        Device(predicted_runs(tmp_path / "cpu")),
+    ]
+    block = readme.scorecard_block(devices)
+    counts, verdicts = (
+        [
+            [cell.strip() for cell in line[1:-1].split(" | ")]
+            for line in part.splitlines()
+            if line.startswith("|")
+        ]
+        for part in block.split("The first sign")
+    )
     everything = [str(claim["number"]) for claim in load_registry().claims]
-    (name, *counts, every) = rows[-1]
-    assert name == "all"
-    assert sum(map(int, counts)) == int(every) == len(everything)
-    listed = [number for row in rows[2:-1] for number in row[-1].split(", ")]
-    assert sorted(listed, key=int) == everything
-    assert "claims lack points" in block
+    assert counts[0] == ["claims", "NVIDIA Imaginary 1", "Other", "Imaginary CPU"]
+    for column in (1, 2, 3):
+        assert sum(int(row[column] or 0) for row in counts[2:]) == len(everything)
+    assert verdicts[0][-3:] == counts[0][1:]
+    assert [row[0] for row in verdicts[2:]] == everything
+    of_cpu = {row[0]: row[-1] for row in verdicts[2:]}
+    assert of_cpu["39"] != "– –" and of_cpu["1"] == "– –"
+    of_cards = {row[0]: row[-3:-1] for row in verdicts[2:]}
+    assert of_cards["39"] == ["– –", "– –"]
+    assert of_cards["1"][0] == "– –" and of_cards["1"][1] != "– –"
+    assert "claims lack points or counters on Other" in block
+
+
+def test_shares_of_two_cards_stand_side_by_side(tmp_path: Path, root: Path) -> None:
+    other = another(
+        tmp_path,
+        "Other",
+        [each | ({"ceiling_share": 0.5} if each["timing"] else {}) for each in sums()],
+    )
+    own = runs_of(tmp_path, sums())
+    figure = Path("docs/figures/reduce-share-of-cards.svg")
+    made = generated(root, own, other)
+    assert figure in made.update()
+    drawing = (root / figure).read_text(encoding="utf-8")
+    assert "<!-- NVIDIA Imaginary 1 -->" in drawing and "<!-- Other -->" in drawing
+    block = text_of(root, readme.RESULTS).partition("begin: side-by-side-figures")[2]
+    assert "NVIDIA Imaginary 1" in block and "Other" in block.partition("<!-- end")[0]
+    assert figure in generated(root, own).update()  # without another card, there is none
+    assert not (root / figure).exists()
+
+
+def test_best_of_two_cards_has_shares_and_no_times(tmp_path: Path) -> None:
+    size = 1 << 20
+    points = [point("onepass/reduce", size, 1000.0), point("cub/reduce", size, 3000.0)]
+    faster = [points[0] | {"ceiling_share": 0.5}, point("cub/reduce", size, 10.0)]
+    other = [each | {"ceiling_share": 0.25} for each in faster]
+    devices = [Device(runs_of(tmp_path, points)), Device(another(tmp_path, "Other", other))]
+    block = readme.best_shares_block(devices)
+    assert rows_of(block) == [
+        ["sum of i32", "n = 2^20", "onepass/reduce (105%)", "cub/reduce (25%)"]
+    ]
+    assert "µs" not in block
 
 
 README_BLOCK = empty(readme.README)
@@ -482,22 +543,22 @@ README_BLOCK = empty(readme.README)
 )
 def test_a_page_without_its_markers(tmp_path: Path, root: Path, text: str) -> None:
     (root / "README.md").write_text(text, encoding="utf-8")
-    generated = Generated.of(root, runs_of(tmp_path, sums()))
+    made = generated(root, runs_of(tmp_path, sums()))
     with pytest.raises(InputError, match="<!-- begin: "):
-        generated.update()
+        made.update()
     assert text_of(root) == text
     assert not (root / readme.FOLDER).exists()
 
 
 def test_what_cannot_be_read_or_written(tmp_path: Path, root: Path) -> None:
-    generated = Generated.of(root, runs_of(tmp_path, sums()))
+    made = generated(root, runs_of(tmp_path, sums()))
     (root / readme.FOLDER).write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="figures"):
-        generated.update()
+        made.update()
     assert text_of(root) == empty(readme.README)
     shutil.rmtree(root)
     with pytest.raises(InputError, match="README"):
-        generated.update()
+        made.update()
 
 
 def counted(read: int, written: int, **changes: object) -> made_up.Json:

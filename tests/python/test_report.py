@@ -14,7 +14,7 @@ from made_up import known_wrong, point, points_of, unmeasured
 from reduce_bench_report import recommend, report, variants
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claims import Verdict
-from reduce_bench_report.loader import SCHEMA_PATH, InputError, load_runs
+from reduce_bench_report.loader import SCHEMA_PATH, InputError, load
 from reduce_bench_report.paths import PAGE
 from reduce_bench_report.points import Measured
 
@@ -107,7 +107,8 @@ def made(tmp_path: Path, *results: Path, **options: Any) -> Page:
     """The page of these results, without figures, which take long."""
     described = {each["id"]: each for each in options.pop("described", DESCRIBED)}
     output = tmp_path / "report.html"
-    output.write_text(report.page(load_runs(results), described, [], **options), encoding="utf-8")
+    runs = [load(path) for path in results]
+    output.write_text(report.page(runs, described, [], **options), encoding="utf-8")
     return Page(output)
 
 
@@ -284,7 +285,7 @@ def test_operations_with_labels_are_compared_by_buckets(tmp_path: Path) -> None:
             ("a/x", 256, 10.0), ("b/x", 256, 20.0), ("a/x", 4096, 40.0), ("b/x", 4096, 30.0),
         )
     ]  # fmt: skip
-    runs = load_runs([save(tmp_path, "r.json", points)])
+    runs = [load(save(tmp_path, "r.json", points))]
     measured = [Measured(entry.point, entry.run) for entry in report._entries(runs)]
     (comparison,) = report._comparisons(recommend.recommendations(measured))
     assert comparison.title == "histogram u32, uniform values, uniform labels, cuda, cold"
@@ -362,20 +363,38 @@ def test_facts_have_their_units_and_grouped_digits(tmp_path: Path) -> None:
     assert "mhz" not in text and "False" not in text
 
 
-def test_runs_of_several_devices_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_each_of_several_devices_has_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # a message with two long paths loses its middle
-    save(tmp_path, "one.json", POINTS)
-    document = made_up.results(POINTS)
-    document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
-    made_up.write(document, tmp_path / "two.json")
+    points = [point("cub/reduce", n, n / 1000 + 5) for n in (1024, 4096, 1 << 20)]
+    points += [point("onepass/reduce", n, n / 2000 + 5) for n in (1024, 4096, 1 << 20)]
+    one = save(tmp_path, "one.json", points)
+    document = made_up.results([each | {"ceiling_share": 0.25} for each in points])
+    document["environment"]["gpu"]["name"] = "NVIDIA <Imaginary> 2"
+    two = made_up.write(document, tmp_path / "two.json")
     output = tmp_path / "r.html"
-    assert main(["report", "one.json", "two.json", "-o", str(output)]) == 2
-    message = capsys.readouterr().err
-    assert "NVIDIA Imaginary 1" in message
-    assert "NVIDIA Imaginary 2" in message
-    assert not output.exists()
+    assert main(["report", str(one), str(two), "-o", str(output)]) == 0
+    pages = [tmp_path / f"r-nvidia-imaginary-{number}.html" for number in (1, 2)]
+    assert capsys.readouterr().out.splitlines() == [*map(str, pages), str(output)]
+    text = output.read_text(encoding="utf-8")
+    for page in pages:
+        assert page.exists()
+        assert f'<a href="{page.name}">' in text
+    assert "NVIDIA &lt;Imaginary&gt; 2" in text and "<Imaginary>" not in text
+    assert "<script" not in text and "script-src" not in text
+    shown = Page(output)
+    assert "onepass/reduce (25%)" in shown.text("best")
+    figures_text = shown.text("figures")
+    assert "reduce-share: Share of the read ceiling against input size" in figures_text
+    assert "median time" not in figures_text
+    assert "not testable here" in shown.text("claims")
+
+
+def test_facts_of_opencl_have_their_units(tmp_path: Path) -> None:
+    document = made_up.results([point("a/x", 8, backend="opencl")])
+    document["environment"]["opencl"] |= {"timer_resolution_ns": 1000}
+    page = made(tmp_path, made_up.write(document, tmp_path / "r.json"))
+    assert "opencl: timer resolution, ns 1,000" in page.text("environment")
 
 
 def test_variants_are_explained_with_their_verification(tmp_path: Path) -> None:

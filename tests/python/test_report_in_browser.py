@@ -18,7 +18,7 @@ import pytest
 from made_up import known_wrong, point, unmeasured
 from PIL import Image
 from reduce_bench_report import report, styles
-from reduce_bench_report.loader import load_runs
+from reduce_bench_report.loader import load
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -152,7 +152,7 @@ def save(tmp_path: Path) -> Save:
 
     def write(points: list[made_up.Json], *, gpu: bool = True, **changes: Any) -> Path:
         document = made_up.results(points, gpu=gpu) | changes
-        runs = load_runs([made_up.write(document, tmp_path / "run.json")])
+        runs = [load(made_up.write(document, tmp_path / "run.json"))]
         output = tmp_path / "report.html"
         output.write_text(report.page(runs, DESCRIBED, FIGURES), encoding="utf-8")
         return output

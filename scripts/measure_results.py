@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Measures what is to be committed of this machine's device, part by part, and each part twice.
+
+    scripts/measure_results.py [--minutes MINUTES]
+
+The parts are those of scripts/results.json. Results go to results/<device>/ and second rounds to
+folders `again` in it. A part is done when its results file is whole and of the driver's revision;
+one that was cut left a journal, with which the driver goes on. So the same command continues,
+here or wherever results/ was copied to. It needs nothing but Python's standard library and a
+driver that was built from a clean checkout. BIN is where the driver and cache-sim lie (build/bin).
+
+Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
+that is not clean, or a part that the driver refused; 130 interrupted, or the time was up.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+GRACE_S = 30.0  # for the point in flight to end; then it is given up
+MOST_BYTES = 5_000_000  # of a committed file, less than
+ROUNDS = (1, 2)
+LEAST_S = 10.0  # a shorter call would measure little more than the ceilings
+EXIT_WRONG, EXIT_REFUSED, EXIT_FAILED, EXIT_INTERRUPTED = 1, 2, 4, 130
+WHERE = {
+    "gpu": "a GPU",
+    "gpus": "a machine of two GPUs or more",
+    "cpu": "a machine without a GPU",
+}
+
+Json = dict[str, Any]
+
+
+class EndedError(Exception):
+    """The user ends the measurement, or the system does."""
+
+
+@dataclass(frozen=True)
+class Part:
+    config: str  # from the root, as the document is to name it
+    on: str  # a key of WHERE
+    backend: str
+    result: Path  # in the folder of the device
+    plugins: Sequence[str]
+    modules: Sequence[str]
+    simulated: bool
+
+    @classmethod
+    def of(cls, raw: Json) -> "Part":
+        return cls(
+            config=raw["config"],
+            on=raw["on"],
+            backend=raw.get("backend", "cpu" if raw["on"] == "cpu" else ""),
+            result=Path(raw.get("result", raw["config"].removeprefix("configs/"))),
+            plugins=raw.get("plugins", []),
+            modules=raw.get("modules", []),
+            simulated=raw.get("simulated", False),
+        )
+
+    def result_of(self, round_: int) -> Path:
+        return self.result if round_ == 1 else self.result.parent / "again" / self.result.name
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the driver says of itself and of the device, and where its results go."""
+
+    driver: Path
+    revision: str
+    device: str
+    gpus: int
+    folder: Path  # from the root
+
+    def lacks(self, part: Part) -> str:
+        """What the part needs and the machine does not have; empty where it has all."""
+        fits = {"gpu": self.gpus > 0, "gpus": self.gpus > 1, "cpu": self.gpus == 0}
+        if not fits[part.on]:
+            return WHERE[part.on]
+        missing = [name for name in part.modules if not _imports(name)]
+        return f"a Python with {', '.join(missing)}" if missing else ""
+
+    def is_done(self, path: Path) -> bool:
+        """Whether the results are whole and of this revision."""
+        return (
+            path.is_file() and not _journal(path).exists() and _revision_of(path) == self.revision
+        )
+
+
+def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _end)
+    os.chdir(root)
+    try:
+        return _measure(_machine(), _parts(), _deadline(options.minutes))
+    except (EndedError, KeyboardInterrupt):
+        _say("interrupted; the same command goes on")
+        return EXIT_INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=str(__doc__).split("\n\n", 1)[0],
+        epilog=str(__doc__).rsplit("\n\n", 1)[1],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        metavar="MINUTES",
+        help="end within so many minutes, and leave the rest to the next call (default: no limit)",
+    )
+    return parser
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 1 <= minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of minutes from 1 on")
+    return minutes
+
+
+def _deadline(minutes: float | None) -> float | None:
+    """When the driver must be told to end."""
+    return None if minutes is None else time.monotonic() + 60 * minutes - GRACE_S
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    raise EndedError
+
+
+def _say(sentence: str) -> None:
+    print(f"measure_results: {sentence}", file=sys.stderr, flush=True)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    _say(sentence)
+    raise SystemExit(EXIT_REFUSED)
+
+
+def _parts() -> list[Part]:
+    text = Path("scripts", "results.json").read_text(encoding="utf-8")
+    return [Part.of(raw) for raw in json.loads(text)["parts"]]
+
+
+def _machine() -> Machine:
+    driver = Path(os.environ.get("BIN", "build/bin")) / "reduce-bench"
+    told = _output(driver, "--version")
+    found = re.search(r"revision ([0-9a-f]{40})( with uncommitted changes)?", told)
+    if found is None or found[2]:
+        _refuse(
+            f"'{driver}' was not built from a clean checkout ({told.splitlines()[0]}): commit what "
+            "it is to measure, and build it again"
+        )
+    environment = json.loads(_output(driver, "info", "--json"))
+    gpus = environment["cuda_devices"]
+    device = str(gpus[0]["name"] if gpus else environment["environment"]["cpu"]["model"])
+    under = Path("results") if gpus else Path("results", "cpu")
+    return Machine(driver, found[1], device, len(gpus), _folder(under, device))
+
+
+def _output(driver: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run([driver, *arguments], capture_output=True, text=True, check=False)
+    except OSError as error:
+        _refuse(f"cannot start '{driver}': {error.strerror}; build it with make build")
+    if done.returncode != 0:
+        _refuse(f"'{driver} {arguments[0]}' failed: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def _folder(under: Path, device: str) -> Path:
+    """The folder with results of the device; where there is none, one named after it."""
+    for folder in sorted(under.glob("*/")):
+        if folder.name not in ("local", "cpu") and device in _devices_of(folder):
+            return folder
+    return under / re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+
+
+def _devices_of(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.json")):
+        environment = _environment(path) or {}
+        named = environment.get("gpu") or {"name": environment.get("cpu", {}).get("model", "")}
+        yield str(named["name"])
+
+
+def _environment(path: Path) -> Json | None:
+    """That of a results file that is whole; None of anything else."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        environment: Json = document["environment"]
+        return None if document["interrupted"] else environment
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _revision_of(path: Path) -> str | None:
+    """The clean revision that the whole results are of."""
+    environment = _environment(path)
+    git = (environment or {}).get("git", {"dirty": True})
+    return None if git["dirty"] else str(git["revision"])
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(f"{path.name}.journal")
+
+
+def _imports(module: str) -> bool:
+    python = os.environ.get("REDUCE_BENCH_PYTHON", "python3")
+    tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None) -> int:
+    _say(f"{machine.device}, revision {machine.revision[:10]}, into {machine.folder}")
+    lacking: dict[str, list[str]] = {}
+    for part in parts:
+        if lacks := machine.lacks(part):
+            lacking.setdefault(lacks, []).append(str(part.result))
+    for lacks, left_out in lacking.items():
+        _say(f"left out, since {lacks} is needed: {', '.join(left_out)}")
+    out = {name for names in lacking.values() for name in names}
+    own = [part for part in parts if str(part.result) not in out]
+    worst = 0
+    refused = []
+    for round_, part in ((round_, part) for round_ in ROUNDS for part in own):
+        path = machine.folder / part.result_of(round_)
+        if machine.is_done(path):
+            continue
+        left = _left(deadline)
+        if left is not None and left < LEAST_S:
+            return _time_is_up(machine, own)
+        _say(f"round {round_} of {len(ROUNDS)}: {path}")
+        status = _run(machine, part, path, deadline)
+        if status == EXIT_INTERRUPTED:
+            return _time_is_up(machine, own)
+        if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(path):
+            refused.append(str(path))
+        worst = worst or status
+    for part in own:
+        path = machine.folder / part.result
+        if part.simulated and machine.is_done(path):
+            _simulate(machine, path)
+    if refused:
+        _say(
+            f"not measured: {', '.join(refused)}, for what the driver says above; where it will "
+            "not go on with a journal, remove that file to measure the part anew"
+        )
+        return EXIT_REFUSED
+    _tell_of_files(machine)
+    return worst
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def _time_is_up(machine: Machine, parts: Sequence[Part]) -> int:
+    rounds = [machine.folder / part.result_of(round_) for round_ in ROUNDS for part in parts]
+    done = sum(map(machine.is_done, rounds))
+    _say(f"the time is up; {done} of {len(rounds)} results are whole, the same command goes on")
+    return EXIT_INTERRUPTED
+
+
+def _run(machine: Machine, part: Part, path: Path, deadline: float | None) -> int:
+    """The driver's exit code; EXIT_INTERRUPTED where the deadline came before the end."""
+    command = [str(machine.driver), "run", "--config", part.config, "-o", str(path)]
+    command += ["--backend", part.backend] if part.backend else []
+    command += [word for plugin in part.plugins for word in ("--plugin", plugin)]
+    command += ["--resume"] if _journal(path).exists() else []
+    driver = subprocess.Popen(command)
+    try:
+        # At the deadline it is told to end after the point in flight, and a while later at once.
+        for wait_s in (_left(deadline), GRACE_S / 2):
+            try:
+                return driver.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                driver.send_signal(signal.SIGINT)
+        return driver.wait()
+    except KeyboardInterrupt:  # of the terminal, which the driver gets, too
+        driver.wait()
+        raise
+    except EndedError:
+        driver.send_signal(signal.SIGINT)
+        driver.wait()
+        raise
+
+
+def _simulate(machine: Machine, path: Path) -> None:
+    """Predicts the points of the results by the hierarchy of the processor, where it is known."""
+    folder = path.with_suffix(".simulated")
+    files = sorted(folder.glob("*.json"))
+    if files and all(_is_of(machine, file) for file in files):
+        return
+    hierarchy = Path("configs", "hierarchies", f"{machine.folder.name}.json")
+    if not hierarchy.is_file():
+        _say(f"left out: the simulation of {path}, since there is no {hierarchy}")
+        return
+    _say(f"simulating {path}")
+    # under another name until it is whole: a part of the predictions would look like all of them
+    unfinished = path.with_suffix(".simulating")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
+    if subprocess.run(simulate, check=False).returncode != 0:
+        _refuse(f"the simulation of {path} failed, for what is said above")
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+
+
+def _is_of(machine: Machine, simulation: Path) -> bool:
+    git = json.loads(simulation.read_text(encoding="utf-8"))["git"]
+    return bool(git == {"revision": machine.revision, "dirty": False})
+
+
+def _tell_of_files(machine: Machine) -> None:
+    """Says what of the folder is of another revision, since no part has measured it anew, and what
+    is too large."""
+    documents = list(_documents(machine.folder))
+    others = [str(path) for path in documents if not machine.is_done(path)]
+    if others:
+        _say(f"not of this revision: {', '.join(others)}; no part of this machine measures them")
+    large = [str(path) for path in documents if path.stat().st_size >= MOST_BYTES]
+    if large:
+        _say(f"too large to be committed, {MOST_BYTES} bytes or more: {', '.join(large)}")
+
+
+def _documents(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*.json")) if path.parent.suffix != ".simulated")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

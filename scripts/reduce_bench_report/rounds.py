@@ -1,0 +1,175 @@
+"""What lies between two runs of the same code: a device's second rounds against its first ones.
+
+A run sees from inside how far repeated measurements lie apart, and not what differs from run to
+run: where memory lies, which clock a card settles at, how busy the host is. Nineteen of twenty
+points differ between the rounds by less than the floor of their kind. A point differs by more than
+its floor where the ratio of its times is beyond the change that counts (configs/thresholds.json)
+and the floor together, as in `compare`.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reduce_bench_report.identity import PointIdentity
+from reduce_bench_report.loader import Device, Point, Results, checked_json
+from reduce_bench_report.paths import SCHEMAS, shipped
+
+SHORT_NS = 16e3  # of times that count as short in docs/adr/0006-comparison.md, too
+WITHIN = 0.95  # of the points of a kind differ by less than its floor
+NOT_EXPLAINED = "not explained"
+CAUSES = Path("docs") / "causes.json"
+
+
+class Kind(NamedTuple):
+    """Points whose times differ alike from run to run."""
+
+    backend: str
+    mode: str
+    waits: bool
+    is_short: bool
+
+    @classmethod
+    def of(cls, point: Point, mode: str) -> "Kind":
+        short = point.timing[mode]["median_ns"] < SHORT_NS
+        return cls(point.backend, mode, _waits(point), short)
+
+    @property
+    def title(self) -> str:
+        ends = (
+            [] if self.backend == "cpu" else ["the host waits" if self.waits else "on the device"]
+        )
+        size = f"{'under' if self.is_short else 'from'} {SHORT_NS / 1e3:g} µs"
+        return ", ".join([self.backend, self.mode, *ends, size])
+
+
+def _waits(point: Point) -> bool:
+    """Whether the time includes that the host waits for the result."""
+    return point.finish == "host" or bool(point.raw["synchronous"])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A point in both rounds, with a verified time in this mode in each."""
+
+    first: Point
+    again: Point
+    mode: str
+
+    @property
+    def ratio(self) -> float:
+        """The second round's time over the first's."""
+        first, again = (each.timing[self.mode]["median_ns"] for each in (self.first, self.again))
+        return float(again / first)
+
+    @property
+    def apart(self) -> float:
+        """How far the ratio is from 1, to either side: 0.03 is 3 %."""
+        return max(self.ratio, 1 / self.ratio) - 1
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.of(self.first, self.mode)
+
+
+def pairs(runs: Sequence[Results]) -> list[Pair]:
+    """Those of all runs that have a second round."""
+    return [
+        Pair(first, again, mode)
+        for first, again in _points(runs)
+        if first.is_right and again is not None and again.is_right
+        for mode in first.timing
+        if mode in again.timing
+    ]
+
+
+def changed_outcomes(runs: Sequence[Results]) -> list[tuple[Point, Point | None]]:
+    """The points that are right in one round and not in the other, or in none but the first."""
+    return [
+        (first, again)
+        for first, again in _points(runs)
+        if again is None or first.outcome != again.outcome
+    ]
+
+
+def _points(runs: Sequence[Results]) -> Iterator[tuple[Point, Point | None]]:
+    for run in runs:
+        if run.again is None:
+            continue
+        again: dict[PointIdentity, Point] = {each.identity: each for each in run.again.points}
+        for point in run.points:
+            yield point, again.get(point.identity)
+
+
+def floors(runs: Sequence[Results]) -> dict[Kind, float]:
+    """By kind, what nineteen of twenty points differ by less than; of fewer than twenty, all."""
+    apart: dict[Kind, list[float]] = defaultdict(list)
+    for pair in pairs(runs):
+        apart[pair.kind].append(pair.apart)
+    return {
+        kind: sorted(values)[math.ceil(WITHIN * len(values)) - 1]
+        for kind, values in sorted(apart.items())
+    }
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A point whose rounds differ by more than its floor."""
+
+    pair: Pair
+    floor: float
+    cause: str
+
+
+def differences(device: Device, causes: Sequence[Mapping[str, Any]]) -> list[Difference]:
+    """The largest first."""
+    between, counts = floors(device.runs), _thresholds()
+    found = [
+        Difference(pair, between[pair.kind], _cause(pair, device, causes))
+        for pair in pairs(device.runs)
+        if pair.apart > counts(pair.first.variant) + between[pair.kind]
+    ]
+    return sorted(found, key=lambda each: -each.pair.apart)
+
+
+class _Thresholds:
+    """Which change of a variant's time counts."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    def __call__(self, variant: str) -> float:
+        for limit in self._document.get("limits", ()):
+            if any(fnmatchcase(variant, glob) for glob in limit["variants"]):
+                return float(limit["threshold"])
+        return float(self._document["threshold"])
+
+
+def _thresholds() -> _Thresholds:
+    return _Thresholds(json.loads(shipped("configs/thresholds.json").read_text(encoding="utf-8")))
+
+
+def load_causes(path: Path) -> list[Mapping[str, Any]]:
+    """What people found to be the cause of differences."""
+    causes: list[Mapping[str, Any]] = checked_json(
+        path, SCHEMAS / "causes.schema.json", "causes of differences"
+    )["causes"]
+    return causes
+
+
+def _cause(pair: Pair, device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
+    """The first that is said of such a point."""
+    for each in causes:
+        if (
+            any(fnmatchcase(pair.first.variant, glob) for glob in each["variants"])
+            and device.name in each.get("devices", [device.name])
+            and pair.mode in each.get("modes", [pair.mode])
+            and _waits(pair.first) == each.get("waits", _waits(pair.first))
+        ):
+            return str(each["cause"])
+    return NOT_EXPLAINED

@@ -1,0 +1,189 @@
+"""What lies between two rounds of one configuration: floors, differences and their causes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import made_up
+import pytest
+from reduce_bench_report import readme, rounds
+from reduce_bench_report.claim_registry import load_registry
+from reduce_bench_report.claims import judge_all
+from reduce_bench_report.loader import Device, InputError, load
+
+ROOT = Path(__file__).parents[2]
+LONG_NS, SHORT_NS = 1e6, 5e3
+Ratios = Sequence[float]
+
+
+def points(ratios: Ratios, ns: float = LONG_NS, **changes: object) -> list[made_up.Json]:
+    """A point for each ratio; their times are near each other."""
+    return [
+        made_up.point("harris/0", 1000 + k, ns * ratio, **changes) for k, ratio in enumerate(ratios)
+    ]
+
+
+def device(folder: Path, first: list[made_up.Json], again: list[made_up.Json]) -> Device:
+    (folder / "again").mkdir(exist_ok=True)
+    made_up.write(made_up.results(again), folder / "again" / "r.json")
+    return Device([load(made_up.write(made_up.results(first), folder / "r.json"))])
+
+
+def saved(folder: Path, *causes: made_up.Json) -> Path:
+    (folder / "docs").mkdir(exist_ok=True)
+    path = folder / rounds.CAUSES
+    path.write_text(json.dumps({"schema": 1, "causes": list(causes)}), encoding="utf-8")
+    return path
+
+
+def test_nineteen_of_twenty_differ_by_less_than_the_floor(tmp_path: Path) -> None:
+    apart = [1 + k / 1000 for k in range(39)] + [1.5]
+    of = device(tmp_path, points([1.0] * 40), points(apart))
+    (floor,) = rounds.floors(of.runs).values()
+    assert floor == pytest.approx(0.037)
+    faster = device(tmp_path, points(apart), points([1.0] * 40))
+    assert list(rounds.floors(faster.runs).values()) == [pytest.approx(0.037)]
+
+
+def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
+    kinds: dict[float, made_up.Json] = {
+        0.01: {"ns": LONG_NS},
+        0.02: {"ns": SHORT_NS, "type": "i64"},
+        0.04: {"ns": LONG_NS, "finish": "host", "type": "f32"},
+        0.08: {"ns": LONG_NS, "synchronous": True, "primary_mode": "hot"},
+        0.16: {"ns": LONG_NS, "backend": "cpu"},
+    }
+    first = [p for changes in kinds.values() for p in points([1.0], **changes)]
+    again = [p for apart, changes in kinds.items() for p in points([1 + apart], **changes)]
+    found = rounds.floors(device(tmp_path, first, again).runs)
+    assert {kind.title: round(floor, 6) for kind, floor in found.items()} == {
+        "cuda, cold, on the device, from 16 µs": 0.01,
+        "cuda, cold, on the device, under 16 µs": 0.02,
+        "cuda, cold, the host waits, from 16 µs": 0.04,
+        "cuda, hot, the host waits, from 16 µs": 0.08,
+        "cpu, cold, from 16 µs": 0.16,
+    }
+
+
+@pytest.mark.parametrize(("ratio", "differs"), [(1.05, True), (1 / 1.05, True), (1.035, False)])
+def test_a_difference_is_beyond_the_floor_and_what_counts(
+    tmp_path: Path, ratio: float, differs: bool
+) -> None:
+    """The floor is 1 % here, and 3 % counts of this variant (configs/thresholds.json)."""
+    of = device(tmp_path, points([1.0] * 40), points([1.01] * 39 + [ratio]))
+    found = rounds.differences(of, [])
+    assert [each.pair.first.n for each in found] == ([1039] if differs else [])
+    for each in found:
+        assert (each.cause, each.floor) == ("not explained", pytest.approx(0.01))
+        assert each.pair.ratio == pytest.approx(ratio)
+
+
+def test_what_counts_is_the_variant_s(tmp_path: Path) -> None:
+    def of_amp(ratio: float) -> list[made_up.Json]:
+        return [each | {"variant": "amp/x"} for each in points([1.0] * 39 + [ratio])]
+
+    assert rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.09)), []) == []
+    assert len(rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.11)), [])) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "matches"),
+    [
+        ({"variants": ["harris/*"]}, True),
+        ({"variants": ["cub/*", "harris/0"]}, True),
+        ({"variants": ["cub/*"]}, False),
+        ({"variants": ["*"], "devices": ["NVIDIA Imaginary 1"]}, True),
+        ({"variants": ["*"], "devices": ["NVIDIA Imaginary 2"]}, False),
+        ({"variants": ["*"], "modes": ["cold"]}, True),
+        ({"variants": ["*"], "modes": ["hot"]}, False),
+        ({"variants": ["*"], "waits": False}, True),
+        ({"variants": ["*"], "waits": True}, False),
+    ],
+)
+def test_a_cause_is_said_of_the_points_that_it_matches(
+    tmp_path: Path, said: made_up.Json, matches: bool
+) -> None:
+    of = device(tmp_path, points([1.0] * 40), points([1.0] * 39 + [2.0]))
+    causes = rounds.load_causes(
+        saved(tmp_path, said | {"cause": "the first"}, {"variants": ["none"], "cause": "other"})
+    )
+    (found,) = rounds.differences(of, causes)
+    assert found.cause == ("the first" if matches else "not explained")
+
+
+@pytest.mark.parametrize("said", [{"cause": "c"}, {"variants": ["*"], "cause": ""}, {"of": 1}])
+def test_causes_that_are_none(tmp_path: Path, said: made_up.Json) -> None:
+    with pytest.raises(
+        InputError, match=r"causes of differences '.*causes.json' breaks its schema"
+    ):
+        rounds.load_causes(saved(tmp_path, said))
+
+
+def test_the_causes_that_are_committed_can_be_read() -> None:
+    assert rounds.load_causes(ROOT / rounds.CAUSES)
+
+
+def test_points_without_a_right_time_in_both_rounds_have_no_floor(tmp_path: Path) -> None:
+    first = points([1.0] * 3)
+    again = [first[0], made_up.unmeasured("harris/0", 1001, "failed", "it crashed")]
+    of = device(tmp_path, first, again)
+    assert [pair.first.n for pair in rounds.pairs(of.runs)] == [1000]
+    changed = rounds.changed_outcomes(of.runs)
+    assert [(one.n, other and other.outcome) for one, other in changed] == [
+        (1001, "failed"),
+        (1002, None),
+    ]
+
+
+def test_the_page_lists_what_differs(tmp_path: Path) -> None:
+    first, again = points([1.0] * 40), points([1.0] * 38 + [1.5, 2.0])
+    again[0] = made_up.unmeasured("harris/0", 1000, "failed", "it crashed")
+    of = device(tmp_path, first, again)
+    saved(tmp_path, {"variants": ["cub/*"], "cause": "no"})
+    block = readme.rounds_block([of], tmp_path)
+    assert block.startswith("## NVIDIA Imaginary 1\n")
+    # 38 of 39 are 95 %, so that the floor is that of the 38th
+    assert "| cuda, cold, on the device, from 16 µs | 39 | 50 % | 1 |" in block
+    assert "1 of 39 times differ by more than their floors, 1 of which are not explained" in block
+    row = "| harris/0 | reduce i32 sum, n = 1,039 | cold | 1,000 | 2,000 | 2.00 | 50 % | not expl"
+    assert row in block
+    assert "harris/0, reduce i32 sum, n = 1,000: ok, then failed." in block
+    alone = Device([load(made_up.write(made_up.results(first), tmp_path / "alone.json"))])
+    assert readme.rounds_block([alone], tmp_path) == "No second round is committed."
+
+
+def test_provenance_names_both_rounds_and_their_revisions(tmp_path: Path) -> None:
+    of = device(tmp_path, points([1.0]), points([1.0]))
+    block = readme.provenance_block([of], tmp_path)
+    assert block.startswith("The 2 files of NVIDIA Imaginary 1 are of revision 0123456789.\n")
+    assert "| again/r.json |" in block
+    other = made_up.results(points([1.0]))
+    other["environment"]["git"]["revision"] = "ab" * 20
+    made_up.write(other, tmp_path / "again" / "r.json")
+    of = Device([load(tmp_path / "r.json")])
+    assert "are of 2 revisions." in readme.provenance_block([of], tmp_path)
+
+
+def test_the_floor_between_runs_widens_the_intervals_of_claims(tmp_path: Path) -> None:
+    """Of claim 2, a step speed-up between two kernels at one size."""
+
+    def kernels(ratio: float, others: float) -> list[made_up.Json]:
+        steps = [
+            made_up.point(f"harris/{k}", 1 << 22, ns, params={"block": "128"})
+            for k, ns in enumerate((200e3 * ratio, 100e3 * ratio, 50e3 * ratio))
+        ]
+        return [*steps, *points([others] * 5)]
+
+    def interval(of: Device) -> tuple[float, float]:
+        claim = next(j for j in judge_all(of.rounds, load_registry()) if j.claim["number"] == 2)
+        case = claim.checks[0].cases[0]
+        return case.measured.low, case.measured.high
+
+    alike = device(tmp_path, kernels(1.0, 1.0), kernels(1.0, 1.0))
+    low, high = interval(alike)
+    apart = device(tmp_path, kernels(1.0, 1.0), kernels(1.0, 1.2))  # other points, of one kind
+    wide_low, wide_high = interval(apart)
+    assert wide_low == pytest.approx(low * 1.004 / 1.2)
+    assert wide_high == pytest.approx(high / 1.004 * 1.2)
+    (tmp_path / "again" / "r.json").unlink()
+    assert interval(Device([load(tmp_path / "r.json")])) == pytest.approx((low, high))
