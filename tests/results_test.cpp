@@ -16,10 +16,10 @@
 #include "fake_device.hpp"
 #include "plan/plan.hpp"
 #include "results/counted.hpp"
-#include "results/document.hpp"
 #include "results/files.hpp"
 #include "results/journal.hpp"
 #include "results/output_file.hpp"
+#include "results/run_document.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {
