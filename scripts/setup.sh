@@ -33,6 +33,7 @@ browser| browser chromium                               | chromium
 browser| program chromedriver                           | chromium-driver
 lint   | program shellcheck                             | shellcheck
 lint   | program clang-tidy                             | clang-tidy
+lint   | clang-header omp.h                             | libomp-dev
 python | python-with-venv 3.11                          | python3-venv
 '
 
@@ -55,6 +56,10 @@ present() {
     header)
       printf '#if !__has_include(<%s>)\n#error absent\n#endif\n' "$2" |
         "${compiler[@]}" "${includes[@]/#/-I}" -x c++ -E -
+      ;;
+    clang-header)
+      # Each compiler has its own omp.h, and clang refuses that of g++ 12.
+      echo "#include <$2>" | clang-tidy --quiet --checks='-*,misc-*' /dev/stdin -- -x c++
       ;;
     library)
       # The compiler answers with a path for what it finds and with the bare name for the rest.

@@ -101,6 +101,11 @@ TEST(Inputs, OfAShorterArrayAreAPrefix) {
   }
 }
 
+TEST(Inputs, AreOfATypeOfValues) {
+  EXPECT_THROW(generate({.distribution = {}, .type = Type::kU8, .op = Op::kSum, .n = 1, .seed = 1}),
+               std::logic_error);
+}
+
 TEST(Inputs, OfNoElementsExist) {
   const HostArray array = generate({.type = Type::kF64, .n = 0, .seed = 1});
   EXPECT_EQ(array.size_bytes, 0u);

@@ -53,6 +53,10 @@ TEST(Labels, LieBelowTheBucketsAndRepeatForTheSameKey) {
     }
 }
 
+TEST(Labels, AreOfATypeOfLabels) {
+  EXPECT_THROW(with_label_type(Type::kI32, []<class L>() {}), std::logic_error);
+}
+
 TEST(Labels, DifferForAnotherSeedButWhereTheyAreFixed) {
   for (const Kind kind : made_up_kinds()) {
     const bool fixed = kind == Kind::kSequential || kind == Kind::kSorted;

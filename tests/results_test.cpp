@@ -16,10 +16,10 @@
 #include "fake_device.hpp"
 #include "plan/plan.hpp"
 #include "results/counted.hpp"
-#include "results/document.hpp"
 #include "results/files.hpp"
 #include "results/journal.hpp"
 #include "results/output_file.hpp"
+#include "results/run_document.hpp"
 #include "results_cases.hpp"
 
 namespace reduce_bench {
@@ -515,7 +515,8 @@ TEST(Ceilings, LeaveOutWhatDoesNotFitTwice) {
 
 TEST(Ceilings, SurviveTheJournal) {
   const Json json = to_json(made_up_ceilings());
-  EXPECT_EQ(to_json(ceilings_from_json(json)), json);
+  const std::string name = "journal";
+  EXPECT_EQ(to_json(read_ceilings({json, "", name})), json);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include "common/error.hpp"
 #include "expect_error.hpp"
 #include "plan/identity.hpp"
-#include "results/document.hpp"
 #include "results/older.hpp"
+#include "results/run_document.hpp"
 #include "results/table.hpp"
 
 namespace reduce_bench {

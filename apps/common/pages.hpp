@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/api/pages.hpp"
+#include "kernels/api/pages_axis.hpp"
 
 namespace reduce_bench {
 

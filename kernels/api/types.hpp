@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -83,7 +85,8 @@ decltype(auto) with_value_type(Type t, F&& f) {
     case Type::kI32: return f.template operator()<std::int32_t>();
     case Type::kI64: return f.template operator()<std::int64_t>();
     case Type::kF32: return f.template operator()<float>();
-    default: return f.template operator()<double>();
+    case Type::kF64: return f.template operator()<double>();
+    default: throw std::logic_error(std::string(name_of(t)) + " is no type of values");
   }
 }
 /// The same for any type of values.
@@ -96,9 +99,12 @@ decltype(auto) with_value_or_half_type(Type t, F&& f) {
 /// The same for a type of labels.
 template <class F>
 decltype(auto) with_label_type(Type t, F&& f) {
-  if (t == Type::kU8) return f.template operator()<std::uint8_t>();
-  if (t == Type::kU16) return f.template operator()<std::uint16_t>();
-  return f.template operator()<std::uint32_t>();
+  switch (t) {
+    case Type::kU8: return f.template operator()<std::uint8_t>();
+    case Type::kU16: return f.template operator()<std::uint16_t>();
+    case Type::kU32: return f.template operator()<std::uint32_t>();
+    default: throw std::logic_error(std::string(name_of(t)) + " is no type of labels");
+  }
 }
 /// The same for any type that outputs have.
 template <class F>

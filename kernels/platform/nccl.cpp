@@ -107,7 +107,8 @@ int number_of(Type type) {
     case Type::kI64: return 4;
     case Type::kF32: return 7;
     case Type::kF64: return 8;
-    default: throw std::logic_error("no results of this type are combined by NCCL");
+    default:
+      throw std::logic_error("NCCL does not combine results of " + std::string(name_of(type)));
   }
 }
 int number_of(Op op) {
@@ -116,7 +117,7 @@ int number_of(Op op) {
     case Op::kMax: return 2;
     case Op::kMin: return 3;
     case Op::kSum: return 0;
-    default: throw std::logic_error("NCCL does not combine results by this operator");
+    default: throw std::logic_error("NCCL does not combine results by " + std::string(name_of(op)));
   }
 }
 

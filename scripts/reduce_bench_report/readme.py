@@ -789,7 +789,6 @@ def _counted_elsewhere(committed: Committed, page: Path) -> str:
 
 BLOCKS: Mapping[str, Block] = {
     "figure": Block(README, _figures_of("reduce-share")),
-    "why": Block(README, _figures_of("harris-why")),
     "example": Block(README, _of_card(example_block)),
     "best": Block(README, _of_card(best_block)),
     "course": Block(COURSE, _of_card(course_block)),

@@ -319,8 +319,7 @@ def test_a_damaged_journal_is_refused(config: SaveConfig, tmp_path: Path) -> Non
     hostile = ["5", "null", '{"index": 9999}', '{"index": 1e300}', '{"index": 0}']
     for line in [*hostile, '{"ceilings": {"gpu": {}}}', '{"ceilings": {"cpu": {"read": [5]}}}']:
         journal.write_text(f"{header}\n{line}\n", encoding="utf-8")
-        place = "the ceilings: " if "read" in line else "line 2"
-        assert f"is damaged: {place}" in complaint(*command, "--resume"), line
+        assert "is damaged: line 2" in complaint(*command, "--resume"), line
 
 
 def test_sizes_that_do_not_fit_are_skipped(config: SaveConfig, tmp_path: Path) -> None:

@@ -150,7 +150,6 @@ def test_excess_over_the_ceiling(share: float | None, factor: float | None) -> N
     ("path", "stated"),
     [
         ("apps/reduce-bench/results/table.cpp", r"kHighestShare = (1\.\d+);"),
-        ("apps/reduce-bench/results/table.cpp", r"share is above (\d+) %"),
         ("README.md", r"`!` marks more than (\d+) %"),
         ("docs/reproduce.md", r"share above (\d+) % is marked"),
     ],

@@ -28,8 +28,8 @@ int info(bool as_json) {
   document["opencl_devices"] = opencl_devices;
   const auto device = make_device(has_gpu ? Backend::kCuda : Backend::kCpu, 0);
   const std::size_t bytes = has_gpu ? std::size_t{1} << 30 : std::size_t{1} << 28;
-  document["ceilings"] = {{std::string(name_of(device->backend())),
-                           to_json(measure_ceilings(*device, {std::size_t{1} << 16, bytes}))}};
+  const Ceilings ceilings = measure_ceilings(*device, {std::size_t{1} << 16, bytes});
+  document["ceilings"] = {{std::string(name_of(device->backend())), to_json(ceilings)}};
   if (as_json) {
     fmt::print("{}\n", document.dump(2));
     return 0;
@@ -66,14 +66,12 @@ int info(bool as_json) {
              text(env["cuda_compiler"]), text(env["cccl"]));
   fmt::print("Revision:      {}{}\n", text(env["git"]["revision"]),
              env["git"]["dirty"] == true ? " with uncommitted changes" : "");
-  for (const auto& [backend, ceilings] : document["ceilings"].items()) {
-    for (const Json& read : ceilings["read"])
-      fmt::print("Read ceiling:  {:.4g} GB/s over {} bytes on {} ({})\n",
-                 read["gb_per_s"].get<double>(), text(read["bytes"]), backend, text(read["shape"]));
-    fmt::print("Copy ceiling:  {:.4g} GB/s\nEmpty launch:  {:.4g} us\n",
-               ceilings["copy"]["gb_per_s"].get<double>(),
-               ceilings["empty_launch_ns"].get<double>() / 1e3);
-  }
+  for (const Ceilings::Read& read : ceilings.reads)
+    fmt::print("Read ceiling:  {:.4g} GB/s over {} bytes on {} ({})\n", read.gb_per_s(),
+               read.size_bytes, name_of(device->backend()), read.shape);
+  if (!ceilings.reads.empty())  // else memory was short of them all
+    fmt::print("Copy ceiling:  {:.4g} GB/s\nEmpty launch:  {:.4g} us\n", ceilings.copy_gb_per_s(),
+               ceilings.empty_launch_ns / 1e3);
   return 0;
 }
 

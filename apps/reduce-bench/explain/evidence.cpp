@@ -11,6 +11,7 @@
 #include "devices/gpu_counts.hpp"
 #include "results/counted.hpp"
 #include "results/measured.hpp"
+#include "results/results.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -41,15 +42,11 @@ double launches(const Node& point) {
 
 /// The rate of device memory in the largest read stream. Its time is taken without the launch, and its
 /// bytes with those that the overwriting of L2 left to be written back.
-double memory_gb_per_s(const Node& reads, double empty_launch_ns, double flush_written_bytes) {
-  double largest_bytes = 0, rate = 0;
-  for (const Node& read : reads.elements(0)) {
-    const auto bytes = static_cast<double>(read.at("bytes").integer(0, kMostCount));
-    const double ns = read.at("median_ns").positive_ns() - empty_launch_ns;
-    if (bytes < largest_bytes || ns <= 0) continue;
-    largest_bytes = bytes;
-    rate = (bytes + flush_written_bytes) / ns;
-  }
+double memory_gb_per_s(const Ceilings& ceilings, double flush_written_bytes) {
+  double rate = 0;
+  for (const Ceilings::Read& read : ceilings.reads)
+    if (const double ns = read.median_ns - ceilings.empty_launch_ns; ns > 0)
+      rate = (static_cast<double>(read.size_bytes) + flush_written_bytes) / ns;
   return rate;
 }
 
@@ -71,18 +68,15 @@ AllEvidence read_results(const Json& document, const std::string& name) {
     else evidence.uncounted = "the file is older than counters of GPUs";
     all.points.push_back(std::move(evidence));
   }
-  const Node ceilings = root.at("ceilings");
-  if (ceilings.has("cuda")) {
-    const Node of_gpu = ceilings.at("cuda");
-    all.limits.empty_launch_ns = of_gpu.at("empty_launch_ns").number(0, kMostNs, false);
-    if (of_gpu.has("further_launch_ns"))
-      all.limits.further_launch_ns = of_gpu.at("further_launch_ns").number(0, kMostNs, false);
+  if (const Node of_all = root.at("ceilings"); of_all.has("cuda")) {
+    const Ceilings ceilings = read_ceilings(of_all.at("cuda"));
+    all.limits.empty_launch_ns = ceilings.empty_launch_ns;
+    all.limits.further_launch_ns = ceilings.further_launch_ns;
     double flush_written_bytes = 0;
     for (const Evidence& each : all.points)
       if (const auto written = each.sum({kFlushWrittenBytes}))
         flush_written_bytes = std::max(flush_written_bytes, *written);
-    all.limits.memory_gb_per_s =
-        memory_gb_per_s(of_gpu.at("read"), all.limits.empty_launch_ns, flush_written_bytes);
+    all.limits.memory_gb_per_s = memory_gb_per_s(ceilings, flush_written_bytes);
   }
   if (const Node floor = root.at("noise_floor").at("relative"); !floor.is_null())
     all.limits.noise_floor = floor.number(0, kMostNs, false);

@@ -18,6 +18,8 @@ struct ReadCeiling {
   std::size_t size_bytes = 0;
   double median_ns = 0;
   std::string shape;  ///< of the fastest stream
+
+  double gb_per_s() const { return static_cast<double>(size_bytes) / median_ns; }
 };
 /// Between two devices.
 struct BetweenDevices {
@@ -35,6 +37,7 @@ struct Ceilings {
   double further_launch_ns = 0;           ///< what each launch behind another adds
   std::optional<BetweenDevices> between;  ///< where a plan spreads points over several
 
+  double copy_gb_per_s() const { return static_cast<double>(copy_bytes) / copy_median_ns; }
   /// Time of the read stream over so many bytes; linear between the sizes measured, and none
   /// beyond them.
   std::optional<double> read_ns(std::size_t size_bytes) const;

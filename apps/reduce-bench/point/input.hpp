@@ -9,7 +9,7 @@
 #include "common/inputs.hpp"
 #include "common/labels.hpp"
 #include "devices/device.hpp"
-#include "kernels/api/pages.hpp"
+#include "kernels/api/pages_axis.hpp"
 #include "plan/plan.hpp"
 #include "point/oracle.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "devices/device.hpp"
 #include "kernels/api/devices.hpp"
-#include "kernels/api/pages.hpp"
+#include "kernels/api/pages_axis.hpp"
 #include "plan/plan.hpp"
 #include "point/execute.hpp"
 #include "point/input.hpp"

@@ -122,7 +122,7 @@ void restore_ceilings(const Node& line, Restored& restored) {
   for (const auto& [name, ceilings] : line.at("ceilings").members()) {
     const auto backend = find_name(kBackendNames, name);
     if (!backend) line.fail(fmt::format("'{}' is no backend", name));
-    restored.ceilings[static_cast<Backend>(*backend)] = ceilings_from_json(ceilings.json());
+    restored.ceilings[static_cast<Backend>(*backend)] = read_ceilings(ceilings);
   }
 }
 

@@ -7,7 +7,7 @@
 #include "common/error.hpp"
 #include "common/text.hpp"
 #include "point/measure.hpp"
-#include "results/document.hpp"
+#include "results/run_document.hpp"
 #include "results/schema_fault.hpp"
 
 namespace reduce_bench {

@@ -109,7 +109,7 @@ Json to_json(const std::vector<Counter>& counters) {
 Json to_json(const Ceilings::Read& read) {
   return {{"bytes", read.size_bytes},
           {"median_ns", read.median_ns},
-          {"gb_per_s", static_cast<double>(read.size_bytes) / read.median_ns},
+          {"gb_per_s", read.gb_per_s()},
           {"shape", read.shape}};
 }
 
@@ -136,7 +136,7 @@ Json to_json(const Ceilings& ceilings) {
   if (ceilings.copy_bytes > 0)
     copy = {{"bytes", ceilings.copy_bytes},
             {"median_ns", ceilings.copy_median_ns},
-            {"gb_per_s", static_cast<double>(ceilings.copy_bytes) / ceilings.copy_median_ns}};
+            {"gb_per_s", ceilings.copy_gb_per_s()}};
   Json json{{"read", reads},
             {"copy", copy},
             {"empty_launch_ns", ceilings.empty_launch_ns},
@@ -147,11 +147,9 @@ Json to_json(const Ceilings& ceilings) {
   return json;
 }
 
-Ceilings ceilings_from_json(const Json& json) {
-  static const std::string name = "the ceilings";
-  const Node root{json, "", name};
-  const auto bytes = [](const Node& node) {
-    return node.integer(0, std::numeric_limits<std::size_t>::max());
+Ceilings read_ceilings(const Node& node) {
+  const auto bytes = [](const Node& of) {
+    return of.integer(0, std::numeric_limits<std::size_t>::max());
   };
   Ceilings ceilings;
   const auto read_of = [&](const Node& read) {
@@ -159,16 +157,16 @@ Ceilings ceilings_from_json(const Json& json) {
                           .median_ns = read.at("median_ns").positive_ns(),
                           .shape = read.at("shape").string()};
   };
-  for (const Node& read : root.at("read").elements(0)) ceilings.reads.push_back(read_of(read));
-  if (const Node copy = root.at("copy"); !copy.is_null()) {
+  for (const Node& read : node.at("read").elements(0)) ceilings.reads.push_back(read_of(read));
+  if (const Node copy = node.at("copy"); !copy.is_null()) {
     ceilings.copy_bytes = bytes(copy.at("bytes"));
     ceilings.copy_median_ns = copy.at("median_ns").positive_ns();
   }
-  ceilings.empty_launch_ns = root.at("empty_launch_ns").number(0, kMostNs, false);
-  if (root.has("further_launch_ns"))
-    ceilings.further_launch_ns = root.at("further_launch_ns").number(0, kMostNs, false);
-  if (root.has("between_devices")) {
-    const Node between = root.at("between_devices");
+  ceilings.empty_launch_ns = node.at("empty_launch_ns").number(0, kMostNs, false);
+  if (node.has("further_launch_ns"))
+    ceilings.further_launch_ns = node.at("further_launch_ns").number(0, kMostNs, false);
+  if (node.has("between_devices")) {
+    const Node between = node.at("between_devices");
     ceilings.between = {.read = read_of(between.at("read")),
                         .word_ns = between.at("word_ns").positive_ns()};
   }

@@ -12,7 +12,7 @@ namespace reduce_bench {
 
 Json to_json(const Ceilings& ceilings);
 /// Throws UsageError where it is not as `to_json` writes it.
-Ceilings ceilings_from_json(const Json& json);
+Ceilings read_ceilings(const Node& node);
 
 /// What the time of a point's primary mode comes to; nothing where that mode was not timed.
 struct Rates {

@@ -159,8 +159,8 @@ std::string results_table(const std::vector<std::optional<FinishedPoint>>& point
   });
   if (exceeding > 0)
     text += fmt::format(
-        "\n! of {} point{} the share is above 105 %: the read ceiling was measured too low\n",
-        exceeding, exceeding == 1 ? "" : "s");
+        "\n! of {} the share is above {:.0f} %: the read ceiling was measured too low\n",
+        counted(exceeding, "point"), 100 * kHighestShare);
   return text;
 }
 

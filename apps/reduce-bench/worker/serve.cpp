@@ -21,7 +21,7 @@
 
 #include "common/error.hpp"
 #include "common/pages.hpp"
-#include "devices/ranks.hpp"
+#include "devices/rank_devices.hpp"
 #include "kernels/platform/mpi.hpp"
 #include "plugins/load.hpp"
 #include "point/ceilings.hpp"

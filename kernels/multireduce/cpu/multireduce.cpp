@@ -14,7 +14,7 @@
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 
-#include "kernels/api/pages.hpp"
+#include "kernels/api/pages_axis.hpp"
 #include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND::cpu_multireduce {

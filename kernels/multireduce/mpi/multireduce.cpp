@@ -14,9 +14,9 @@
 // Deviations: MPI chooses its algorithm by size.
 
 #include "kernels/multireduce/cpu/parallel.hpp"
+#include "kernels/shared/combine_ranks.hpp"
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"
-#include "kernels/shared/mpi.hpp"
 
 namespace reduce_bench::BACKEND::mpi_multireduce {
 

@@ -16,9 +16,9 @@
 
 #include "kernels/platform/mpi.hpp"
 #include "kernels/reduce/cpu/parallel.hpp"
+#include "kernels/shared/combine_ranks.hpp"
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"
-#include "kernels/shared/mpi.hpp"
 
 namespace reduce_bench::BACKEND::mpi_reduce {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "kernels/shared/mpi.hpp"
+#include "kernels/shared/combine_ranks.hpp"
 #include "tests/faults/one_thread.hpp"
 
 namespace reduce_bench::BACKEND::fault_rank {

@@ -1,4 +1,4 @@
-#include "devices/ranks.hpp"
+#include "devices/rank_devices.hpp"
 
 #include <fmt/format.h>
 

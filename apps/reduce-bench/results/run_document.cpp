@@ -1,4 +1,4 @@
-#include "results/document.hpp"
+#include "results/run_document.hpp"
 
 #include <string>
 #include <utility>
