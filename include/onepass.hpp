@@ -182,13 +182,13 @@ Form histogram_form(const Sizes& sizes) {
   if (sizes.buckets * sizeof(Count) <= most_table_bytes(sizes.device, TableTuning{}))
     return Form::kTable;
   if constexpr (sizeof(L) == 1) return Form::kAtomics;
+  // As of a multireduce, few labels for each bin take less time by atomics.
+  if (sizes.n == 0 || CachedAtomicsPolicy::serves(sizes.n, sizes.buckets)) return Form::kAtomics;
   if (reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {}).fits)
     return Form::kSplitTable;
   if constexpr (sizeof(L) < 4) return Form::kAtomics;
-  // As of a multireduce, few labels for each bin take less time by atomics.
-  const bool few = sizes.n == 0 || CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
-  return !few && reduce_bench::BACKEND::partition_histogram::serves(sizes, {}) ? Form::kPartitions
-                                                                               : Form::kAtomics;
+  return reduce_bench::BACKEND::partition_histogram::serves(sizes, {}) ? Form::kPartitions
+                                                                       : Form::kAtomics;
 }
 
 }  // namespace detail

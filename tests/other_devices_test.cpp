@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -334,6 +335,42 @@ TEST(FloatsInFixedPoint, WhatIsOutsideOfTheWindowIsAddedAsFloat) {
     EXPECT_EQ(results[11], Limits::min() - Limits::denorm_min());
     EXPECT_TRUE(std::all_of(results.begin() + 1000, results.end(),
                             [](float sum) { return std::isfinite(sum); }));
+  }
+}
+
+/// partition/multireduce's sums of f64, of which so many buckets have one copy of each, on a device
+/// whose blocks have few threads: then few inputs suffice for frequent labels to be looked for.
+TEST(FloatsOfFrequentLabels, SumsThatFloatsCanHoldAreExact) {
+  constexpr std::size_t kBuckets = (1u << 18) - 1000;  // the last partition is narrower
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 3;
+  device.max_threads_per_sm = 128;
+  std::mt19937 random(5);
+  Inputs<double> inputs;
+  std::vector<double> expected(kBuckets);
+  for (std::size_t i = 0; i < 60000; ++i) {
+    // A quarter each: three labels of the last partition, three of the first, any, and zeros.
+    const auto any = static_cast<Label>(random() % kBuckets);
+    const std::size_t kind = i % 4;
+    inputs.labels.push_back(kind == 0   ? static_cast<Label>(kBuckets - 1 - any % 3)
+                            : kind == 1 ? any % 3
+                                        : any);
+    const double value = static_cast<int>(random() % 2001) - 1000;
+    inputs.values.push_back(kind == 3 ? -0.0 : value);
+    expected[inputs.labels.back()] += inputs.values.back();
+  }
+  // Not-a-number with the bits that mark a frequent label is one like any other.
+  inputs.values[400] = std::bit_cast<double>(0xfff4a50000000001u);
+  inputs.values[801] = std::numeric_limits<double>::infinity();
+  expected[inputs.labels[400]] = std::numeric_limits<double>::quiet_NaN();
+  expected[inputs.labels[801]] = inputs.values[801];
+  ASSERT_NE(inputs.labels[400], inputs.labels[801]);
+  const std::vector<double> results =
+      results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets,
+                 {{"block", "256"}, {"launch", "partitioned"}});
+  for (std::size_t b = 0; b < kBuckets; ++b) {
+    if (std::isnan(expected[b])) ASSERT_TRUE(std::isnan(results[b])) << b;
+    else ASSERT_EQ(results[b], expected[b]) << b;
   }
 }
 

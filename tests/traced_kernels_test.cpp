@@ -239,6 +239,17 @@ TEST(TracedKernels, AnOverlappingLaunchMustWaitForWhatThoseBeforeTouch) {
   EXPECT_RACE(race_of(add_to_cleared<false>, overlapping, &sum));
 }
 
+__global__ void do_nothing() { let_next_launch_begin(); }
+
+TEST(TracedKernels, AnOverlappingLaunchMustWaitForThoseBehindIt) {
+  // The last launch waits for the one before it, which may end while the first still runs.
+  int sum = 0;
+  LaunchShape overlapping = blocks_of(1, 1);
+  overlapping.overlapping = true;
+  launch(clear, blocks_of(1, 1), &sum);
+  EXPECT_CONTAINS(race_of(do_nothing, overlapping), "since none of its threads waits");
+}
+
 TEST(TracedKernels, ALaunchComesAfterTheLastOne) {
   int sum = 0;
   for (unsigned i = 0; i < 3; ++i) EXPECT_NO_RACE(race_of(add<false>, blocks_of(1, 1), &sum));

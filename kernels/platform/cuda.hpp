@@ -92,8 +92,9 @@ __device__ void store_volatile(T* to, const T& value) {
                  : "memory");
 }
 
-// Clusters and overlapping launches came with sm_90; before, every block and every launch is alone. PTX, since <cooperative_groups.h> takes
-// nvcc four seconds to read, two thirds of what most variants take.
+// Clusters and overlapping launches came with sm_90; before, every block and every launch is alone.
+// PTX, since <cooperative_groups.h> takes nvcc four seconds to read, two thirds of what most
+// variants take.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline unsigned cluster_rank() {
   unsigned rank;
@@ -116,8 +117,9 @@ __device__ T* cluster_shared(T* own, unsigned rank) {
 __device__ inline void let_next_launch_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-/// In an overlapping launch: waits until the launch before has ended. Before, a thread must touch
-/// nothing that the launch before writes, and write nothing that it touches.
+/// In an overlapping launch, of which each thread must call it: waits until the launch before has
+/// ended, and so have those before that one, which waited for them. Until then a thread must touch
+/// nothing that they write, and write nothing that they touch.
 __device__ inline void wait_for_launch_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }

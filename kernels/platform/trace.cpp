@@ -124,6 +124,7 @@ struct Launch {
   bool counts;       ///< instead of looking for races
   bool overlapping;  ///< with those of `launches_before`
   Races races;
+  bool waited = false;        ///< a thread has, for the launch before
   std::size_t too_early = 0;  ///< accesses of threads that did not wait for the launch before
   LaunchCounts counted;
   std::map<std::uintptr_t, std::size_t> shared_memories;  ///< sizes by address, of resident blocks
@@ -279,6 +280,7 @@ void fence(Scope scope, const Where& where) {
 void wait_for_launch_before(const Where& where) {
   if (running.block == nullptr || launch_in_progress->counts || is_ignored(where)) return;
   running.block->waited[running.thread] = true;
+  launch_in_progress->waited = true;
 }
 
 void begin_launch(const void* kernel, bool overlapping) {
@@ -329,8 +331,12 @@ void end_launch() {
     end_counts();
     return drop_launch();
   }
-  const std::size_t races =
-      launch_in_progress->races.found().size() + launch_in_progress->too_early;
+  std::size_t races = launch_in_progress->races.found().size() + launch_in_progress->too_early;
+  // A launch behind it that waits for it alone would not come after those before it.
+  if (races == 0 && launch_in_progress->overlapping && !launch_in_progress->waited) {
+    races = 1;
+    first_race = "which may end before the launches before it, since none of its threads waits";
+  }
   if (races == 0) {
     launches_before.push_back(std::move(launch_in_progress->races));
     launch_in_progress.reset();

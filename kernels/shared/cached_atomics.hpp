@@ -60,8 +60,8 @@ struct LabelCache {
   }
 };
 
-/// Every block takes a part of the inputs; the launch before clears the results. With `kCounts` every
-/// input counts one, and there are no values.
+/// Every block takes a part of the inputs; the results are cleared, at the latest by the launch before.
+/// With `kCounts` every input counts one, and there are no values.
 template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
     cached_atomics_kernel(const T* values, const L* labels, std::size_t n, T* results) {

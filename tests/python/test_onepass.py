@@ -90,10 +90,16 @@ def test_values_are_reduced_by_label(onepass: ModuleType, dtype: Any, op: str) -
         assert (out == expected).all()
 
 
-@pytest.mark.parametrize("buckets", [70000, 300000], ids=["split", "partitions"])
-def test_many_inputs_in_many_buckets_are_reduced(onepass: ModuleType, buckets: int) -> None:
-    values, labels = made((1 << 20) + 5, buckets)
-    out = poisoned(buckets, np.int32)
+@pytest.mark.parametrize("dtype", [np.int32, np.float32], ids=["i32", "f32"])
+@pytest.mark.parametrize(
+    "buckets", [70000, 300000, 3 << 20], ids=["split", "partitions", "wide-partitions"]
+)
+def test_many_inputs_in_many_buckets_are_reduced(
+    onepass: ModuleType, buckets: int, dtype: Any
+) -> None:
+    # Of small integers floats have exact sums, whatever the order.
+    values, labels = made((1 << 20) + 5, buckets, dtype)
+    out = poisoned(buckets, dtype)
     onepass.multireduce(values, labels, out=out)
     assert (out == np.bincount(labels, values, buckets)).all()
 

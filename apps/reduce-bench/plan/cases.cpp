@@ -208,6 +208,9 @@ class CaseList {
     for (const Params& params : other_settings_) {
       add({.n = kSomeBlocks, .buckets = 1, .params = &params});
       add({.n = kSomeBlocks, .buckets = many_by_setting, .params = &params});
+      // So many that this project's own variants order inputs, which a setting may be there for.
+      if (many_by_setting < 5003 && plain_ && variant_.fidelity == Fidelity::kBeyond)
+        add({.n = kSomeBlocks, .buckets = 5003, .params = &params});
       for (const Kind kind : {Kind::kDegenerate, Kind::kRuns})
         add({.n = kSomeBlocks, .labels = {.kind = kind}, .params = &params});
       if (main_type_ && main_op_ && any_wins(params))

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
   if constexpr (kTable == TableKind::kHot) beside_table = HotTable<T, Op>::bytes();
   auto* starts =
       reinterpret_cast<Count*>(reinterpret_cast<std::byte*>(slots + size) + beside_table);
-  Count* free_word = starts + parts.count + 1;  // where costs were
+  Count* const largest_field = starts + parts.count + 1;  // where costs were
   wait_for_launch_before();
   divide_into_shares(in.totals, n, parts.count, static_cast<Count>(size), starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
       const std::size_t place = sampled_place(in, parts, p, first, last, threadIdx.x, blockDim.x);
       const FixedTable table{
           reinterpret_cast<unsigned*>(slots), own_buckets,
-          FixedTable::window_for(place == kNoPlace ? 0 : in.values[place], inputs, free_word + 1),
+          FixedTable::window_for(place == kNoPlace ? 0 : in.values[place], inputs, largest_field),
           results + first_label};
       table.clear();
       fold_in(table);

@@ -8,9 +8,9 @@
 //   combines them in private buckets (fold_partitions.hpp). Within a partition a label needs 16
 //   bits. A partition with more than its share of the inputs is divided among several blocks by
 //   tiles, so skewed labels cost little more than uniform ones. Tiles whose labels span few buckets
-//   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, its
-//   float sum is in fixed point (fixed_table.hpp), and where one fits, frequent labels have an
-//   accumulator for each lane (sampled_table.hpp).
+//   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, f32
+//   sums are in fixed point (fixed_table.hpp), and those of f64, and of f32 beyond, have an
+//   accumulator for each lane for labels that are frequent (sampled_table.hpp).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
