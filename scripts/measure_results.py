@@ -14,6 +14,7 @@ that is not clean, or a part that the driver refused; 130 interrupted, or the ti
 """
 
 import argparse
+import fcntl
 import json
 import os
 import re
@@ -22,7 +23,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -99,10 +101,14 @@ class Machine:
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _end)
+    deadline = _deadline(options.minutes)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     os.chdir(root)
     try:
-        return _measure(_machine(), _parts(), _deadline(options.minutes))
+        machine = _machine()
+        with _locked(machine.folder) as lock:
+            return _measure(machine, _parts(), deadline, lock)
     except (EndedError, KeyboardInterrupt):
         _say("interrupted; the same command goes on")
         return EXIT_INTERRUPTED
@@ -224,7 +230,7 @@ def _imports(module: str) -> bool:
     return tried.returncode == 0
 
 
-def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None) -> int:
+def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lock: int) -> int:
     _say(f"{machine.device}, revision {machine.revision[:10]}, into {machine.folder}")
     lacking: dict[str, list[str]] = {}
     for part in parts:
@@ -234,54 +240,87 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None) ->
         _say(f"left out, since {lacks} is needed: {', '.join(left_out)}")
     out = {name for names in lacking.values() for name in names}
     own = [part for part in parts if str(part.result) not in out]
-    worst = 0
-    refused = []
+    refused: list[str] = []
     for round_, part in ((round_, part) for round_ in ROUNDS for part in own):
         path = machine.folder / part.result_of(round_)
         if machine.is_done(path):
             continue
         left = _left(deadline)
         if left is not None and left < LEAST_S:
-            return _time_is_up(machine, own)
+            return _time_is_up(machine, own, refused)
         _say(f"round {round_} of {len(ROUNDS)}: {path}")
-        status = _run(machine, part, path, deadline)
+        status = _run(machine, part, path, deadline, lock)
         if status == EXIT_INTERRUPTED:
-            return _time_is_up(machine, own)
+            return _time_is_up(machine, own, refused)
         if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(path):
             refused.append(str(path))
-        worst = worst or status
     for part in own:
         path = machine.folder / part.result
         if part.simulated and machine.is_done(path):
-            _simulate(machine, path)
+            _simulate(machine, path, deadline)
     if refused:
-        _say(
-            f"not measured: {', '.join(refused)}, for what the driver says above; where it will "
-            "not go on with a journal, remove that file to measure the part anew"
-        )
+        _tell_of_refused(refused)
         return EXIT_REFUSED
     _tell_of_files(machine)
-    return worst
+    return _worst(machine.folder / part.result_of(round_) for round_ in ROUNDS for part in own)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """Keeps others from measuring the device at the same time, for as long as this program or the
+    driver that it started runs: a driver outlives a program that was killed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        _refuse(f"another measurement writes to {folder}: wait until it has ended, or end it")
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _tell_of_refused(refused: Sequence[str]) -> None:
+    _say(
+        f"not measured: {', '.join(refused)}, for what the driver says above; where it will "
+        "not go on with a journal, remove that file to measure the part anew"
+    )
+
+
+def _worst(paths: Iterable[Path]) -> int:
+    """The exit code that the results deserve, whichever call measured them."""
+    states = set()
+    for path in paths:
+        points = json.loads(path.read_text(encoding="utf-8"))["points"]
+        states |= {point["status"] for point in points if not point["known_wrong"]}
+    if "wrong" in states:
+        return EXIT_WRONG
+    return EXIT_FAILED if states & {"failed", "timeout"} else 0
 
 
 def _left(deadline: float | None) -> float | None:
     return None if deadline is None else deadline - time.monotonic()
 
 
-def _time_is_up(machine: Machine, parts: Sequence[Part]) -> int:
+def _time_is_up(machine: Machine, parts: Sequence[Part], refused: Sequence[str]) -> int:
+    if refused:
+        _tell_of_refused(refused)
     rounds = [machine.folder / part.result_of(round_) for round_ in ROUNDS for part in parts]
     done = sum(map(machine.is_done, rounds))
     _say(f"the time is up; {done} of {len(rounds)} results are whole, the same command goes on")
     return EXIT_INTERRUPTED
 
 
-def _run(machine: Machine, part: Part, path: Path, deadline: float | None) -> int:
+def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock: int) -> int:
     """The driver's exit code; EXIT_INTERRUPTED where the deadline came before the end."""
     command = [str(machine.driver), "run", "--config", part.config, "-o", str(path)]
     command += ["--backend", part.backend] if part.backend else []
     command += [word for plugin in part.plugins for word in ("--plugin", plugin)]
     command += ["--resume"] if _journal(path).exists() else []
-    driver = subprocess.Popen(command)
+    # In a session of its own: a Ctrl-C reaches it once, through this program.
+    driver = subprocess.Popen(command, start_new_session=True, pass_fds=[lock])
     try:
         # At the deadline it is told to end after the point in flight, and a while later at once.
         for wait_s in (_left(deadline), GRACE_S / 2):
@@ -290,16 +329,13 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None) -> in
             except subprocess.TimeoutExpired:
                 driver.send_signal(signal.SIGINT)
         return driver.wait()
-    except KeyboardInterrupt:  # of the terminal, which the driver gets, too
-        driver.wait()
-        raise
-    except EndedError:
+    except (KeyboardInterrupt, EndedError):
         driver.send_signal(signal.SIGINT)
         driver.wait()
         raise
 
 
-def _simulate(machine: Machine, path: Path) -> None:
+def _simulate(machine: Machine, path: Path, deadline: float | None) -> None:
     """Predicts the points of the results by the hierarchy of the processor, where it is known."""
     folder = path.with_suffix(".simulated")
     files = sorted(folder.glob("*.json"))
@@ -309,9 +345,12 @@ def _simulate(machine: Machine, path: Path) -> None:
     if not hierarchy.is_file():
         _say(f"left out: the simulation of {path}, since there is no {hierarchy}")
         return
+    if deadline is not None:
+        _say(f"left out: the simulation of {path}, since it cannot be cut; call without --minutes")
+        return
     _say(f"simulating {path}")
     # under another name until it is whole: a part of the predictions would look like all of them
-    unfinished = path.with_suffix(".simulating")
+    unfinished = Path("results", "local", f"{path.stem}.simulating")
     shutil.rmtree(unfinished, ignore_errors=True)
     simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
     if subprocess.run(simulate, check=False).returncode != 0:

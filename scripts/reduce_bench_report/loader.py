@@ -4,7 +4,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -150,9 +150,29 @@ class Results:
 
     @cached_property
     def again(self) -> "Results | None":
-        """The second round of this run; None where there is none."""
+        """The second round of this run; None where there is none.
+
+        Raises InputError for a file in its place that is of another build, device or configuration.
+        """
         path = self.path.parent / AGAIN / self.path.name
-        return load(path) if path.is_file() else None
+        if not path.is_file():
+            return None
+        again = load(path)
+        if other := self._differs_from(again):
+            raise InputError(
+                f"'{path}' is no second round of '{self.path}', since its {other} is another: "
+                "measure the older of them again (docs/gallery.md), or remove the second"
+            )
+        return again
+
+    def _differs_from(self, again: "Results") -> str:
+        """What keeps the other from being a round of this run; empty where nothing does."""
+        facts: dict[str, Callable[[Results], object]] = {
+            "revision": lambda run: run.environment["git"],
+            "device": lambda run: run.device,
+            "configuration": lambda run: run.document["config"],
+        }
+        return next((name for name, of in facts.items() if of(self) != of(again)), "")
 
     @property
     def folder(self) -> Path:

@@ -97,7 +97,7 @@ def _read_launches(measured: Measured) -> Value | None:
     gpu = measured.run.card_of(point.backend)
     if not gpu or not gpu["peak_gb_per_s"]:
         return None
-    launch_ns = measured.run.document["ceilings"][point.backend]["empty_launch_ns"]
+    launch_ns = measured.run.document["ceilings"].get(point.backend, {}).get("empty_launch_ns")
     if not launch_ns:
         return None
     read = input_bytes(point.n, point.type, point.operation)

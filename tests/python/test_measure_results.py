@@ -56,7 +56,12 @@ if Path(config).stem == said.get("endless") and "--resume" not in sys.argv:
     journal.write_text("a point")
     time.sleep(60)
 journal.unlink(missing_ok=True)
-output.write_text(json.dumps({{"environment": environment, "interrupted": False}}))
+of_point = {{1: "wrong", 4: "failed"}}.get(status, "ok")
+points = [{{"status": "ok", "known_wrong": False}}, {{"status": of_point, "known_wrong": False}}]
+points.append({{"status": "wrong", "known_wrong": True}})
+output.write_text(
+    json.dumps({{"environment": environment, "interrupted": False, "points": points}})
+)
 sys.exit(status)
 """
 
@@ -238,7 +243,11 @@ def test_a_part_that_is_refused_does_not_keep_others_from_being_measured(
 def test_wrong_and_failed_points_are_results_too(root: Path, measure: Measure, status: int) -> None:
     assert measure(status={"one": status}) == status
     assert len(results(root)) == 4
-    assert measure() == 0 and calls(root) == []
+    assert measure() == status and calls(root) == []
+
+
+def test_wrong_points_are_told_before_failed_ones(root: Path, measure: Measure) -> None:
+    assert measure(status={"one": 4, "two": 1}) == 1
 
 
 def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure: Measure) -> None:
@@ -255,6 +264,8 @@ def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure
     assert measure(gpus=0) == 2
     assert simulated not in results(root)
     (root / "exit.txt").write_text("0")
+    assert measure("--minutes", "5", gpus=0) == 0  # which a simulation might not keep to
+    assert simulated not in results(root)
     assert measure(gpus=0) == 0
     assert simulated in results(root)
     (root / "exit.txt").write_text("1")
@@ -262,7 +273,8 @@ def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure
     assert measure(gpus=0, revision=OTHER_REVISION) == 2
 
 
-def test_the_end_of_the_command_is_the_driver_s_too(root: Path) -> None:
+def started(root: Path) -> subprocess.Popen[str]:
+    """The command, once its driver measures a part without an end."""
     shutil.copy(ROOT / "scripts" / "measure_results.py", root / "scripts")
     told = {"revision": REVISION, "gpu": "G", "gpus": 1, "status": {}, "endless": "one"}
     (root / "driver.json").write_text(json.dumps(told))
@@ -273,11 +285,39 @@ def test_the_end_of_the_command_is_the_driver_s_too(root: Path) -> None:
     while not journal.exists() and time.monotonic() - begun < 30:
         time.sleep(0.05)
     time.sleep(0.2)  # until the driver waits
-    running.send_signal(signal.SIGTERM)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_end_of_the_command_is_the_driver_s_too(root: Path, number: signal.Signals) -> None:
+    running = started(root)
+    running.send_signal(number)
     _, said = running.communicate(timeout=30)
     assert running.returncode == 130
     assert said.endswith("interrupted; the same command goes on\n")
     assert results(root) == {"g/one.json.journal"}
+
+
+def test_nothing_is_measured_beside_a_driver_that_was_left_running(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    running = started(root)
+    (driver,) = (
+        int(pid)
+        for pid in Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    )
+    running.kill()
+    running.wait()
+    try:
+        assert measure(gpu="G") == 2
+        assert "another measurement writes to results/g: wait" in capsys.readouterr().err
+        assert calls(root) == []
+    finally:
+        os.kill(driver, signal.SIGKILL)
+    begun = time.monotonic()
+    while measure(gpu="G") == 2 and time.monotonic() - begun < 30:
+        time.sleep(0.05)
+    assert "g/one.json" in results(root)
 
 
 def test_make_results_needs_a_commit(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What lies between two rounds of one configuration: floors, differences and their causes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import made_up
@@ -157,11 +157,37 @@ def test_provenance_names_both_rounds_and_their_revisions(tmp_path: Path) -> Non
     block = readme.provenance_block([of], tmp_path)
     assert block.startswith("The 2 files of NVIDIA Imaginary 1 are of revision 0123456789.\n")
     assert "| again/r.json |" in block
+
+
+def _another_build(document: made_up.Json) -> None:
+    document["environment"]["git"]["revision"] = "ab" * 20
+
+
+def _another_device(document: made_up.Json) -> None:
+    document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+
+
+def _another_configuration(document: made_up.Json) -> None:
+    document["config"]["description"] = "another"
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (_another_build, "revision"),
+        (_another_device, "device"),
+        (_another_configuration, "configuration"),
+    ],
+)
+def test_a_second_round_is_of_the_same_build_device_and_configuration(
+    tmp_path: Path, change: Callable[[made_up.Json], None], what: str
+) -> None:
+    device(tmp_path, points([1.0]), points([1.0]))
     other = made_up.results(points([1.0]))
-    other["environment"]["git"]["revision"] = "ab" * 20
+    change(other)
     made_up.write(other, tmp_path / "again" / "r.json")
-    of = Device([load(tmp_path / "r.json")])
-    assert "are of 2 revisions." in readme.provenance_block([of], tmp_path)
+    with pytest.raises(InputError, match=f"r.json', since its {what} is another: measure"):
+        rounds.pairs([load(tmp_path / "r.json")])
 
 
 def test_the_floor_between_runs_widens_the_intervals_of_claims(tmp_path: Path) -> None:
