@@ -104,8 +104,8 @@ __device__ inline unsigned cluster_rank() {
 __device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
 }
-/// Where the block of that rank has what this block has at `own`, in its shared memory. It may be
-/// used between two barriers: the block must have begun, and must not have ended.
+/// Says where the block of that rank has what this block has at `own`, in its shared memory. It may
+/// be used between two barriers: the block must have begun, and must not have ended.
 template <class T>
 __device__ T* cluster_shared(T* own, unsigned rank) {
   T* other;
@@ -116,7 +116,7 @@ __device__ T* cluster_shared(T* own, unsigned rank) {
 __device__ inline void let_next_launch_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-/// In an overlapping launch: waits until the launch before has ended. Before, a thread must touch
+/// Waits, in an overlapping launch, until the launch before has ended. Before, a thread must touch
 /// nothing that the launch before writes, and write nothing that it touches.
 __device__ inline void wait_for_launch_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
