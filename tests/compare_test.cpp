@@ -616,6 +616,14 @@ TEST(Verdicts, OneBadRoundBreaksAPoint) {
   EXPECT_EQ(compare_sides(base, new_, {}).points.at(0).verdict, Verdict::kBroken);
 }
 
+TEST(Verdicts, APointThatAnyRoundOfTheBaseTimedIsLost) {
+  const MeasuredPoint never{.status = Status::kSkipped, .reason = "too small"};
+  Side base = side({timed(1000), timed(1000)}), new_ = side({timed(1000)});
+  base.rounds.push_back(side({timed(1000), never}).rounds[0]);
+  new_.rounds.push_back(new_.rounds[0]);
+  EXPECT_EQ(compare_sides(base, new_, {}).count(Verdict::kLost), 1u);
+}
+
 TEST(Verdicts, PointsAndModesOfOneSideAreNamed) {
   MeasuredPoint more = timed(1000);
   more.timing["hot"] = series(500);

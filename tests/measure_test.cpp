@@ -58,6 +58,8 @@ TEST(Shape, TellsTwoGroups) {
   EXPECT_TRUE(shape_of(together(repeated(100, 10), repeated(110, 10))).two_modes);
   EXPECT_TRUE(shape_of(together(repeated(100, 18), repeated(110, 2))).two_modes);
   EXPECT_FALSE(shape_of(together(repeated(100, 19), repeated(110, 1))).two_modes);
+  EXPECT_FALSE(
+      shape_of(together(repeated(100, 9), repeated(110, 1))).two_modes);  // one is no group
   EXPECT_FALSE(shape_of(together(repeated(100, 10), repeated(101, 10))).two_modes);  // a tick
   std::vector<double> wide;
   for (int i = 0; i < 20; ++i) wide.push_back(100 + i % 10 + (i < 10 ? 0 : 40));
@@ -212,6 +214,8 @@ TEST_F(Measure, MergedRoundsAddUp) {
   EXPECT_EQ(a.discarded, 3u);
   EXPECT_TRUE(a.throttled);
   EXPECT_EQ(a.stopped_by, StoppedBy::kCi);
+  a.merge({.samples_ns = {4}});
+  EXPECT_TRUE(a.throttled);  // a later round on a fast card does not take it back
 }
 
 // ---- batches ----------------------------------------------------------------------------------

@@ -58,6 +58,20 @@ TEST(JsonFault, CountsLinesFromTheFirst) {
   EXPECT_CONTAINS(json_fault("[1,\n2,]", 7).value_or(""), "line 8, column 2, near '2,]'");
 }
 
+TEST(Results, OfTwoRevisionsAreNotRoundsOfOneSide) {
+  const fs::path folder = fs::path(testing::TempDir()) / "readers_test_rounds";
+  fs::create_directories(folder);
+  Json round = read(kCorpus / "results" / "good.json");
+  std::ofstream(folder / "1.json") << round;
+  std::ofstream(folder / "2.json") << round;
+  EXPECT_EQ(read_side(folder).rounds.size(), 2u);
+  round["environment"]["git"]["revision"] = "0123456789";
+  std::ofstream(folder / "2.json") << round;
+  EXPECT_CONTAINS(message_of<UsageError>([&] { read_side(folder); }),
+                  "rounds of one side are runs of one build");
+  fs::remove_all(folder);
+}
+
 TEST(Results, ThatWereAlteredAreRefusedInTheWordsOfTheScripts) {
   const fs::path folder = kCorpus / "results";
   const Json expected = read(folder / "index.json");

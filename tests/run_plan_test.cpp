@@ -121,6 +121,31 @@ TEST_F(RunPlan, MeasuresEveryPointOnceThenTheNoise) {
   EXPECT_EQ(results.points[3]->outcome.ceiling_share, 1.0);
 }
 
+TEST_F(RunPlan, TheNoiseIsOfTwoTimesOfPointsWithInputs) {
+  asked = parse_config(Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["cpu/sequential"], "n": [0, 1000, 2000], "type": ["i32"]}]})"),
+                       "config", {});
+  plan = plan_of(asked);
+  made_up.script = [](std::size_t k, Record record) {
+    if (k == 4) record.timing[Mode::kCold].samples_ns = {1250};  // the first point's second time
+    return record;
+  };
+  const RunResults results = run();
+  EXPECT_EQ(made_up.executed, (std::vector<std::size_t>{0, 1, 2, 1, 1, 2, 2}));
+  EXPECT_EQ(results.noise_floor(), 0.25);
+}
+
+TEST_F(RunPlan, ProblemsOfDifferentRoundsHaveBlocksOfTheirOwn) {
+  asked = parse_config(Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["cpu/sequential"], "n": [1000], "measurement": {"interleave": 2}},
+      {"variants": ["cpu/sequential"], "n": [2000], "measurement": {"interleave": 3}}]})"),
+                       "config", {});
+  plan = plan_of(asked);
+  run();
+  made_up.executed.resize(5);  // without the noise
+  EXPECT_EQ(made_up.executed, (std::vector<std::size_t>{0, 0, 1, 1, 1}));
+}
+
 TEST_F(RunPlan, VariantsOfOneProblemTakeTurns) {
   asked = config(3);
   plan = plan_of(asked);

@@ -25,7 +25,7 @@ namespace reduce_bench {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-/// Beyond what describes an array of numbers.
+/// No description of an array of numbers is as long.
 constexpr std::size_t kMostHeaderBytes = 65536;
 constexpr const char* kAdvice =
     "save one dimension of <i4, <i8, <f4, <f8, |u1 or <u4 with numpy.save";

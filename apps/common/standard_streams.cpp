@@ -10,7 +10,7 @@
 namespace reduce_bench {
 
 void occupy_closed_streams() {
-  // In ascending order, since the lowest free number is the one that opening takes.
+  // The order is ascending, since the lowest free number is the one that opening takes.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
     if (::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)

@@ -92,7 +92,7 @@ inline bool is_inclusive(const Params& params) {
 }
 
 /// The axis of scatters that may let any of equal labels win: it changes which results are right.
-/// In a scatter without it the last wins.
+/// A scatter without it lets the last win.
 inline ParamSpec winner_axis() {
   return {"winner",
           "any",
@@ -127,7 +127,7 @@ struct Problem {
 
   Arrays arrays() const { return arrays_of(operation, n, buckets, type); }
   std::size_t element_bytes() const { return size_bytes(type); }
-  /// Of a partial result.
+  /// The size of a partial result.
   std::size_t combined_bytes() const { return size_bytes(result_type(type)); }
   std::size_t input_bytes() const { return arrays().input_bytes(); }
 };
@@ -259,7 +259,7 @@ struct Variant {
   unsigned (*count_bits)(const Problem&) = nullptr;
   /// The name and version of the library that a call has loaded; null where none is loaded at run time.
   std::string (*loaded_library)() = nullptr;
-  /// By type and operator; null where the combination is not provided.
+  /// Holds a function for each type and operator; null where the combination is not provided.
   EnqueueTable enqueue{};
 
   bool supports(Type t, Op o) const { return enqueue[index_of(t)][index_of(o)] != nullptr; }

@@ -97,7 +97,7 @@ void count_in_blocks(const TypedCall<L>& call, unsigned blocks, unsigned bins,
   enqueue_merge(call.stream, {partials, blocks, bins, 1}, edges, result_bins, counts);
 }
 
-/// For the partial histograms of a variant with the axis `merge`.
+/// The workspace of a variant with the axis `merge`; none where blocks put counts onto the result.
 inline std::size_t partials_bytes(const Problem& p, std::size_t partial_counts) {
   return merged_by_atomics(p) ? 0 : partial_counts * sizeof(Count);
 }
@@ -141,7 +141,7 @@ struct Shares {
   std::size_t per_block;
   unsigned blocks;  ///< 0 where there is no input
 };
-/// At most `most_blocks` shares, each but the last a multiple of `step`.
+/// Makes at most `most_blocks` shares, each but the last a multiple of `step`.
 inline Shares shares_of(std::size_t inputs, std::size_t most_blocks, std::size_t step) {
   const std::size_t per_block =
       std::max(ceil_div(ceil_div(inputs, most_blocks), step), std::size_t{1}) * step;

@@ -25,8 +25,9 @@ __device__ inline void count_by_tag(volatile unsigned* bin, unsigned tag, bool p
   }
 }
 
-/// As published: right while all lanes read, write and read back in step, which nothing ensures
-/// since Volta. Out of step, a lane can overwrite another's count by one that it read before.
+/// The published form is right while all lanes read, write and read back in step, which nothing
+/// ensures since Volta. Out of step, a lane can overwrite another's count by one that it read
+/// before.
 __device__ inline void count_by_tag_as_published(volatile unsigned* bin, unsigned tag) {
   unsigned tagged;
   do {

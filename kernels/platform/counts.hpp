@@ -62,7 +62,8 @@ class LaunchCounts {
 
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::vector<LaneAccess>>>
       pending_;  ///< by block and warp
-  /// By address, of shared memory also by block: the next block may have the same addresses.
+  /// Atomics are told apart by address, of shared memory also by block: the next block may have the
+  /// same addresses.
   std::map<std::pair<std::uint32_t, std::uintptr_t>, std::uint64_t> atomics_at_;
   std::map<std::uint32_t, Counts> by_place_;
 };

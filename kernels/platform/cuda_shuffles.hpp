@@ -25,7 +25,7 @@ __device__ T shuffle_bits(const T& value, Shuffle shuffle) {
 
 }  // namespace reduce_bench::cuda::detail
 
-// In the namespace of CUDA's own, so that a kernel calls either.
+// These stand in the namespace of CUDA's own, so that a kernel calls either.
 template <reduce_bench::cuda::detail::ShuffledStructure T>
 __device__ T __shfl_sync(unsigned mask, T value, int lane) {
   return reduce_bench::cuda::detail::shuffle_bits(

@@ -12,7 +12,7 @@ inline constexpr unsigned kPortableClusterBlocks = 8;
 template <class = void>  // a template because several translation units define it
 __global__ void probed_kernel() {}
 
-/// Of the device alone; it is made current for a moment.
+/// Asks the device alone; it is made current for a moment.
 inline DeviceTraits traits_of(int ordinal) {
   const CurrentDevice current(ordinal);
   const auto attribute = [&](cudaDeviceAttr which) {

@@ -96,7 +96,7 @@ constexpr std::size_t kStackBytes = 256 * 1024;
 Context *left = nullptr, *reached = nullptr;  ///< by the last switch
 std::size_t host_bytes = 0;
 
-/// After a switch, on the stack that it led to.
+/// Is called after a switch, on the stack that it led to.
 void arrive() {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
@@ -713,8 +713,8 @@ class Grid {
     if (cancelling_) throw Cancelled{};
   }
 
-  /// To the next thread, straight where the host has nothing to decide, since a detour by way of it
-  /// is one more switch.
+  /// Switches to the next thread, straight where the host has nothing to decide, since a detour by
+  /// it is one more switch.
   void give_up_processor(Thread& thread) {
     if (thread.block->runnable == 0 || stalled()) return switch_to(host, thread.context);
     Thread& next = next_ready();

@@ -117,8 +117,8 @@ UNTRACED inline void wait_for_launch_before(Where where = Where::current()) {
   trace::wait_for_launch_before(where);
 }
 
-// As kernels/platform/cuda.hpp says. A call for a block that has not begun, or has ended, is
-// reported; an access through what an earlier call returned is not.
+// These do what kernels/platform/cuda.hpp says. A call for a block that has not begun, or has
+// ended, is reported; an access through what an earlier call returned is not.
 unsigned cluster_rank();
 void cluster_sync(Where where = Where::current());
 namespace detail {
@@ -365,7 +365,7 @@ UNTRACED void launch(void (*kernel)(Parameters...), const LaunchShape& shape,
     log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
 }
 
-/// As kernels/platform/cuda.hpp says. The devices are of one memory.
+/// Does what kernels/platform/cuda.hpp says. The devices are of one memory.
 template <class... Parameters, class Arguments>
 UNTRACED void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape,
                                 std::span<const DeviceShare> shares,

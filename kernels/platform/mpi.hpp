@@ -32,7 +32,7 @@ void gather_all(const void* data, std::size_t size_bytes, void* all);
 /// What follows is done together by as many ranks, the first ones. All ranks call it.
 void use_first(unsigned ranks);
 void barrier();
-/// From rank 0 to the others.
+/// Sends what rank 0 has to the others.
 void broadcast(void* data, std::size_t size_bytes);
 /// Combines `count` values of every rank into `to`: on rank 0, or on `all`. The operator is sum,
 /// product, minimum or maximum.

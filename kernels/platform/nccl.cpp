@@ -13,7 +13,7 @@
 namespace reduce_bench::cuda {
 namespace {
 
-/// By which the ranks of one communicator find each other.
+/// The ranks of one communicator find each other by it.
 struct NcclId {
   char bytes[128];
 };
@@ -98,7 +98,7 @@ const std::vector<void*>& communicator_of_ranks(unsigned ranks) {
   return communicators;
 }
 
-/// As NCCL numbers them.
+/// NCCL numbers types and operators so.
 int number_of(Type type) {
   switch (type) {
     case Type::kU8: return 1;

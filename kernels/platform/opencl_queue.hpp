@@ -117,8 +117,8 @@ class Queue {
 
   /// Forgets the commands so far. Those that follow are timed until `elapsed_ns` is asked for.
   void start_timing();
-  /// From the start of the first command to the end of the last, by the device's clock, after
-  /// `finish`; nothing where there was none. Ends the timing.
+  /// The time from the start of the first command to the end of the last, by the device's clock,
+  /// after `finish`; nothing where there was none. Ends the timing.
   std::optional<double> elapsed_ns();
 
  private:

@@ -27,8 +27,8 @@ struct Race {
   std::uintptr_t address = 0;
 };
 
-/// For every byte that a launch touched, the accesses with which a later one may race: the last
-/// plain write, and since then reads and atomics.
+/// Knows, of every byte that a launch touched, the accesses with which a later one may race: the
+/// last plain write, and since then reads and atomics.
 class Races {
  public:
   /// Remembers an access of thread `t` of the block, and reports the pairs that it races with, each
@@ -42,7 +42,7 @@ class Races {
   /// and they are not two atomics. Null where there is none.
   const Access* rival_of(std::uintptr_t address, std::size_t size_bytes, trace::Kind kind) const;
 
-  /// In the order in which they were found.
+  /// They are in the order in which they were found.
   const std::vector<Race>& found() const { return found_; }
 
  private:

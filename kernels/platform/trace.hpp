@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <source_location>
 
-/// On functions whose own accesses are the emulator's, or are reported by themselves.
+/// Marks functions whose own accesses are the emulator's, or are reported by themselves.
 #ifdef REDUCE_BENCH_TRACED
 #define UNTRACED __attribute__((no_sanitize("thread")))
 #else

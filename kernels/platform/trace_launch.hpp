@@ -27,7 +27,7 @@ struct Block {
 void begin_launch(const void* kernel, bool overlapping);
 /// Throws EmuError where the launch raced.
 void end_launch();
-/// After a launch that failed: nothing is reported.
+/// Ends a launch that failed: nothing is reported.
 void drop_launch();
 
 void begin_block(Block& block, std::uint32_t index, std::size_t threads, const void* shared,

@@ -29,7 +29,7 @@ inline ParamSpec exchange_axis() {
   return {"exchange", "auto", {"auto", "words", "slices"}, "of the devices' tables; auto: by size"};
 }
 
-/// In each device's own memory. What other devices tell it is by rank, with the number of the call.
+/// Lies in each device's own memory. What other devices tell it is by rank, with the call's number.
 struct TableSignals {
   flagged::Word begun[kMostDevices];  ///< the calls before have ended there
   flagged::Word ready[kMostDevices];  ///< its table is complete
@@ -131,8 +131,8 @@ struct DeviceTables {
   }
 };
 
-/// Where all values are neutral that a cleared table holds: packets then leave the table cleared behind
-/// them, and the launch that fills it need not do so.
+/// Whether all values that a cleared table holds are neutral: packets then leave the table cleared
+/// behind them, and the launch that fills it need not do so.
 template <class T, class Op>
 inline constexpr bool kLeavesCleared = Op::template identity<T>() == T{};
 

@@ -63,7 +63,7 @@ struct GlobalOrderedPlan {
   std::size_t per_thread, sets;
 };
 
-/// As many sets as asked for, rounded up to whole blocks, but none that has no input at all.
+/// Plans as many sets as asked for, rounded up to whole blocks, but none that has no input at all.
 inline GlobalOrderedPlan global_ordered_plan(const Problem& p) {
   GlobalOrderedPlan plan{};
   plan.items = p.params.number("items");

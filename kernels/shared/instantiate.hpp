@@ -37,7 +37,7 @@ struct TypedCall : Call {
   std::size_t n() const { return problem.n; }
   std::size_t buckets() const { return problem.buckets; }
   const Params& params() const { return problem.params; }
-  /// Of a scan.
+  /// Whether a scan is inclusive.
   bool inclusive() const { return is_inclusive(problem.params); }
   const DeviceTraits& device() const { return problem.device; }
   /// The workspace from `offset_bytes` on as an array.
@@ -134,7 +134,7 @@ template <class Launch, class Ops>
 EnqueueTable instantiate() {
   return instantiate_for<Launch, Ops, std::int32_t, std::int64_t, float, double>();
 }
-/// For reductions that also combine halves, in f32.
+/// Fills the table of reductions that also combine halves, in f32.
 template <class Launch, class Ops>
 EnqueueTable instantiate_with_halves() {
   EnqueueTable table = instantiate<Launch, Ops>();
@@ -142,8 +142,8 @@ EnqueueTable instantiate_with_halves() {
   if constexpr (!kFewInstances) detail::fill_row<Launch, Bf16, false>(table, Ops{});
   return table;
 }
-/// For variants that preserve order: the types of 4 bytes, and those of 8 for the order-sensitive
-/// operator on them alone.
+/// Fills the table of variants that preserve order: with the types of 4 bytes, and with those of 8
+/// for the order-sensitive operator on them alone.
 template <class Launch>
 EnqueueTable instantiate_ordered() {
   EnqueueTable table = instantiate_for<Launch, BasicAndOrderedOps, std::int32_t, float>();

@@ -123,7 +123,7 @@ struct Xor {
   }
 };
 
-/// In the place of an operator where an operation has none.
+/// Stands for the operator where an operation has none.
 struct None {
   static constexpr Op kOp = Op::kNone;
 };

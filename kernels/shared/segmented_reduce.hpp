@@ -62,7 +62,7 @@ struct AtKey {
   __device__ void store(Label key, Count, T result) const { results[key] = result; }
 };
 
-/// At the place after the results of the segments before it, together with its key.
+/// Puts each result behind those of the segments before it, together with its key.
 template <class T>
 struct Compacted {
   static constexpr bool kRanked = true;

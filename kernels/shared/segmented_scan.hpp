@@ -162,7 +162,7 @@ struct SegmentedScanPlan {
   std::size_t per_block, began, bytes;  ///< `began`: its place in a workspace of `bytes`
 };
 
-/// As many blocks as are resident; whole tiles for each.
+/// Plans as many blocks as are resident, with whole tiles for each.
 inline SegmentedScanPlan plan_segmented_scan(std::size_t n, std::size_t element_bytes,
                                              const DeviceTraits& device) {
   const std::size_t tiles = ceil_div(n, kScanTile);

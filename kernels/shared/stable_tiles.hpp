@@ -311,7 +311,7 @@ inline std::size_t order_shared_bytes(std::size_t value_bytes, const Partitionin
                           : order_shared_bytes<std::int32_t>(parts);
 }
 
-/// As many partitions as the policy allows, and as a block has counters for.
+/// Makes as many partitions as the policy allows, and as a block has counters for.
 inline Partitioning partitioning(const Sizes& sizes) {
   using Policy = StableTilesPolicy;
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));

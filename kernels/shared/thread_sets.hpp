@@ -53,8 +53,8 @@ inline std::size_t bytes_per_thread(const Problem& p, std::size_t other_bytes) {
   return p.buckets * p.element_bytes() + other_bytes;
 }
 
-/// As many warps as have room for their threads' sets and `other_bytes` per thread; as many blocks
-/// as are resident. `per_thread` is a multiple of `unit` inputs.
+/// Plans as many warps as have room for their threads' sets and `other_bytes` per thread, and as
+/// many blocks as are resident. `per_thread` is a multiple of `unit` inputs.
 inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes, unsigned unit) {
   ThreadSetsPlan plan{};
   const std::size_t bytes = bytes_per_thread(p, other_bytes);

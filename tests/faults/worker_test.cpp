@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -113,6 +114,11 @@ TEST_P(OnHost, AKillBetweenPointsCostsNothing) {
   kill(worker.process_id(), SIGKILL);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(run("fault/none").status, Status::kOk);
+}
+
+TEST_P(OnHost, IsOfAProcessGroupOfItsOwn) {
+  run("fault/none");
+  EXPECT_EQ(getpgid(worker.process_id()), worker.process_id());  // Ctrl-C reaches the driver alone
 }
 
 INSTANTIATE_TEST_SUITE_P(Worker, OnHost, testing::Values(Backend::kCpu, Backend::kEmu),

@@ -153,7 +153,8 @@ class Device {
   /// Sees the machine code that is loaded from now on; comes before the first call whose `code` is
   /// asked for.
   virtual void watch_code() {}
-  /// Of the kernels of a call. Nothing where the backend has no machine code of its own.
+  /// The machine code of the kernels of a call. Nothing where the backend has no machine code of
+  /// its own.
   virtual std::optional<MachineCode> code(const Work&) { return std::nullopt; }
   /// The energy of a call among many. Nothing where the backend has no counter of energy.
   virtual std::optional<Energy> energy(const Work&) { return std::nullopt; }

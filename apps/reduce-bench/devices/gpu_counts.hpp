@@ -50,7 +50,8 @@ inline constexpr std::array kGpuCounters{
     GpuCounter{"scheduler_cycles", {"smsp__cycles_active.sum"}},
     GpuCounter{"warp_cycles", {"smsp__warps_active.sum"}}};
 
-/// Of an SM, on every GPU that CUPTI's range profiler knows. Each issues an instruction per cycle.
+/// An SM has so many on every GPU that CUPTI's range profiler knows. Each issues an instruction per
+/// cycle.
 inline constexpr unsigned kSchedulersPerSm = 4;
 
 /// How long the busiest of some parts of the GPU needs at its peak for what it did. CUPTI gives the
@@ -69,7 +70,7 @@ inline constexpr std::array kBusyTimes{
 
 inline constexpr std::string_view kWarpSlotCycles = "warp_slot_cycles";
 
-/// Of the bytes written to device memory, those that the overwriting of L2 before a cold call left
+/// Counts those bytes written to device memory that the overwriting of L2 before a cold call left
 /// there: a stream that only reads writes as much.
 inline constexpr std::string_view kFlushWrittenBytes = "flush_written_bytes";
 

@@ -25,8 +25,8 @@ using KernelCode = std::map<std::string, std::uint64_t>;
 /// for itself. What is no such file adds nothing.
 void add_kernels(std::span<const std::byte> cubin, KernelCode& known);
 
-/// Of these kernels in the order in which they were launched. Their names have no part in it: one
-/// that stands in an unnamed namespace is called after its file.
+/// The code of these kernels in the order in which they were launched. Their names have no part in
+/// it: one that stands in an unnamed namespace is called after its file.
 MachineCode machine_code(std::span<const std::string> launched, const KernelCode& known);
 
 }  // namespace reduce_bench

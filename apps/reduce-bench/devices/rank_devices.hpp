@@ -13,9 +13,10 @@ namespace reduce_bench {
 /// Makes the device of this rank. A rank that has none, or one unlike the first one's, is left out.
 using MakeDevice = std::function<std::unique_ptr<Device>()>;
 
-/// For rank 0, while the others are in `serve_first_rank`; they leave it when the device goes.
+/// Is called by rank 0, while the others are in `serve_first_rank`; they leave it when the device
+/// goes.
 std::unique_ptr<Device> gather_ranks(const MakeDevice& make);
-/// Called by every rank but rank 0: serves it until its device is gone.
+/// Is called by every rank but rank 0: serves it until its device is gone.
 void serve_first_rank(const MakeDevice& make);
 
 }  // namespace reduce_bench

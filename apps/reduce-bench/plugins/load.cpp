@@ -71,7 +71,7 @@ std::string lines(std::string_view text) {
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// As `variant_id` in configs/schema/results.schema.json.
+/// Whether it is a `variant_id` of configs/schema/results.schema.json.
 bool is_id(std::string_view id) {
   if (id.empty() || id.size() > 100 || !(is_lower(id[0]) || is_digit(id[0])) || id.back() == '/')
     return false;
@@ -84,7 +84,7 @@ bool is_id(std::string_view id) {
   return id.find('/') != std::string_view::npos;
 }
 
-/// As `param_name` in configs/schema/config.schema.json.
+/// Whether it is a `param_name` of configs/schema/config.schema.json.
 bool is_param_name(std::string_view name) {
   const auto is_letter = [](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
@@ -239,8 +239,8 @@ class Reader {
 
 /// The plug-in of a shared library.
 const struct reduce_bench_plugin& load_library(const std::string& path) {
-  // By its whole path, for a name without a folder is looked for elsewhere. With all symbols now, for
-  // one that is missing ends a process when it is called.
+  // It is named by its whole path, for a name without a folder is looked for elsewhere, and bound
+  // at once, for a symbol that is missing ends a process when it is called.
   void* const library = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     // The message begins with the path.

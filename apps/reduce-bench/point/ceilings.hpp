@@ -21,7 +21,7 @@ struct ReadCeiling {
 
   double gb_per_s() const { return static_cast<double>(size_bytes) / median_ns; }
 };
-/// Between two devices.
+/// The limits between two devices.
 struct BetweenDevices {
   ReadCeiling read;    ///< of the other's memory
   double word_ns = 0;  ///< how long a word takes to the other, one way

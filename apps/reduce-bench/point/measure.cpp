@@ -84,7 +84,7 @@ Shape shape_of(std::span<const double> values) {
   for (std::size_t cut = least; cut + least <= sorted.size() && !shape.two_modes; ++cut) {
     const std::span<const double> low(sorted.data(), cut);
     const std::span<const double> high(sorted.data() + cut, sorted.size() - cut);
-    // Between the middle halves of the two groups, and within them.
+    // The distances are between the middle halves of the two groups, and within them.
     const double apart = quantile(high, 0.25) - quantile(low, 0.75);
     const double within =
         (quantile(low, 0.75) - quantile(low, 0.25)) + (quantile(high, 0.75) - quantile(high, 0.25));

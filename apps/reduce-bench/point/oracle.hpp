@@ -66,10 +66,10 @@ Comparison compare(const Reference& reference, const Scalar& actual, double boun
 struct ExpectedArray {
   Extent extent;
   std::unique_ptr<std::byte[]> elements;
-  /// For sums and products that are rounded, `Reference::magnitude` of every element, 0 where the
-  /// element is exact. Else empty.
+  /// `Reference::magnitude` of every element of rounded sums and products, 0 where the element is
+  /// exact. Else empty.
   std::vector<double> magnitudes;
-  /// For the same, how many inputs each element combines. No algorithm rounds more often.
+  /// How many inputs each of the same elements combines. No algorithm rounds more often.
   std::vector<Count> terms;
   /// The values that are right for element i where there are several: those from begins[i] up to
   /// begins[i + 1]. `elements` holds one of them. Where the range is empty, only that one is right.

@@ -29,8 +29,8 @@ class Output {
     GuardedMemory memory;
   };
 
-  /// On every device that has results. They are checked in `downloaded`, memory of the host, which
-  /// is replaced where it is too small for any of the expected arrays.
+  /// Holds the results on every device that has any. They are checked in `downloaded`, memory of
+  /// the host, which is replaced where it is too small for any of the expected arrays.
   Output(const Setup& setup, const Expected& expected, Memory& downloaded);
 
   const std::vector<Array>& arrays() const { return arrays_; }

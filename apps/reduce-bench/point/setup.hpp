@@ -19,7 +19,8 @@ namespace reduce_bench {
 /// Why the combination cannot run at all; empty where it can.
 std::string unsupported(const Variant& variant, const Problem& problem, const Point& point);
 
-/// Of a combination that is supported. The first five members say which; the others are derived from them.
+/// What a supported combination needs to run. The first five members say which; the others are
+/// derived from them.
 struct Setup {
   const Point& point;
   const Variant& variant;

@@ -72,7 +72,7 @@ struct MeasuredRun {
 /// the place.
 MeasuredRun parse_run(const Json& document, const std::string& name);
 
-/// Over all points of all the runs; nothing where none saw a clock.
+/// The median over all points of all the runs; nothing where none saw a clock.
 std::optional<double> median_sm_clock_mhz(std::span<const MeasuredRun> runs);
 
 }  // namespace reduce_bench

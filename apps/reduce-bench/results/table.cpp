@@ -40,7 +40,7 @@ std::string cell(const FinishedPoint& finished) {
   return text;
 }
 
-/// Of values or labels: `zipf exponent=1.5`, `image photo.pgm`.
+/// Names a distribution of values or labels: `zipf exponent=1.5`, `image photo.pgm`.
 std::string distribution_text(const Json& members) {
   std::string text;
   for (const auto& [key, value] : members.items())

@@ -84,7 +84,7 @@ struct Worker::Process {
   std::size_t output_bytes = 0;
   std::string last_words;
 
-  /// Without taking how from the system.
+  /// Whether it has ended; the system keeps how.
   bool has_ended();
   /// Passes on what the worker printed so far.
   void drain_output() {

@@ -71,7 +71,7 @@ class Worker final : public Executor {
   /// Kills the process and says in a clause how it ended.
   std::string end_process();
   std::string ending(Wait wait, double limit_s);
-  /// Where the process is mpirun: lets the ranks leave, or it end them and say which ended first.
+  /// Ends a process that is mpirun: lets the ranks leave, or it end them and say which ended first.
   void let_mpirun_end();
   /// Which ranks the others wait for, in a clause.
   std::string ask_ranks();

@@ -19,8 +19,8 @@ class Workers final : public Executor {
   /// The device's. Throws DeviceLost where no process can be started.
   const DeviceTraits& traits() { return of(nullptr).traits(); }
 
-  /// In the worker of the point's plug-in, if it is of one. A plug-in that does not load, as it did
-  /// when it was asked what it declares, costs its points.
+  /// Executes it in the worker of the point's plug-in, if it is of one. A plug-in that does not
+  /// load, as it did when it was asked what it declares, costs its points.
   std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
                                 int patience = 2) override;
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,

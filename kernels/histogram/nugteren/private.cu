@@ -25,7 +25,7 @@ namespace reduce_bench::BACKEND::nugteren_private {
 
 constexpr unsigned kBins = 256;
 constexpr std::size_t kSharedBytes = kBins * kWarpSize * sizeof(std::uint16_t);
-/// As many as a counter of 16 bits holds, whatever the labels are.
+/// A counter of 16 bits does not overflow with so many, whatever the labels are.
 constexpr std::size_t kMostWordsPerThread = 65535 / kLabelsPerWord;
 
 /// The index of a thread's counter of `bin`: two bins share a word, 32 threads a row of words.

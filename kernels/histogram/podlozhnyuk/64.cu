@@ -25,7 +25,7 @@
 namespace reduce_bench::BACKEND::podlozhnyuk_64 {
 
 constexpr unsigned kBins = 64;
-/// As many as a counter of one byte holds, whatever the labels are.
+/// A counter of one byte does not overflow with so many, whatever the labels are.
 constexpr unsigned kWordsPerThread = 255 / kLabelsPerWord;
 
 __global__ void kernel(const unsigned* words, std::size_t count, unsigned banks,

@@ -15,7 +15,7 @@ void multireduce_in_parallel(const T* values, const Label* labels, std::size_t n
                              std::size_t shares, T* copies, T* results) {
 #pragma omp parallel
   {
-    // By share, not by thread: the system may grant fewer threads than there are shares.
+    // The loop is over shares, not threads: the system may grant fewer threads than shares.
 #pragma omp for schedule(static)
     for (std::size_t share = 0; share < shares; ++share) {
       T* own = copies + share * m;

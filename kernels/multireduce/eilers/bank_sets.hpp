@@ -70,7 +70,7 @@ inline std::size_t bank_sets_bytes(const Problem& p) {
   return kBanks * buckets_in_banks(p) * p.element_bytes();
 }
 
-/// As many blocks as are resident, each of `warps` warps (see `bank_sets_warps`).
+/// Plans as many blocks as are resident, each of `warps` warps (see `bank_sets_warps`).
 inline BankSetsPlan plan_bank_sets(const Problem& p) {
   BankSetsPlan plan{};
   plan.buckets = buckets_in_banks(p);

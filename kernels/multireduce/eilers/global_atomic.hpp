@@ -31,7 +31,7 @@ struct GlobalAtomicPlan {
 
 inline bool has_set_per_block(const Problem& p) { return p.params.is("sets", "per-block"); }
 
-/// As many blocks as are resident.
+/// Plans as many blocks as are resident.
 inline GlobalAtomicPlan global_atomic_plan(const Problem& p) {
   const std::size_t resident = std::size_t{p.device.sm_count} *
                                std::max(1u, p.device.max_threads_per_sm / kGlobalAtomicBlock);

@@ -20,7 +20,7 @@
 
 namespace reduce_bench::BACKEND::mpi_multireduce {
 
-/// Of a rank's inputs: one for each logical core.
+/// A rank's inputs are shared out to its logical cores, one share for each.
 std::size_t shares_of(const Problem& p) { return p.device.sm_count; }
 
 struct MpiMultireduce {

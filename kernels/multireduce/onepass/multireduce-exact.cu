@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(1024)
   unsigned* largest = held_shared(dynamic_shared<unsigned>());
   const Table table{largest + 4, static_cast<unsigned>(sums.buckets), log2_copies};
   if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
-  // From as many values as the block has threads, the same for every block.
+  // The window follows from as many values as the block has threads, the same for every block.
   const auto window = FloatWindow<float>::around(
       largest_field(values[n * threadIdx.x / blockDim.x], largest), Policy::kAbove, kMostShift);
   table.clear();

@@ -14,9 +14,9 @@ struct Policy {
     return 8 / static_cast<unsigned>(value_bytes);
   }
 
-  // Where updates are compare-and-swap loops of float sums:
-  /// Warps queue for a lane's copy, too. So there are up to 2^kLog2MostCopies copies of a bucket,
-  /// while these take no more than kMostBytesOfCopies, which are cleared and added up again.
+  /// Where updates are compare-and-swap loops of float sums, warps queue for a lane's copy, too. So
+  /// there are up to 2^kLog2MostCopies copies of a bucket, while these take no more than
+  /// kMostBytesOfCopies, which are cleared and added up again.
   static constexpr unsigned kLog2MostCopies = 8;
   static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
 };

@@ -119,7 +119,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {scan_axis()},
       .restriction = restriction,
-      // For each item the chain of peers and the warp's set; then the warps and the tiles.
+      // Each item adds the chain of its peers and the warp's set; warps and tiles come on top.
       .depth = [](const Problem& p) -> std::uint64_t {
         const LaunchPlan plan = plan_of(p);
         return (TilePolicy::kItems + 6) * plan.threads / kWarpSize + plan.tiles + 3;

@@ -42,7 +42,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {scan_axis()},
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
-      // For each item the chain of peers and the warp's set; then the warps and the chunks.
+      // Each item adds the chain of its peers and the warp's set; warps and chunks come on top.
       .depth = [](const Problem& p) -> std::uint64_t {
         return (TilePolicy::kItems + 6) * kWarps + most_chunks(partitioning(p)) + 3;
       },

@@ -179,8 +179,9 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
   }
 }
 
-/// Between the passes: replaces each block's total of a bucket by what all blocks before have. Lane
-/// l of this block's warps has bucket l of kWarpSize neighbours, each warp a part of the totals.
+/// Runs between the passes: replaces each block's total of a bucket by what all blocks before have.
+/// Lane l of this block's warps has bucket l of kWarpSize neighbours, each warp a part of the
+/// totals.
 template <class T, class Op>
 __global__ void __launch_bounds__(kWarpSize* kWarpSize)
     scan_blocks_kernel(T* block_totals, unsigned blocks, unsigned buckets) {
@@ -231,8 +232,8 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
   }
 }
 
-/// As many warps as have room for a table, in one block per SM. Fewer blocks where a chunk would
-/// have fewer inputs than its table has buckets, or than a warp reads at once.
+/// Launches as many warps as have room for a table, in one block per SM; fewer blocks where a chunk
+/// would have fewer inputs than its table has buckets, or than a warp reads at once.
 struct LaunchPlan {
   unsigned warps, blocks;
   std::size_t table_bytes, packed_bytes;

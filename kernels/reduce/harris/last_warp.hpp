@@ -22,8 +22,8 @@ __device__ void fold_last_warp(T* partial, unsigned lane) {
   }
 }
 
-/// As first published: `volatile` makes every step go through memory, but only a warp in lockstep
-/// reads before it writes. Since Volta that is a race.
+/// The form first published: `volatile` makes every step go through memory, but only a warp in
+/// lockstep reads before it writes. Since Volta that is a race.
 template <class T, class Op>
 __device__ void fold_last_warp_as_published(volatile T* partial, unsigned lane) {
 #pragma unroll

@@ -29,9 +29,9 @@ struct Policy {
     if (sizeof(T) == 8) return kBlock;
     return loads <= kOneBlockLoads / 4 ? 256 : 512;
   }
-  /// As onepass/reduce: up to here blocks have 256 threads.
+  /// Up to here, as in onepass/reduce, blocks have 256 threads.
   static constexpr std::size_t kSmallBlocksLoadsPerSm = sizeof(T) == 4 ? 4096 : 0;
-  /// As onepass/reduce: up to here loads have the L2 cache fetch ahead.
+  /// Up to here, as in onepass/reduce, loads have the L2 cache fetch ahead.
   static constexpr std::size_t kAheadLoadsPerSm = 32768;
 };
 
@@ -105,7 +105,7 @@ __device__ void spill(SharedMemory<T, kBlock>& memory, Spill<T>* to) {
     for (unsigned offset = kWarpSize / 2; offset > 0; offset /= 2)
       sum += __shfl_down_sync(kAllLanes, sum, offset);
     if (threadIdx.x % kWarpSize != 0 || sum == 0) continue;
-    // In halves, so that blocks do not overflow a word.
+    // Each is added in halves, so that blocks do not overflow a word.
     const auto add = [&](unsigned k, long long amount) {
       atomicAdd(reinterpret_cast<unsigned long long*>(&to->words[k]),
                 static_cast<unsigned long long>(amount));
@@ -359,7 +359,7 @@ void enqueue(const Arguments<T>& call, const Tuning& tuning) {
            call.template scratch<Slot<long long>>(),
            call.template scratch<Spill<T>>(slots_bytes<T>(plan)));
   };
-  // Of f64 more threads would not fit into any device's shared memory.
+  // More threads of f64 would not fit into any device's shared memory.
   if constexpr (sizeof(T) == 8) with_value<128, 256, 384>(plan.block, enqueue_block);
   else with_value<128, 256, 384, 512, 1024>(plan.block, enqueue_block);
 }

@@ -159,9 +159,9 @@ __device__ void finish(T value, unsigned own, Slot<T>* slots, const End& end,
   end(fold_shared<Op, 1>(memory, warps), early);
 }
 
-/// For a few rounds of loads, where latency counts. Block 0 stands aside: it reads only what whole
-/// chunks leave over, then waits for the others' partial results. So the others' code is short, and
-/// only the first warp of a block outlives its barrier.
+/// Suits a few rounds of loads, where latency counts. Block 0 stands aside: it reads only what
+/// whole chunks leave over, then waits for the others' partial results. So the others' code is
+/// short, and only the first warp of a block outlives its barrier.
 template <class T, class Op, unsigned kBlock, class End>
 __global__ void __launch_bounds__(kBlock)
     latency_kernel(const T* values, std::size_t n, std::size_t head,
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kBlock)
   if (threadIdx.x == 0) flagged::publish(slots + blockIdx.x, total);
 }
 
-/// For many rounds of loads, where bandwidth counts: block 0 streams like the others, then waits
+/// Suits many rounds of loads, where bandwidth counts: block 0 streams like the others, then waits
 /// for their partial results.
 template <class T, class Op, unsigned kBlock, class End>
 __global__ void __launch_bounds__(kBlock)

@@ -23,7 +23,7 @@ namespace reduce_bench::BACKEND::peers_reduce {
 using flagged::Slot;
 using flagged::Word;
 
-/// Where a device receives, in its own memory: polling goes over no link.
+/// A device receives here, in its own memory: polling goes over no link.
 template <class T>
 struct Mailbox {
   Slot<T>

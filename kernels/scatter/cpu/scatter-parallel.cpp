@@ -42,7 +42,7 @@ struct CpuScatterParallel {
     const std::size_t n = call.n(), m = call.buckets(), shares = threads();
 #pragma omp parallel
     {
-      // By share, not by thread: the system may grant fewer threads than there are shares.
+      // The loop is over shares, not threads: the system may grant fewer threads than shares.
 #pragma omp for schedule(static)
       for (std::size_t share = 0; share < shares; ++share) {
         Count* own = copies + share * m;

@@ -50,7 +50,8 @@ __global__ void find_last_of_shares_kernel(const Label* labels, std::size_t n,
       n, per_block, [&](std::size_t i) { atomicMax(&last[labels[i]], static_cast<Count>(i + 1)); });
 }
 
-/// As `enqueue_scatter` in one pass, with resident blocks that take several inputs per thread.
+/// Does what `enqueue_scatter` does, in one pass, with resident blocks that take several inputs per
+/// thread.
 template <bool kStrided, class T>
 void enqueue_scatter_by_shares(const TypedCall<T>& call, const T* values, const Label* labels,
                                Count* last) {
