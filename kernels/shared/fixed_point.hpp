@@ -46,8 +46,8 @@ struct FloatWindow {
 
   unsigned low, most_shift;
 
-  /// Makes the window with `above` exponents above the field `largest`, the others below, as far as there
-  /// are such.
+  /// Makes the window with `above` exponents above the field `largest`, the others below, as far as
+  /// there are such.
   __device__ static FloatWindow around(unsigned largest, unsigned above, unsigned most_shift) {
     const unsigned below = most_shift - above, last = Format::kSpecial - 1 - most_shift;
     const unsigned top = largest > 0 ? largest : Format::kSpecial / 2;
