@@ -5,9 +5,8 @@
 
 namespace reduce_bench::BACKEND {
 
-/// The published form relies on the lanes of a warp running in lockstep, which they do not since
-/// Volta. `volatile` keeps the compiler from holding values in registers; it orders nothing between
-/// lanes.
+/// The published form relies on a warp's lanes running in lockstep, as they do not since Volta.
+/// `volatile` keeps the compiler from holding values in registers; it orders nothing between lanes.
 template <class Op, class T>
 __device__ void warp_tail_in_lockstep(volatile T* partial, unsigned t) {
   partial[t] = Op::template combine<T>(partial[t], partial[t + kWarpSize]);
