@@ -102,14 +102,14 @@ class Machine:
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     options = _parser().parse_args(arguments)
     deadline = _deadline(options.minutes)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     os.chdir(root)
     try:
         machine = _machine()
         with _locked(machine.folder) as lock:
             return _measure(machine, _parts(), deadline, lock)
-    except (EndedError, KeyboardInterrupt):
+    except EndedError:
         _say("interrupted; the same command goes on")
         return EXIT_INTERRUPTED
 
