@@ -329,7 +329,7 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock:
             except subprocess.TimeoutExpired:
                 driver.send_signal(signal.SIGINT)
         return driver.wait()
-    except (KeyboardInterrupt, EndedError):
+    except EndedError:
         driver.send_signal(signal.SIGINT)
         driver.wait()
         raise
