@@ -131,14 +131,30 @@ Fault fault_of_number(const Json& value, const Json& schema, const std::string& 
   return std::nullopt;
 }
 
-/// Whether a POSIX extended expression, as all of the schema are, is found in the text.
+/// A POSIX extended expression, as all of the schema are.
+class Pattern {
+ public:
+  explicit Pattern(const std::string& expression) {
+    if (::regcomp(&compiled_, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
+      throw std::logic_error(fmt::format("'{}' is no regular expression", expression));
+  }
+  ~Pattern() { ::regfree(&compiled_); }
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+
+  /// Whether it is found in the text.
+  bool matches(const std::string& text) const {
+    regmatch_t part{.rm_so = 0, .rm_eo = static_cast<regoff_t>(text.size())};
+    return ::regexec(&compiled_, text.c_str(), 1, &part, REG_STARTEND) == 0;
+  }
+
+ private:
+  regex_t compiled_{};
+};
+
 bool matches(const std::string& text, const std::string& expression) {
-  static std::map<std::string, regex_t> known;
-  const auto [found, is_new] = known.try_emplace(expression);
-  if (is_new && ::regcomp(&found->second, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
-    throw std::logic_error(fmt::format("'{}' is no regular expression", expression));
-  regmatch_t part{.rm_so = 0, .rm_eo = static_cast<regoff_t>(text.size())};
-  return ::regexec(&found->second, text.c_str(), 1, &part, REG_STARTEND) == 0;
+  static std::map<std::string, Pattern> known;
+  return known.try_emplace(expression, expression).first->second.matches(text);
 }
 
 Fault fault_of_text(const Json& value, const Json& schema, const std::string& at) {
