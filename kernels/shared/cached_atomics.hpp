@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -28,6 +28,12 @@ struct CachedAtomicsPolicy {
     return buckets >= kLeastBuckets && n <= kMostPerBucket * buckets && n <= kMostInputs;
   }
 };
+
+/// Whether a variant with tables launches it, as these would take longer to clear and to merge than
+/// the inputs to combine. Who asks for a number of copies gets tables.
+inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
+  return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
 
 /// Partial results of labels in shared memory. Each label has one slot; the first that comes to a slot
 /// keeps it, which a frequent label most likely is.

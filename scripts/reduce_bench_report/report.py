@@ -15,7 +15,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -173,6 +173,19 @@ class Figure:
     notes: Sequence[str] = ()
 
 
+def template_of(page: str) -> Template:
+    """The template of a page, with the style that all pages have."""
+    environment = Environment(
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = Markup((PAGE / "report.css").read_text(encoding="utf-8"))
+    return environment.get_template(page, globals={"style": style})
+
+
 def page(
     runs: Sequence[Results],
     variants: Variants,
@@ -197,13 +210,7 @@ def page(
     # A figure may complete a point by parameters that it lacks; its record stays the same.
     by_point = {id(entry.point.raw): entry for entry in entries}
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
-    template = Environment(
-        loader=FileSystemLoader(PAGE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("report.html")
+    template = template_of("report.html")
     return template.render(
         title=f"reduce-bench: {runs[0].device}",
         headings=HEADINGS,
@@ -212,7 +219,6 @@ def page(
             *(MEASURES[name].heading for name in COUNTED_OF_VARIANT),
             "longest waits of warps",
         ],
-        style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
         plotly=_Script(get_plotlyjs()),
         program=_Script((PAGE / "report.js").read_text(encoding="utf-8")),
         data=_json(_data(runs, entries, _picker(recommended, by_point, entries))),

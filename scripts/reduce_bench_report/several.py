@@ -6,17 +6,13 @@ Each device has a page of its own (report.py), to which this one links.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from reduce_bench_report import figures, grids, plots, readme, regenerate, scorecard
 from reduce_bench_report.claim_registry import Registry
 from reduce_bench_report.claims import Judgement
 from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.experiments import EXPERIMENTS
 from reduce_bench_report.loader import Device
-from reduce_bench_report.paths import PAGE
-from reduce_bench_report.report import Figure, Panel
+from reduce_bench_report.report import Figure, Panel, template_of
 
 
 def page(
@@ -28,16 +24,9 @@ def page(
     """The whole page; `links` has the page of each device."""
     evaluations = regenerate.evaluate_devices(devices, EXPERIMENTS)
     pictures = figures.in_parallel(_picture, [(each,) for each in evaluations])
-    template = Environment(
-        loader=FileSystemLoader(PAGE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("several.html")
+    template = template_of("several.html")
     return template.render(
         title=f"reduce-bench: {', '.join(device.name for device in devices)}",
-        style=Markup((PAGE / "report.css").read_text(encoding="utf-8")),
         devices=[_about(device, links[device.name]) for device in devices],
         best=readme.best_shares(devices)[:2],
         figures=[

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/shared/cached_atomics.hpp"
-#include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_histogram {
 
@@ -62,12 +61,6 @@ __global__ void __launch_bounds__(1024)
   run.end();
   clearing->wait();
   table.template add_to<kPairs>(counts);
-}
-
-/// Whether tables would take longer to clear and to merge than the labels to count. Who asks for a
-/// number of copies gets tables.
-inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
-  return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
 }
 
 /// Puts the histogram on the stream. The workspace is a Clearing.

@@ -123,11 +123,6 @@ TablePlan plan_of(const Sizes& sizes, const TableTuning& tuning, bool& hot) {
   return plan;
 }
 
-/// Whether tables would take longer to clear and to merge than the inputs to combine. Who asks for a
-/// number of copies gets tables.
-inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
-  return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
-}
 inline bool is_direct(const Problem& p) { return is_direct(p, tuning_of_table(p.params)); }
 
 /// Puts the multireduce on the stream. The workspace is a Clearing.
