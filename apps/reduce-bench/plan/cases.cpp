@@ -181,6 +181,11 @@ class CaseList {
     if (many_ > 1) add_label_distributions();
     for (const std::size_t buckets : {1u, 2u, 31u, 33u, 255u, 257u})
       for (const std::size_t n : awkward_for_inputs_) add({.n = n, .buckets = buckets});
+    // This project's own variants order inputs of so many buckets, which a setting may be there for:
+    // with every type and operator, since a table of one is nothing to another.
+    if (variant_.fidelity == Fidelity::kBeyond)
+      for (const Params& params : other_settings_)
+        add({.n = kSomeBlocks, .buckets = 5003, .params = &params});
     if (!thorough_) {
       for (const Params& params : other_settings_)
         add({.n = kSomeBlocks, .labels = {.kind = Kind::kRuns}, .params = &params});
@@ -208,9 +213,6 @@ class CaseList {
     for (const Params& params : other_settings_) {
       add({.n = kSomeBlocks, .buckets = 1, .params = &params});
       add({.n = kSomeBlocks, .buckets = many_by_setting, .params = &params});
-      // So many that this project's own variants order inputs, which a setting may be there for.
-      if (many_by_setting < 5003 && plain_ && variant_.fidelity == Fidelity::kBeyond)
-        add({.n = kSomeBlocks, .buckets = 5003, .params = &params});
       for (const Kind kind : {Kind::kDegenerate, Kind::kRuns})
         add({.n = kSomeBlocks, .labels = {.kind = kind}, .params = &params});
       if (main_type_ && main_op_ && any_wins(params))
