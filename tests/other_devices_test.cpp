@@ -171,6 +171,35 @@ TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
       "most 512");
 }
 
+/// A thread of onepass/reduce-exact adds values outside of the window in doubles, which lose digits after
+/// too many: here the lowest digit of one value, added to 20000 values of the largest exponent that
+/// shares its word, unless the words are emptied in time. What they had counts, although no such value
+/// comes after it.
+TEST(OtherDevices, ExactSumsOfManyValuesOutsideOfTheWindowLoseNoDigit) {
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 1;
+  constexpr std::size_t kThreads = 128, kCount = kThreads * 40000, kZeros = kThreads * 10000;
+  constexpr std::size_t kSampled = 4 * 8;  // values, at either end and at the thirds between
+  const auto value_of = [](unsigned field, unsigned fraction) {
+    return std::bit_cast<float>(field << 23 | fraction);
+  };
+  const float small = value_of(208, 1), large = value_of(223, (1u << 23) - 1);
+  Inputs<float> inputs;
+  for (std::size_t i = 0; i < kCount; ++i) inputs.values.push_back(i < kCount / 2 ? large : -large);
+  inputs.values[kCount / 2 - 1] = small;
+  inputs.values[kCount / 2] = 0;
+  inputs.values.resize(kCount - kSampled);  // as many are taken from the front
+  inputs.values.resize(kCount + kZeros);
+  for (std::size_t place = 0; place < 4; ++place) {
+    const std::size_t at = (kCount + kZeros - kSampled) / 4 * place / 3 * 4;
+    std::fill_n(inputs.values.begin() + static_cast<std::ptrdiff_t>(at), kSampled, 0.0f);
+  }
+  ASSERT_EQ(std::accumulate(inputs.values.begin(), inputs.values.end(), 0.0L), small);
+  EXPECT_EQ(results_on(device, "onepass/reduce-exact", Op::kSum, inputs, 0,
+                       {{"block", "128"}, {"blocks_per_sm", "1"}}),
+            std::vector{small});
+}
+
 /// Values that are nearly 32 times as large where onepass/multireduce-exact does not look when it chooses
 /// its window: their sum needs the third word of a bucket's number.
 TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {

@@ -130,16 +130,20 @@ struct FixedPoint {
   __device__ static void add(long long* words, unsigned stride, T value) {
     for_words(value, [&](unsigned word, long long amount) { words[word * stride] += amount; });
   }
-  /// Adds an amount in units of a position: to word position / kWordBits and the two above.
-  __device__ static void add_amount(long long* words, unsigned position, long long amount) {
-    long long* const to = words + position / kWordBits;
-    const unsigned shift = position % kWordBits;
+  /// Calls `add(word, amount)` for the three words, from position / kWordBits on, to which an amount
+  /// in units of a position adds.
+  template <class Add>
+  __device__ static void for_amount(unsigned position, long long amount, Add&& add) {
+    const unsigned word = position / kWordBits, shift = position % kWordBits;
     const unsigned long long low = static_cast<unsigned long long>(static_cast<unsigned>(amount))
                                    << shift;
     const long long high = amount >> kWordBits << shift;
-    to[0] += static_cast<unsigned>(low);
-    to[1] += static_cast<long long>(low >> kWordBits) + static_cast<unsigned>(high);
-    to[2] += high >> kWordBits;
+    add(word, static_cast<long long>(static_cast<unsigned>(low)));
+    add(word + 1, static_cast<long long>(low >> kWordBits) + static_cast<unsigned>(high));
+    add(word + 2, high >> kWordBits);
+  }
+  static __device__ void add_amount(long long* words, unsigned position, long long amount) {
+    for_amount(position, amount, [&](unsigned word, long long part) { words[word] += part; });
   }
 
   /// The number in words[first ... last), rounded to the nearest float, of two to the even one. Not

@@ -20,14 +20,17 @@ struct Policy {
   static constexpr unsigned kLoads = sizeof(T) == 4 ? 4 : 8;
   static constexpr unsigned kBlock = sizeof(T) == 4 ? 512 : 384;
   static constexpr unsigned kThreadsPerSm = sizeof(T) == 4 ? 1024 : 384;
+  static constexpr unsigned blocks_per_sm(unsigned block) {
+    return kThreadsPerSm > block ? kThreadsPerSm / block : 1;
+  }
   /// Whether the next chunk is loaded while one is added, which takes registers: f64 has few
   /// threads.
   static constexpr bool kLoadsNext = sizeof(T) == 8;
-  /// 64 KB, as onepass/reduce: up to here one block has nobody to wait for.
-  static constexpr std::size_t kOneBlockLoads = 4096;
+  /// Up to here one block has nobody to wait for.
+  static constexpr std::size_t kOneBlockLoads = sizeof(T) == 4 ? 2048 : 4096;
   static constexpr unsigned one_block(std::size_t loads) {
     if (sizeof(T) == 8) return kBlock;
-    return loads <= kOneBlockLoads / 4 ? 256 : 512;
+    return loads <= kOneBlockLoads / 2 ? 256 : 512;
   }
   /// Up to here, as in onepass/reduce, blocks have 256 threads.
   static constexpr std::size_t kSmallBlocksLoadsPerSm = sizeof(T) == 4 ? 4096 : 0;
@@ -45,8 +48,10 @@ enum Tag : unsigned {
 /// The sum of all values outside of the window, of all blocks. Zero before a launch, and left zero.
 template <class T>
 struct Spill {
-  long long words[FixedPoint<T>::kWords + 1];  ///< one more for carries
-  unsigned special;                            ///< SpecialValues
+  static constexpr unsigned kWords = FixedPoint<T>::kWords + 3;  ///< with carries
+
+  long long words[kWords];
+  unsigned special;  ///< SpecialValues
 };
 
 template <class T, unsigned kBlock>
@@ -59,7 +64,8 @@ struct SharedMemory {
   long long sum[FixedPoint<T>::kWords + kSpareWords];
   unsigned special;
   unsigned tags[kWarps];
-  long long outside[FixedPoint<T>::kWords][kBlock];  ///< a number of fixed point for each thread
+  long long spilled[Outside<T>::kWords];
+  typename Outside<T>::Word outside[Outside<T>::kWords][kBlock];  ///< of each thread
 };
 
 /// The exponent's field of the largest of some finite values from four places of the input, the
@@ -90,28 +96,42 @@ __device__ unsigned sample_of(const Vector16<T>* vectors, std::size_t count) {
   return largest < 0 ? FloatFormat<T>::kSpecial / 2 : static_cast<unsigned>(largest);
 }
 
-/// Adds the threads' numbers of fixed point to those of all blocks. All threads must call this.
+/// Adds the threads' sums of values outside of the window to those of all blocks. All threads of a
+/// block must call this.
 template <class T, unsigned kBlock>
 __device__ void spill(SharedMemory<T, kBlock>& memory, Spill<T>* to) {
   __syncthreads();
 #pragma unroll 1
-  for (unsigned word = threadIdx.x / kWarpSize; word < FixedPoint<T>::kWords;
+  for (unsigned word = threadIdx.x / kWarpSize; word < Outside<T>::kWords;
        word += kBlock / kWarpSize) {
     long long sum = 0;
 #pragma unroll 1
     for (unsigned i = threadIdx.x % kWarpSize; i < kBlock; i += kWarpSize)
-      sum += memory.outside[word][i];
+      sum += Outside<T>::amount(memory.outside[word][i], word);
 #pragma unroll
     for (unsigned offset = kWarpSize / 2; offset > 0; offset /= 2)
       sum += __shfl_down_sync(kAllLanes, sum, offset);
-    if (threadIdx.x % kWarpSize != 0 || sum == 0) continue;
-    // Each is added in halves, so that blocks do not overflow a word.
-    const auto add = [&](unsigned k, long long amount) {
-      atomicAdd(reinterpret_cast<unsigned long long*>(&to->words[k]),
+    if (threadIdx.x % kWarpSize == 0) memory.spilled[word] = sum;
+  }
+  __syncthreads();
+  // One atomic for each word of all blocks: many on one address take long.
+  static_assert(kBlock >= Spill<T>::kWords);
+  if (threadIdx.x < Spill<T>::kWords) {
+    constexpr unsigned kRatio = FixedPoint<T>::kWordBits / Outside<T>::kWordBits;
+    const unsigned first = threadIdx.x < 2 ? 0 : (threadIdx.x - 2) * kRatio;
+    constexpr unsigned kWords = Outside<T>::kWords;
+    const unsigned end =
+        (threadIdx.x + 1) * kRatio < kWords ? (threadIdx.x + 1) * kRatio + 1 : kWords;
+    long long amount = 0;
+#pragma unroll 1
+    for (unsigned word = first; word < end; ++word)
+      FixedPoint<T>::for_amount(Outside<T>::position(word), memory.spilled[word],
+                                [&](unsigned k, long long part) {
+                                  if (k == threadIdx.x) amount += part;
+                                });
+    if (amount != 0)
+      atomicAdd(reinterpret_cast<unsigned long long*>(&to->words[threadIdx.x]),
                 static_cast<unsigned long long>(amount));
-    };
-    add(word, static_cast<unsigned>(sum));
-    add(word + 1, sum >> FixedPoint<T>::kWordBits);
   }
   __syncthreads();
 }
@@ -126,7 +146,7 @@ __device__ void finish(SharedMemory<T, kBlock>& memory, const Window<T>& window,
   if (has_spilled) __threadfence();
   for (unsigned k = threadIdx.x; k < kSumWords; k += kBlock) {
     memory.sum[k] = 0;
-    if (has_spilled && k <= FixedPoint<T>::kWords)
+    if (has_spilled && k < Spill<T>::kWords)
       memory.sum[k] = static_cast<long long>(
           atomicExch(reinterpret_cast<unsigned long long*>(&spilled->words[k]), 0ull));
   }
@@ -155,7 +175,7 @@ __device__ void finish(SharedMemory<T, kBlock>& memory, const Window<T>& window,
 }
 
 template <class T, unsigned kBlock, bool kAhead>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, Policy<T>::blocks_per_sm(kBlock))
     kernel(const T* values, std::size_t n, std::size_t head, Digits digits, T* results,
            Slot<long long>* slots, Spill<T>* all_spilled) {
   using Input = Chunks<T, kBlock, Policy<T>::kLoads, kAhead>;
@@ -175,18 +195,21 @@ __global__ void __launch_bounds__(kBlock)
   load();
   const Window<T> window(sample_of(input.vectors, input.count), digits);
   Sums<T> sums[Input::Vec::kCount];
-  bool has_outside = false;
-  unsigned special = 0;
+  // What of this thread's values lay outside: some that are in its words, or that were spilled.
+  enum : unsigned { kOpen = 1, kGone = 2 };
+  unsigned outside = 0, special = 0;
   const auto open_outside = [&] {
-    if (!has_outside)
+    if ((outside & kOpen) == 0)
 #pragma unroll 1
-      for (unsigned k = 0; k < FixedPoint<T>::kWords; ++k) memory.outside[k][threadIdx.x] = 0;
-    has_outside = true;
+      for (unsigned k = 0; k < Outside<T>::kWords; ++k) memory.outside[k][threadIdx.x] = 0;
+    outside |= kOpen;
   };
   const auto add_outside = [&](T value) {
-    special |= FixedPoint<T>::special_of(value);
-    FixedPoint<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
+    special |= Outside<T>::add(&memory.outside[0][threadIdx.x], kBlock, value);
   };
+  constexpr unsigned kMostChunks =
+      Outside<T>::kMostValues / (Policy<T>::kLoads * Input::Vec::kCount) - 1;  // and an edge
+  unsigned chunks_left = kMostChunks;
   while (chunk <= input.chunks) {
     const unsigned now = chunk;
     typename Input::Loads current;
@@ -200,7 +223,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
       for (const T& value : vector.at) inside &= window.has(value);
     }
-    if (inside) {
+    if (inside) [[likely]] {
 #pragma unroll
       for (const auto& vector : current) {
 #pragma unroll
@@ -208,17 +231,34 @@ __global__ void __launch_bounds__(kBlock)
       }
     } else {
       open_outside();
-      // Read again, so that the code is short: a launch waits for it with cold caches.
+      if constexpr (kAhead) {
+        // Little input is read again, so that the code is short: a launch waits for it with cold
+        // caches.
 #pragma unroll 1
-      for (unsigned k = 0; k < Policy<T>::kLoads; ++k) {
-        const std::size_t at = std::size_t{now} * Input::kChunk + k * kBlock + threadIdx.x;
-        if (at >= input.count) break;
-        const auto vector = input.vectors[at];
+        for (unsigned k = 0; k < Policy<T>::kLoads; ++k) {
+          const std::size_t at = std::size_t{now} * Input::kChunk + k * kBlock + threadIdx.x;
+          if (at >= input.count) break;
+          const auto vector = input.vectors[at];
 #pragma unroll
-        for (const T& value : vector.at) add_outside(value);
+          for (const T& value : vector.at) add_outside(value);
+        }
+      } else {
+#pragma unroll
+        for (const auto& vector : current) {
+#pragma unroll
+          for (const T& value : vector.at) add_outside(value);
+        }
       }
     }
     if constexpr (!Policy<T>::kLoadsNext) load();
+    if (--chunks_left == 0) {
+      chunks_left = kMostChunks;
+      if (__syncthreads_or(outside & kOpen) != 0) {
+        open_outside();
+        spill(memory, all_spilled);
+        outside = kGone;
+      }
+    }
   }
   // The elements before the first vector and behind the last.
   if (blockIdx.x == 0) {
@@ -241,7 +281,7 @@ __global__ void __launch_bounds__(kBlock)
   to_amounts(sums[0], window, digits, amounts);
   // What lies outside is no zero.
   unsigned tag = kReady;
-  if (has_outside) tag |= kSpilled | kNotMinusZero;
+  if (outside != 0) tag |= kSpilled | kNotMinusZero;
   else if (n == 0 || !sums[0].is_minus_zero()) tag |= kNotMinusZero;
 
   // A block's fold; of block 0 again, with the sums of the others.
@@ -323,9 +363,8 @@ LaunchPlan plan_for(const Sizes& sizes, const Tuning& tuning) {
       plan.block -= plan.block > 512 ? 512 : 128;
   }
   plan.shared_bytes = shared_bytes<T>(plan.block);
-  const unsigned per_sm = tuning.blocks_per_sm == 0
-                              ? std::max(Policy<T>::kThreadsPerSm / plan.block, 1u)
-                              : tuning.blocks_per_sm;
+  const unsigned per_sm =
+      tuning.blocks_per_sm == 0 ? Policy<T>::blocks_per_sm(plan.block) : tuning.blocks_per_sm;
   const std::size_t chunk = std::size_t{plan.block} * Policy<T>::kLoads;
   plan.blocks = static_cast<unsigned>(
       one_block ? 1

@@ -6,16 +6,17 @@
 // Idea: every value is cut at fixed positions into two parts (f64: three) by adding and subtracting
 //   a large constant, and doubles add up the parts without ever rounding. That holds for exponents
 //   in a window, which all warps choose alike from the same few values, and which is 40 exponents
-//   wide or more for up to 2^34 elements on an H200. A thread adds any other value to a number of
-//   its own in fixed point, in shared memory, that has room for all exponents. Sums of parts and
-//   numbers are added as integers, and rounded once. So the result has the same bits whatever the
-//   order, the launch and the card.
+//   wide or more for up to 2^34 elements on an H200. A thread adds any other value to words of its
+//   own, in shared memory, that have room for all exponents: f32 to the double of 16 exponents,
+//   which is added to the sum of all blocks before it may round; f64 to three words of fixed point.
+//   Sums of parts and words are added as integers, and rounded once. So the result has the same
+//   bits whatever the order, the launch and the card.
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
-// Launch: one block of 256 or 512 threads up to 64 KB of input; beyond, blocks of 512 threads, for
-//   little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM, as fixed
-//   point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
+// Launch: one block of 256 or 512 threads up to 32 KB of input, f64 64 KB; beyond, blocks of 512
+//   threads, for little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM,
+//   as fixed point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
 //   binds for large inputs, of values in the window: docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
@@ -72,11 +73,12 @@ Variant variant() {
       },
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
         const std::size_t per_load = 16 / p.element_bytes(), sms = p.device.sm_count;
-        std::vector<std::size_t> borders{Policy<float>::kOneBlockLoads * per_load,
-                                         Policy<float>::kAheadLoadsPerSm * sms * per_load};
-        if (p.type == Type::kF32)
-          borders.push_back(Policy<float>::kSmallBlocksLoadsPerSm * sms * per_load);
-        return borders;
+        if (p.type == Type::kF64)
+          return {Policy<double>::kOneBlockLoads * per_load,
+                  Policy<double>::kAheadLoadsPerSm * sms * per_load};
+        return {Policy<float>::kOneBlockLoads * per_load,
+                Policy<float>::kSmallBlocksLoadsPerSm * sms * per_load,
+                Policy<float>::kAheadLoadsPerSm * sms * per_load};
       },
       .correctly_rounded = true,
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },

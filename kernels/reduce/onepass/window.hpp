@@ -138,4 +138,54 @@ __device__ void to_amounts(const Sums<T>& sums, const Window<T>& window, const D
   }
 }
 
+/// A thread's sum of values that lie outside of the window: words that have room for all exponents.
+template <class T>
+struct Outside;
+
+/// Values of 16 exponents share a word. They are multiples of one unit and below 2^39 of it, so that
+/// a double adds up kMostValues of them without rounding.
+template <>
+struct Outside<float> {
+  using Format = FloatFormat<float>;
+  using Word = double;
+  static constexpr unsigned kWordBits = 16;
+  static constexpr unsigned kWords = Format::kSpecial / kWordBits + 1;
+  static constexpr unsigned kMostValues = 1u << 13;
+
+  /// Adds a value to words that lie `stride` apart. Returns what of it is special, of which nothing
+  /// is added.
+  __device__ static unsigned add(double* words, unsigned stride, float value) {
+    const unsigned field = Format::field(detail::bits_to<unsigned>(value));
+    if (field == Format::kSpecial) return FixedPoint<float>::special_of(value);
+    words[field / kWordBits * stride] += value;
+    return 0;
+  }
+  __device__ static unsigned position(unsigned word) {
+    return word == 0 ? 0 : word * kWordBits - 1;
+  }
+  /// What a word has, in units of its position: below 2^52.
+  __device__ static long long amount(double word, unsigned k) {
+    return in_units<float>(word, position(k));
+  }
+};
+
+/// The words of FixedPoint. 2^10 threads' sums of a word stay below 2^62.
+template <>
+struct Outside<double> {
+  using Word = long long;
+  static constexpr unsigned kWordBits = FixedPoint<double>::kWordBits;
+  static constexpr unsigned kWords = FixedPoint<double>::kWords;
+  static constexpr unsigned kMostValues = 1u << 20;
+
+  /// As that of floats, but without a branch: FixedPoint adds nothing of a special value.
+  __device__ static unsigned add(long long* words, unsigned stride, double value) {
+    FixedPoint<double>::add(words, stride, value);
+    return FixedPoint<double>::special_of(value);
+  }
+  __device__ static unsigned position(unsigned word) {
+    return word * FixedPoint<double>::kWordBits;
+  }
+  __device__ static long long amount(long long word, unsigned /*k*/) { return word; }
+};
+
 }  // namespace reduce_bench::BACKEND::onepass_reduce_exact
