@@ -6,7 +6,6 @@ A page names each generated part between two comments, `<!-- begin: NAME -->` an
 
 import contextlib
 import dataclasses
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from reduce_bench_report import (
     claims,
     figures,
+    files,
     plots,
     published,
     recommend,
@@ -104,10 +104,9 @@ class Drawing:
     def write(self, root: Path) -> None:
         file = root / self.path
         if isinstance(self.evaluation, Absence):
-            file.unlink(missing_ok=True)
+            files.remove(file)
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(self.content)
+        files.write(file, self.content)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,19 +159,14 @@ class Generated:
         """Writes what is stale; returns its paths from the root."""
         pages = self._pages()
         changed = []
-        try:
-            for drawing in self.drawings:
-                if drawing.is_stale(self.root):
-                    drawing.write(self.root)
-                    changed.append(drawing.path)
-            for page, (text, updated) in pages.items():
-                if updated != text:
-                    (self.root / page).write_text(updated, encoding="utf-8")
-                    changed.append(page)
-        except OSError as error:
-            raise InputError(
-                f"cannot write '{error.filename}': {error.strerror}; make it writable"
-            ) from error
+        for drawing in self.drawings:
+            if drawing.is_stale(self.root):
+                drawing.write(self.root)
+                changed.append(drawing.path)
+        for page, (text, updated) in pages.items():
+            if updated != text:
+                files.write(self.root / page, updated)
+                changed.append(page)
         return changed
 
     def stale(self) -> list[Path]:
@@ -251,11 +245,11 @@ def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) 
 
 
 def _drawing(name: str, shown: Evaluation | Absence) -> Drawing:
-    drawn = io.BytesIO()
+    drawn = b""
     if isinstance(shown, Evaluation):
         about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
-        figures.save(plots.draw(shown), drawn, "svg", about)
-    return Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue())
+        drawn = figures.drawn(plots.draw(shown), "svg", about)
+    return Drawing(FOLDER / f"{name}.svg", shown, drawn)
 
 
 def figures_block(drawings: Sequence[Drawing], runs: Sequence[Results], page: Path) -> str:

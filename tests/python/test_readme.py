@@ -1,6 +1,7 @@
 """What the pages show is of the committed results, and what they link to exists."""
 
 import re
+import resource
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,6 +138,19 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         assert "former" not in text_of(root, page)
     assert made.stale() == []
     assert made.update() == []
+
+
+def test_pages_that_cannot_grow_stay_as_they_were(tmp_path: Path, root: Path) -> None:
+    made = generated(root, runs_of(tmp_path, sums()))
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(InputError, match=r"cannot write .*share\.svg': File too large; "):
+            made.update()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
 def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
