@@ -114,21 +114,21 @@ class Committed:
     """The committed results, and the figures drawn from them."""
 
     root: Path  # of the checkout
-    devices: Sequence[Device]  # the card with most results first
+    devices: Sequence[Device]  # the card with the highest peak bandwidth first
     drawings: Mapping[str, Drawing]  # by experiment
     side_by_side: Sequence[Drawing]
 
     @classmethod
     def of(cls, root: Path, devices: Sequence[Device]) -> "Committed":
         of_cpu = [run for device in devices if not device.has_card for run in device.runs]
-        runs = devices[0].runs if devices else []
-        drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
+        of_devices = [device.runs for device in devices] or [[]]
+        drawings = [*_drawings(FIGURES, of_devices), *_drawings(CPU_FIGURES, [of_cpu])]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
         return cls(root, devices, by_id, _drawings_side_by_side(devices))
 
     @property
     def runs(self) -> Sequence[Results]:
-        """Those of the card with most of them, which pages show where no card is named."""
+        """Those of the first card, which pages show where no card is named."""
         return self.devices[0].runs
 
     @property
@@ -238,10 +238,16 @@ def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
     return made
 
 
-def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) -> list[Drawing]:
-    return [
-        _drawing(name, _shown(name, runs, conditions)) for name, conditions in figures_of.items()
-    ]
+def _drawings(
+    figures_of: Mapping[str, Sequence[str]], of_devices: Sequence[Sequence[Results]]
+) -> list[Drawing]:
+    """Each of the first device that has points of it: not all machines have several GPUs."""
+    drawings = []
+    for name, conditions in figures_of.items():
+        shown = [_shown(name, runs, conditions) for runs in of_devices]
+        drawn = (each for each in shown if isinstance(each, Evaluation))
+        drawings.append(_drawing(name, next(drawn, shown[0])))
+    return drawings
 
 
 def _drawing(name: str, shown: Evaluation | Absence) -> Drawing:

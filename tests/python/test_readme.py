@@ -530,6 +530,18 @@ def test_shares_of_two_cards_stand_side_by_side(tmp_path: Path, root: Path) -> N
     assert not (root / figure).exists()
 
 
+def test_a_figure_is_of_the_first_card_that_has_it(tmp_path: Path, root: Path) -> None:
+    """Not all machines have several GPUs, by which some figures are."""
+    other = another(tmp_path, "Other", sums())
+    own = runs_of(tmp_path, [point("cub/reduce", 8)])
+    generated(root, own, other).update()
+    block = text_of(root).partition("begin: figure")[2].partition("<!-- end")[0]
+    assert "Other, " in block and "NVIDIA Imaginary 1" not in block
+    generated(root, runs_of(tmp_path, sums()), other).update()
+    block = text_of(root).partition("begin: figure")[2].partition("<!-- end")[0]
+    assert "NVIDIA Imaginary 1, " in block and "Other" not in block
+
+
 def test_best_of_two_cards_has_shares_and_no_times(tmp_path: Path) -> None:
     size = 1 << 20
     points = [point("onepass/reduce", size, 1000.0), point("cub/reduce", size, 3000.0)]
