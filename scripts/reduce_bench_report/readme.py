@@ -83,6 +83,7 @@ CPU_FIGURES: Mapping[str, Sequence[str]] = {
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 EXAMPLE_SIZES = [str(2**bits) for bits in (10, 19, 28)]
 EXAMPLE_VARIANTS = ("onepass/reduce", "cub/reduce", "cub/reduce-not-guaranteed")
+NAMED = 3  # of many points that only a sentence names
 CHECKSUM_DIGITS = 12  # as figures and tables state them
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
@@ -673,7 +674,10 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
         ),
     ]
     said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
-    said += [markdown_text(f"Not alike in both rounds: {'; '.join(changed)}.")] if changed else []
+    if changed:
+        count = f"{len(changed)} point{'s are' if len(changed) > 1 else ' is'} not alike"
+        more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
+        said += [markdown_text(f"{count} in both rounds: {'; '.join(changed[:NAMED] + more)}.")]
     return "\n\n".join(said)
 
 
