@@ -37,7 +37,7 @@ if sys.argv[1] in said.get("instead", {{}}):
 git = {{"revision": said["revision"], "dirty": False}}
 if sys.argv[1] == "--version":
     changes = " with uncommitted changes" if said.get("dirty") else ""
-    print(f"reduce-bench 0.1.0, revision {{said['revision']}}{{changes}}")
+    print(f"reduce-bench 1.0.0, revision {{said['revision']}}{{changes}}")
     sys.exit()
 gpu = {{"name": said["gpu"]}} if said["gpus"] else None
 environment = {{"cpu": {{"model": "Some CPU"}}, "gpu": gpu, "git": git, "command_line": sys.argv}}
