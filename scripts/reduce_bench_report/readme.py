@@ -242,12 +242,14 @@ def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
 def _drawings(
     figures_of: Mapping[str, Sequence[str]], of_devices: Sequence[Sequence[Results]]
 ) -> list[Drawing]:
-    """Each of the first device that has points of it: not all machines have several GPUs."""
+    """Each of the device that lacks least of it, the first of several: not all machines have
+    several GPUs."""
     drawings = []
     for name, conditions in figures_of.items():
         shown = [_shown(name, runs, conditions) for runs in of_devices]
-        drawn = (each for each in shown if isinstance(each, Evaluation))
-        drawings.append(_drawing(name, next(drawn, shown[0])))
+        drawn = [each for each in shown if isinstance(each, Evaluation)]
+        least = min(drawn, key=lambda each: len(each.missing), default=shown[0])
+        drawings.append(_drawing(name, least))
     return drawings
 
 

@@ -530,7 +530,7 @@ def test_shares_of_two_cards_stand_side_by_side(tmp_path: Path, root: Path) -> N
     assert not (root / figure).exists()
 
 
-def test_a_figure_is_of_the_first_card_that_has_it(tmp_path: Path, root: Path) -> None:
+def test_a_figure_is_of_the_card_that_lacks_least_of_it(tmp_path: Path, root: Path) -> None:
     """Not all machines have several GPUs, by which some figures are."""
     other = another(tmp_path, "Other", sums())
     own = runs_of(tmp_path, [point("cub/reduce", 8)])
@@ -540,6 +540,13 @@ def test_a_figure_is_of_the_first_card_that_has_it(tmp_path: Path, root: Path) -
     generated(root, runs_of(tmp_path, sums()), other).update()
     block = text_of(root).partition("begin: figure")[2].partition("<!-- end")[0]
     assert "NVIDIA Imaginary 1, " in block and "Other" not in block
+    keyed = points_of(EXPERIMENTS["multireduce-time"].config)
+    part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
+    (tmp_path / "keyed").mkdir()
+    other = another(tmp_path / "keyed", "Other", keyed)
+    generated(root, runs_of(tmp_path, part), other).update()
+    block = text_of(root, readme.RESULTS).partition("begin: keyed-figures")[2]
+    assert "Other, " in block.partition("<!-- end")[0]
 
 
 def test_best_of_two_cards_has_shares_and_no_times(tmp_path: Path) -> None:
