@@ -15,8 +15,8 @@ namespace reduce_bench {
 std::filesystem::path output_file(const std::string& asked, const std::string& device,
                                   std::string_view kind);
 
-/// The text of a document with `points`, which come last, each on a line: indented like the rest, they
-/// would take a third more bytes.
+/// The text of a document with `points`, which come last, each on a line of its own: indented like
+/// the rest, they would take a third more bytes.
 std::string document_text(const Json& document);
 
 }  // namespace reduce_bench
