@@ -4,10 +4,11 @@
     scripts/measure_results.py [--minutes MINUTES]
 
 The parts are those of scripts/results.json. Results go to results/<device>/ and second rounds to
-folders `again` in it. A part is done when its results file is whole and of the driver's revision;
-one that was cut left a journal, with which the driver goes on. So the same command continues,
-here or wherever results/ was copied to. It needs nothing but Python's standard library and a
-driver that was built from a clean checkout. BIN is where the driver and cache-sim lie (build/bin).
+folders `again` in it. A part is done when its results file is whole, of the driver's revision and
+of the part's configuration; one that was cut left a journal, with which the driver goes on. So the
+same command continues, here or wherever results/ was copied to. It needs nothing but Python's
+standard library and a driver that was built from a clean checkout. BIN is where the driver and
+cache-sim lie (build/bin).
 
 Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
 that is not clean, or a part that the driver refused; 130 interrupted, or the time was up.
@@ -42,6 +43,8 @@ WHERE = {
 }
 
 Json = dict[str, Any]
+# What a document raises that is read as if it had what it should.
+UNFIT = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
 class EndedError(Exception):
@@ -60,13 +63,15 @@ class Part:
 
     @classmethod
     def of(cls, raw: Json) -> "Part":
+        if raw["on"] not in WHERE:
+            raise ValueError(f"no part runs on '{raw['on']}'")
         return cls(
             config=raw["config"],
             on=raw["on"],
             backend=raw.get("backend", "cpu" if raw["on"] == "cpu" else ""),
             result=Path(raw.get("result", raw["config"].removeprefix("configs/"))),
-            plugins=raw.get("plugins", []),
-            modules=raw.get("modules", []),
+            plugins=list(raw.get("plugins", [])),
+            modules=list(raw.get("modules", [])),
             simulated=raw.get("simulated", False),
         )
 
@@ -92,10 +97,18 @@ class Machine:
         missing = [name for name in part.modules if not _imports(name)]
         return f"a Python with {', '.join(missing)}" if missing else ""
 
-    def is_done(self, path: Path) -> bool:
-        """Whether the results are whole and of this revision."""
+    def place(self, part: Part, round_: int) -> Path:
+        return self.folder / part.result_of(round_)
+
+    def is_done(self, part: Part, round_: int) -> bool:
+        """Whether the results are whole, of this revision and of the part's configuration."""
+        path = self.place(part, round_)
+        found = _found(path)
         return (
-            path.is_file() and not _journal(path).exists() and _revision_of(path) == self.revision
+            found is not None
+            and not _journal(path).exists()
+            and found.revision == self.revision
+            and part.config in found.command
         )
 
 
@@ -106,9 +119,9 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         signal.signal(number, _end)
     os.chdir(root)
     try:
-        machine = _machine()
+        parts, machine = _parts(), _machine()
         with _locked(machine.folder) as lock:
-            return _measure(machine, _parts(), deadline, lock)
+            return _measure(machine, parts, deadline, lock)
     except EndedError:
         _say("interrupted; the same command goes on")
         return EXIT_INTERRUPTED
@@ -158,8 +171,14 @@ def _refuse(sentence: str) -> NoReturn:
 
 
 def _parts() -> list[Part]:
-    text = Path("scripts", "results.json").read_text(encoding="utf-8")
-    return [Part.of(raw) for raw in json.loads(text)["parts"]]
+    path = Path("scripts", "results.json")
+    try:
+        parts = [Part.of(raw) for raw in json.loads(path.read_text(encoding="utf-8"))["parts"]]
+        if not parts:
+            raise ValueError("it is empty")
+    except UNFIT as error:
+        _refuse(f"'{path}' is no list of parts ({error}): restore the committed one")
+    return parts
 
 
 def _machine() -> Machine:
@@ -167,20 +186,30 @@ def _machine() -> Machine:
     told = _output(driver, "--version")
     found = re.search(r"revision ([0-9a-f]{40})( with uncommitted changes)?", told)
     if found is None or found[2]:
+        said = told.partition("\n")[0][:120] or "it says nothing"
         _refuse(
-            f"'{driver}' was not built from a clean checkout ({told.splitlines()[0]}): commit what "
-            "it is to measure, and build it again"
+            f"'{driver}' was not built from a clean checkout ({said}): commit what it is to "
+            "measure, and build it again"
         )
-    environment = json.loads(_output(driver, "info", "--json"))
-    gpus = environment["cuda_devices"]
-    device = str(gpus[0]["name"] if gpus else environment["environment"]["cpu"]["model"])
+    try:
+        environment = json.loads(_output(driver, "info", "--json"))
+        gpus = environment["cuda_devices"]
+        device = str(gpus[0]["name"] if gpus else environment["environment"]["cpu"]["model"])
+    except UNFIT as error:
+        _refuse(f"'{driver} info --json' names no device ({error}): build it with make build")
     under = Path("results") if gpus else Path("results", "cpu")
     return Machine(driver, found[1], device, len(gpus), _folder(under, device))
 
 
 def _output(driver: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run([driver, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [driver, *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
     except OSError as error:
         _refuse(f"cannot start '{driver}': {error.strerror}; build it with make build")
     if done.returncode != 0:
@@ -191,33 +220,39 @@ def _output(driver: Path, *arguments: str) -> str:
 def _folder(under: Path, device: str) -> Path:
     """The folder with results of the device; where there is none, one named after it."""
     for folder in sorted(under.glob("*/")):
-        if folder.name not in ("local", "cpu") and device in _devices_of(folder):
+        if folder.name in ("local", "cpu"):
+            continue
+        there = map(_found, sorted(folder.glob("*.json")))
+        if any(found is not None and found.device == device for found in there):
             return folder
     return under / re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
 
 
-def _devices_of(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.glob("*.json")):
-        environment = _environment(path) or {}
-        named = environment.get("gpu") or {"name": environment.get("cpu", {}).get("model", "")}
-        yield str(named["name"])
+@dataclass(frozen=True)
+class Found:
+    """What a results file that is whole says."""
+
+    device: str
+    revision: str | None  # None of a build with changes
+    command: Sequence[str]
+    states: frozenset[str]  # of the points that are not known to be wrong
 
 
-def _environment(path: Path) -> Json | None:
-    """That of a results file that is whole; None of anything else."""
+def _found(path: Path) -> Found | None:
+    """None of anything else."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        environment: Json = document["environment"]
-        return None if document["interrupted"] else environment
-    except (OSError, ValueError, KeyError, TypeError):
+        environment, points = document["environment"], document["points"]
+        gpu, git = environment["gpu"], environment["git"]
+        found = Found(
+            device=gpu["name"] if gpu else environment["cpu"]["model"],
+            revision=None if git["dirty"] else git["revision"],
+            command=environment["command_line"],
+            states=frozenset(point["status"] for point in points if not point["known_wrong"]),
+        )
+        return None if document["interrupted"] else found
+    except UNFIT:
         return None
-
-
-def _revision_of(path: Path) -> str | None:
-    """The clean revision that the whole results are of."""
-    environment = _environment(path)
-    git = (environment or {}).get("git", {"dirty": True})
-    return None if git["dirty"] else str(git["revision"])
 
 
 def _journal(path: Path) -> Path:
@@ -242,8 +277,8 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
     own = [part for part in parts if str(part.result) not in out]
     refused: list[str] = []
     for round_, part in ((round_, part) for round_ in ROUNDS for part in own):
-        path = machine.folder / part.result_of(round_)
-        if machine.is_done(path):
+        path = machine.place(part, round_)
+        if machine.is_done(part, round_):
             continue
         left = _left(deadline)
         if left is not None and left < LEAST_S:
@@ -252,25 +287,27 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
         status = _run(machine, part, path, deadline, lock)
         if status == EXIT_INTERRUPTED:
             return _time_is_up(machine, own, refused)
-        if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(path):
+        if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(part, round_):
             refused.append(str(path))
     for part in own:
-        path = machine.folder / part.result
-        if part.simulated and machine.is_done(path):
-            _simulate(machine, path, deadline)
+        if part.simulated and machine.is_done(part, 1):
+            _simulate(machine, machine.place(part, 1), deadline)
     if refused:
         _tell_of_refused(refused)
         return EXIT_REFUSED
     _tell_of_files(machine)
-    return _worst(machine.folder / part.result_of(round_) for round_ in ROUNDS for part in own)
+    return _worst(machine.place(part, round_) for round_ in ROUNDS for part in own)
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[int]:
     """Keeps others from measuring the device at the same time, for as long as this program or the
     driver that it started runs: a driver outlives a program that was killed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        _refuse(f"cannot write to {folder}: {error.strerror}; make it a folder that can be written")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -291,10 +328,7 @@ def _tell_of_refused(refused: Sequence[str]) -> None:
 
 def _worst(paths: Iterable[Path]) -> int:
     """The exit code that the results deserve, whichever call measured them."""
-    states = set()
-    for path in paths:
-        points = json.loads(path.read_text(encoding="utf-8"))["points"]
-        states |= {point["status"] for point in points if not point["known_wrong"]}
+    states = {state for found in map(_found, paths) if found for state in found.states}
     if "wrong" in states:
         return EXIT_WRONG
     return EXIT_FAILED if states & {"failed", "timeout"} else 0
@@ -307,9 +341,8 @@ def _left(deadline: float | None) -> float | None:
 def _time_is_up(machine: Machine, parts: Sequence[Part], refused: Sequence[str]) -> int:
     if refused:
         _tell_of_refused(refused)
-    rounds = [machine.folder / part.result_of(round_) for round_ in ROUNDS for part in parts]
-    done = sum(map(machine.is_done, rounds))
-    _say(f"the time is up; {done} of {len(rounds)} results are whole, the same command goes on")
+    done = [machine.is_done(part, round_) for round_ in ROUNDS for part in parts]
+    _say(f"the time is up; {sum(done)} of {len(done)} results are whole, the same command goes on")
     return EXIT_INTERRUPTED
 
 
@@ -360,7 +393,10 @@ def _simulate(machine: Machine, path: Path, deadline: float | None) -> None:
 
 
 def _is_of(machine: Machine, simulation: Path) -> bool:
-    git = json.loads(simulation.read_text(encoding="utf-8"))["git"]
+    try:
+        git = json.loads(simulation.read_text(encoding="utf-8"))["git"]
+    except UNFIT:
+        return False
     return bool(git == {"revision": machine.revision, "dirty": False})
 
 
@@ -368,7 +404,8 @@ def _tell_of_files(machine: Machine) -> None:
     """Says what of the folder is of another revision, since no part has measured it anew, and what
     is too large."""
     documents = list(_documents(machine.folder))
-    others = [str(path) for path in documents if not machine.is_done(path)]
+    revisions = {path: found.revision if (found := _found(path)) else None for path in documents}
+    others = [str(path) for path in documents if revisions[path] != machine.revision]
     if others:
         _say(f"not of this revision: {', '.join(others)}; no part of this machine measures them")
     large = [str(path) for path in documents if path.stat().st_size >= MOST_BYTES]

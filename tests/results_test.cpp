@@ -144,6 +144,24 @@ TEST_F(WriteAtomically, LeavesNothingHalfWrittenOnAFullDisk) {
   EXPECT_EQ(files(), 1u);
 }
 
+// ---- the text of a document -------------------------------------------------------------------
+
+TEST(DocumentText, HasAPointInALine) {
+  const Json document = Json::parse(R"({"schema": 1, "config": {"sweeps": [{"n": [1, 2]}]},
+      "points": [{"index": 0, "timing": {"cold": {"samples_ns": [1, 2]}}}, {"index": 1}]})");
+  const std::string text = document_text(document);
+  EXPECT_EQ(Json::parse(text), document);
+  EXPECT_CONTAINS(text, "\n  {\"index\":0,\"timing\":{\"cold\":{\"samples_ns\":[1,2]}}},\n");
+  EXPECT_CONTAINS(text, "\n  {\"index\":1}\n");
+}
+
+TEST(DocumentText, MayHaveNoPointsAndNoUtf8) {
+  const Json document = {{"command", "a\xff"}, {"points", Json::array()}};
+  const Json read = Json::parse(document_text(document));
+  EXPECT_EQ(read.at("command"), "a\ufffd");
+  EXPECT_TRUE(read.at("points").empty());
+}
+
 // ---- journal ----------------------------------------------------------------------------------
 
 class JournalFile : public InFolder {

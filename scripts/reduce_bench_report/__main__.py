@@ -33,6 +33,7 @@ try:
     from reduce_bench_report import (
         claims,
         figures,
+        files,
         readme,
         regenerate,
         scorecard,
@@ -394,11 +395,11 @@ def _report(options: argparse.Namespace) -> int:
             no_variants=no_variants,
             scorecard=scorecard.document(judged[device.name], device.rounds, registry),
         )
-        _write(pages[device.name], text)
+        files.write(pages[device.name], text)
         print(pages[device.name])
     if len(devices) > 1:
         links = {name: page.name for name, page in pages.items()}
-        _write(options.output, several.page(devices, judged, links, registry))
+        files.write(options.output, several.page(devices, judged, links, registry))
         print(options.output)
     return 0
 
@@ -420,26 +421,19 @@ def _claims(options: argparse.Namespace) -> int:
         print(scorecard.text(judgements, registry), end="\n" if len(devices) > 1 else "")
     if options.output is None:
         return 0
-    try:
-        options.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot write to '{options.output}': {error.strerror}; give a folder that can be "
-            "written with -o"
-        ) from error
     together = options.output / "claims.md"
     evidence = {device.name: _of_device(together, device, devices) for device in devices}
     for device in devices:
         judgements, runs = judged[device.name], device.rounds
         document = scorecard.document(judgements, runs, registry)
-        _write(evidence[device.name], scorecard.markdown(judgements, runs, registry))
-        _write(
+        files.write(evidence[device.name], scorecard.markdown(judgements, runs, registry))
+        files.write(
             evidence[device.name].with_suffix(".json"),
             json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n",
         )
     if len(devices) > 1:
-        files = {name: path.name for name, path in evidence.items()}
-        _write(together, scorecard.markdown_by_device(judged, files, registry))
+        names = {name: path.name for name, path in evidence.items()}
+        files.write(together, scorecard.markdown_by_device(judged, names, registry))
     return 0
 
 
@@ -454,15 +448,6 @@ def _readme(options: argparse.Namespace) -> int:
         _say("reduce_bench_report: these are not of the committed results; run make readme.")
         return EXIT_STALE
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"cannot write '{path}': {error.strerror}; give a file that can be written"
-        ) from error
 
 
 if __name__ == "__main__":

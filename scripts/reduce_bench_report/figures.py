@@ -1,12 +1,11 @@
-"""Writes figures as files, the same bytes for the same input."""
+"""Makes figures into files, the same bytes for the same input."""
 
 import io
 import os
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -28,30 +27,21 @@ def fix_layout(figure: Figure) -> None:
     figure.set_layout_engine("none")
 
 
-def save(
-    figure: Figure, target: Path | BinaryIO, extension: str, about: str = "", dpi: int = 150
-) -> None:
-    """Writes the figure with `about` in its metadata; the same input gives the same bytes."""
+def drawn(figure: Figure, extension: str, about: str = "", dpi: int = 150) -> bytes:
+    """A file of the figure with `about` in its metadata; the same input gives the same bytes."""
     metadata: dict[str, str | None] = {}
     if about:
         metadata["Subject" if extension == "pdf" else "Description"] = about
     if extension in DATES:
         metadata[DATES[extension]] = None
+    file = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "reduce-bench", "pdf.fonttype": 42}):
         if extension == "svg":
-            drawn = io.BytesIO()
             # savefig would draw it once more before, for the layout, which is fixed
-            FigureCanvasSVG(figure).print_svg(drawn, metadata=metadata)  # type: ignore[no-untyped-call]
-            write(target, number_clip_paths(drawn.getvalue().decode()).encode())
-        else:
-            figure.savefig(target, format=extension, dpi=dpi, metadata=metadata)
-
-
-def write(target: Path | BinaryIO, data: bytes) -> None:
-    if isinstance(target, Path):
-        target.write_bytes(data)
-    else:
-        target.write(data)
+            FigureCanvasSVG(figure).print_svg(file, metadata=metadata)  # type: ignore[no-untyped-call]
+            return number_clip_paths(file.getvalue().decode()).encode()
+        figure.savefig(file, format=extension, dpi=dpi, metadata=metadata)
+    return file.getvalue()
 
 
 def number_clip_paths(svg: str) -> str:
@@ -70,9 +60,7 @@ def number_clip_paths(svg: str) -> str:
 
 def svg_element(figure: Figure) -> str:
     """The figure as an SVG element to stand in an HTML page."""
-    buffer = io.BytesIO()
-    save(figure, buffer, "svg")
-    text = buffer.getvalue().decode()
+    text = drawn(figure, "svg").decode()
     return text[text.index("<svg") :]
 
 

@@ -127,8 +127,10 @@ class PointIdentity:
     @property
     def size(self) -> str:
         """`2^20`, or `2^20, 256 buckets`."""
-        buckets = "" if self.buckets is None else f", {size_text(self.buckets)} buckets"
-        return size_text(self.n) + buckets
+        if self.buckets is None:
+            return size_text(self.n)
+        unit = "bucket" if self.buckets == 1 else "buckets"
+        return f"{size_text(self.n)}, {size_text(self.buckets)} {unit}"
 
     @property
     def order(self) -> tuple[tuple[tuple[bool, int, str], ...], int, int]:

@@ -288,6 +288,12 @@ class Device:
         return any(run.has_card for run in self.runs)
 
     @property
+    def peak_gb_per_s(self) -> float:
+        """Of the card's memory; 0 where that is unknown."""
+        gpus = (run.environment["gpu"] for run in self.runs)
+        return max((float(gpu["peak_gb_per_s"] or 0) for gpu in gpus if gpu), default=0.0)
+
+    @property
     def rounds(self) -> list[Results]:
         """The runs, and then the second rounds that they have."""
         return with_rounds(self.runs)
@@ -301,7 +307,7 @@ def with_rounds(runs: Sequence[Results]) -> list[Results]:
 
 
 def load_devices(paths: Sequence[Path]) -> list[Device]:
-    """The runs by device, the card with most of them first and processors last.
+    """The runs by device, the card with the highest peak bandwidth first and processors last.
 
     A run without a card is of the processor beside the card whose results lie in its folder; where
     none do, the processor is a device of its own.
@@ -315,7 +321,7 @@ def load_devices(paths: Sequence[Path]) -> list[Device]:
     devices = [Device(_of_one_device(group)) for group in groups.values()]
     for device in devices:
         _of_one_device(device.rounds)
-    return sorted(devices, key=lambda device: (not device.has_card, -len(device.runs)))
+    return sorted(devices, key=lambda device: (not device.has_card, -device.peak_gb_per_s))
 
 
 def _of_one_device(runs: list[Results]) -> list[Results]:

@@ -52,6 +52,7 @@ TITLE_POINTS = 8.0
 TITLE_PER_IN = 15.5  # characters of a title per inch
 LEGEND_POINTS = 6.0
 LEGEND_CHARACTER_IN = 0.041
+SAID_CHARACTER_IN = 0.048  # in sentences, where digits and capitals are many
 HANDLE_IN = 0.42
 TICK_CHARACTER_IN = 0.05
 TICK_ROTATION = 40
@@ -231,7 +232,7 @@ def _legend(
 ) -> int:
     """Below the subplots, in as many columns as fit; returns its lines."""
     missing = f"Missing: {', '.join(evaluation.missing)}" if evaluation.missing else ""
-    wide = int(width_in / LEGEND_CHARACTER_IN) - 4
+    wide = int(width_in / SAID_CHARACTER_IN)
     without = f"Left out: {'; '.join(left_out)}" if left_out else ""
     title = [
         line

@@ -6,7 +6,6 @@ A page names each generated part between two comments, `<!-- begin: NAME -->` an
 
 import contextlib
 import dataclasses
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from reduce_bench_report import (
     claims,
     figures,
+    files,
     plots,
     published,
     recommend,
@@ -83,6 +83,7 @@ CPU_FIGURES: Mapping[str, Sequence[str]] = {
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 EXAMPLE_SIZES = [str(2**bits) for bits in (10, 19, 28)]
 EXAMPLE_VARIANTS = ("onepass/reduce", "cub/reduce", "cub/reduce-not-guaranteed")
+NAMED = 3  # of many points that only a sentence names
 CHECKSUM_DIGITS = 12  # as figures and tables state them
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
@@ -104,10 +105,9 @@ class Drawing:
     def write(self, root: Path) -> None:
         file = root / self.path
         if isinstance(self.evaluation, Absence):
-            file.unlink(missing_ok=True)
+            files.remove(file)
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(self.content)
+        files.write(file, self.content)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,21 +115,21 @@ class Committed:
     """The committed results, and the figures drawn from them."""
 
     root: Path  # of the checkout
-    devices: Sequence[Device]  # the card with most results first
+    devices: Sequence[Device]  # the card with the highest peak bandwidth first
     drawings: Mapping[str, Drawing]  # by experiment
     side_by_side: Sequence[Drawing]
 
     @classmethod
     def of(cls, root: Path, devices: Sequence[Device]) -> "Committed":
         of_cpu = [run for device in devices if not device.has_card for run in device.runs]
-        runs = devices[0].runs if devices else []
-        drawings = [*_drawings(FIGURES, runs), *_drawings(CPU_FIGURES, of_cpu)]
+        of_devices = [device.runs for device in devices] or [[]]
+        drawings = [*_drawings(FIGURES, of_devices), *_drawings(CPU_FIGURES, [of_cpu])]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
         return cls(root, devices, by_id, _drawings_side_by_side(devices))
 
     @property
     def runs(self) -> Sequence[Results]:
-        """Those of the card with most of them, which pages show where no card is named."""
+        """Those of the first card, which pages show where no card is named."""
         return self.devices[0].runs
 
     @property
@@ -160,19 +160,14 @@ class Generated:
         """Writes what is stale; returns its paths from the root."""
         pages = self._pages()
         changed = []
-        try:
-            for drawing in self.drawings:
-                if drawing.is_stale(self.root):
-                    drawing.write(self.root)
-                    changed.append(drawing.path)
-            for page, (text, updated) in pages.items():
-                if updated != text:
-                    (self.root / page).write_text(updated, encoding="utf-8")
-                    changed.append(page)
-        except OSError as error:
-            raise InputError(
-                f"cannot write '{error.filename}': {error.strerror}; make it writable"
-            ) from error
+        for drawing in self.drawings:
+            if drawing.is_stale(self.root):
+                drawing.write(self.root)
+                changed.append(drawing.path)
+        for page, (text, updated) in pages.items():
+            if updated != text:
+                files.write(self.root / page, updated)
+                changed.append(page)
         return changed
 
     def stale(self) -> list[Path]:
@@ -244,18 +239,26 @@ def _drawings_side_by_side(devices: Sequence[Device]) -> list[Drawing]:
     return made
 
 
-def _drawings(figures_of: Mapping[str, Sequence[str]], runs: Sequence[Results]) -> list[Drawing]:
-    return [
-        _drawing(name, _shown(name, runs, conditions)) for name, conditions in figures_of.items()
-    ]
+def _drawings(
+    figures_of: Mapping[str, Sequence[str]], of_devices: Sequence[Sequence[Results]]
+) -> list[Drawing]:
+    """Each of the device that lacks least of it, the first of several: not all machines have
+    several GPUs."""
+    drawings = []
+    for name, conditions in figures_of.items():
+        shown = [_shown(name, runs, conditions) for runs in of_devices]
+        drawn = [each for each in shown if isinstance(each, Evaluation)]
+        least = min(drawn, key=lambda each: len(each.missing), default=shown[0])
+        drawings.append(_drawing(name, least))
+    return drawings
 
 
 def _drawing(name: str, shown: Evaluation | Absence) -> Drawing:
-    drawn = io.BytesIO()
+    drawn = b""
     if isinstance(shown, Evaluation):
         about = regenerate.about(shown, f"Redraw: {regenerate.shell_command('readme')}")
-        figures.save(plots.draw(shown), drawn, "svg", about)
-    return Drawing(FOLDER / f"{name}.svg", shown, drawn.getvalue())
+        drawn = figures.drawn(plots.draw(shown), "svg", about)
+    return Drawing(FOLDER / f"{name}.svg", shown, drawn)
 
 
 def figures_block(drawings: Sequence[Drawing], runs: Sequence[Results], page: Path) -> str:
@@ -673,7 +676,10 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
         ),
     ]
     said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
-    said += [markdown_text(f"Not alike in both rounds: {'; '.join(changed)}.")] if changed else []
+    if changed:
+        count = f"{len(changed)} point{'s are' if len(changed) > 1 else ' is'} not alike"
+        more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
+        said += [markdown_text(f"{count} in both rounds: {'; '.join(changed[:NAMED] + more)}.")]
     return "\n\n".join(said)
 
 

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reduce_bench_report import figures, grids, plots, published, side_by_side
+from reduce_bench_report import figures, files, grids, plots, published, side_by_side
 from reduce_bench_report.evaluate import Absence, Evaluation, evaluate
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import Device, InputError, Results
+from reduce_bench_report.loader import Device, Results
 from reduce_bench_report.paths import COMMAND, ENVIRONMENT
 
 DPI = 300
@@ -83,20 +83,13 @@ def save_all(
     `options` are those of the command line, for the command that draws it again. `InputError` where
     the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        written = figures.in_parallel(
-            save,
-            [
-                (evaluation, folder, formats, redraw_command(evaluation, options))
-                for evaluation in evaluations
-            ],
-        )
-    except OSError as error:
-        raise InputError(
-            f"cannot write to '{error.filename or folder}': {error.strerror}; give a folder "
-            "that can be written with -o"
-        ) from error
+    written = figures.in_parallel(
+        save,
+        [
+            (evaluation, folder, formats, redraw_command(evaluation, options))
+            for evaluation in evaluations
+        ],
+    )
     return [path for paths in written for path in paths]
 
 
@@ -105,13 +98,13 @@ def save(evaluation: Evaluation, folder: Path, formats: Sequence[str], command: 
     written = []
     for extension, text in grids.FORMATS.items():
         path = folder / f"{experiment.id}.{extension}"
-        path.write_text(text(evaluation, command), encoding="utf-8")
+        files.write(path, text(evaluation, command))
         written.append(path)
     if experiment.kind == "figure":
         figure = plots.draw(evaluation)
         said = about(evaluation, command)
         for extension in formats:
             path = folder / f"{experiment.id}.{extension}"
-            figures.save(figure, path, extension, said, DPI)
+            files.write(path, figures.drawn(figure, extension, said, DPI))
             written.append(path)
     return written

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -433,12 +434,12 @@ def test_bad_input_is_exit_2(
     assert main(["figures", "--results", results, "--where", "type=f64"]) == 2
     sweep = save([point("a/x", n) for n in (8, 16, 32)], "sweep.json")
     assert main(["figures", "--results", sweep, "-o", str(blocked)]) == 2
-    assert f"'{blocked}'" in capsys.readouterr().err
+    assert f"'{blocked}/" in capsys.readouterr().err
     taken = tmp_path / "folder" / "reduce-gbs.md"
     taken.mkdir(parents=True)
     assert main(["figures", "--results", sweep, "-o", str(taken.parent)]) == 2
     assert f"'{taken}'" in capsys.readouterr().err
-    assert main(["report", results, "-o", str(tmp_path / "none" / "r.html")]) == 2
+    assert main(["report", results, "-o", str(blocked / "r.html")]) == 2
 
 
 def test_only_the_report_needs_the_packages_of_the_page(save: Save, tmp_path: Path) -> None:
@@ -536,6 +537,53 @@ def test_output_that_cannot_be_written(
         f"reduce_bench_report: cannot write to standard output: {why}; check where it goes."
     )
     assert "Traceback" not in ended.stderr and "Exception" not in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["figures", "claims", "report"])
+def test_files_that_cannot_grow_stay_as_they_were(save: Save, tmp_path: Path, command: str) -> None:
+    out, results = tmp_path / "out", save(JRADI_T1)
+    arguments = {
+        "figures": ["--results", results, "-o", str(out), "--only", "jradi-T1"],
+        "claims": ["--results", results, "-o", str(out)],
+        "report": [results, "-o", str(out / "report.html")],
+    }[command]
+    name = {"figures": "jradi-T1.md", "claims": "claims.md", "report": "report.html"}[command]
+    out.mkdir()
+    (out / name).write_text("older", encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "reduce_bench_report", command, *arguments],
+        env=BUFFERED | PACKAGE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    said = ended.stderr.splitlines()[-1]
+    assert f"cannot write '{out / name}': File too large; " in said, ended.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == {name: b"older"}
+
+
+def test_what_is_no_file_is_written_to_and_a_link_stays(save: Save, tmp_path: Path) -> None:
+    link, page = tmp_path / "link.html", tmp_path / "page.html"
+    link.symlink_to(page)
+    assert main(["report", save(JRADI_T1), "-o", str(link)]) == 0
+    assert link.is_symlink()
+    piped = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "reduce_bench_report",
+            "report",
+            save(JRADI_T1),
+            "-o",
+            "/dev/stdout",
+        ],
+        env=BUFFERED | PACKAGE,
+        capture_output=True,
+        check=True,
+    )
+    assert page.read_bytes() in piped.stdout
 
 
 def test_messages_that_nobody_takes(save: Save) -> None:

@@ -5,7 +5,7 @@ import dataclasses
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import made_up
@@ -353,6 +353,19 @@ def test_a_panel_that_is_missing_is_named(ask: Ask, run: Callable[..., Results])
     assert made.missing == ["5 of 6 points of a/x (none at buckets = 64, 256; labels = degenerate)"]
     title = plots.draw(made).legends[0].get_title().get_text()
     assert "labels = degenerate" in title.replace("\n", " ")
+
+
+@pytest.mark.parametrize("measures", [("ns",), ("ns", "speed_up")])
+def test_what_is_said_below_a_figure_is_within_it(
+    ask: Ask, run: Callable[..., Results], measures: Sequence[str]
+) -> None:
+    """Also where the sentence is of wide characters, as capitals are."""
+    made = shown(ask(y=measures, base={"variant": "a/x"}), run([keyed("a/x", m) for m in BUCKETS]))
+    wide = [f"points at buckets = {m} on NVIDIA H100 80GB HBM3" for m in range(100, 140)]
+    figure = plots.draw(dataclasses.replace(made, missing=wide))
+    said = figure.legends[0].get_title().get_window_extent()
+    assert "NVIDIA H100" in figure.legends[0].get_title().get_text()
+    assert said.x0 >= 0 and said.x1 <= figure.bbox.width
 
 
 def test_panels_and_labels_split_what_differs(ask: Ask, run: Callable[..., Results]) -> None:

@@ -33,6 +33,7 @@ def test_order_and_texts(loaded: Loaded) -> None:
             labels={"name": "uniform"},
         ),
         point("a/9", 8, params={"block": "128"}),
+        point("a/11", 8, operation="multireduce", buckets=1, labels={"name": "uniform"}),
     ]
     ordered = sorted((each.identity for each in loaded(given).points), key=lambda each: each.order)
     assert [f"{each.form}, {each.size}" for each in ordered] == [
@@ -40,4 +41,5 @@ def test_order_and_texts(loaded: Loaded) -> None:
         "a/9 block=128, 16, 2^10 buckets",
         "a/9 block=1024, 2^20",
         "a/10, 8",
+        "a/11, 8, 1 bucket",
     ]

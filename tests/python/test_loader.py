@@ -197,6 +197,10 @@ def test_results_of_several_devices_are_told_apart(tmp_path: Path) -> None:
     }
     assert list(found)[-1] == "Imaginary CPU"  # cards come first
     assert load_devices(paths)[0].slug == "nvidia-imaginary-1"
+    # the fastest first, whichever has more files
+    other["environment"]["gpu"]["peak_gb_per_s"] = 2 * one["environment"]["gpu"]["peak_gb_per_s"]
+    made_up.write(other, tmp_path / "other" / "b.json")
+    assert [device.slug[-1] for device in load_devices(paths)] == ["2", "1", "u"]
 
 
 def test_a_second_round_lies_beside_the_first(tmp_path: Path) -> None:

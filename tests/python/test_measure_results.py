@@ -31,13 +31,16 @@ import json, os, signal, sys, time
 from pathlib import Path
 
 said = json.loads(Path("driver.json").read_text())
+if sys.argv[1] in said.get("instead", {{}}):
+    print(said["instead"][sys.argv[1]])
+    sys.exit()
 git = {{"revision": said["revision"], "dirty": False}}
 if sys.argv[1] == "--version":
     changes = " with uncommitted changes" if said.get("dirty") else ""
-    print(f"reduce-bench 0.1.0, revision {{said['revision']}}{{changes}}")
+    print(f"reduce-bench 1.0.0, revision {{said['revision']}}{{changes}}")
     sys.exit()
 gpu = {{"name": said["gpu"]}} if said["gpus"] else None
-environment = {{"cpu": {{"model": "Some CPU"}}, "gpu": gpu, "git": git}}
+environment = {{"cpu": {{"model": "Some CPU"}}, "gpu": gpu, "git": git, "command_line": sys.argv}}
 if sys.argv[1] == "info":
     devices = [gpu] * said["gpus"]
     print(json.dumps({{"environment": environment, "cuda_devices": devices}}))
@@ -150,13 +153,32 @@ def test_what_is_whole_and_of_this_revision_stays(root: Path, measure: Measure) 
     assert len(calls(root)) == 4
 
 
+def test_results_of_another_configuration_are_measured_anew(root: Path, measure: Measure) -> None:
+    assert measure() == 0
+    folder = root / "results" / "some-gpu"
+    shutil.copy(folder / "one.json", folder / "papers" / "two.json")
+    assert measure() == 0
+    assert [call.split()[4] for call in calls(root)] == ["results/some-gpu/papers/two.json"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\xff", "[]", "{}", '{"environment": [], "points": 1, "interrupted": false}']
+)
+def test_what_is_no_results_file_is_measured_anew(root: Path, measure: Measure, text: str) -> None:
+    assert measure() == 0
+    (root / "results" / "some-gpu" / "one.json").write_text(text, encoding="latin-1")
+    assert measure() == 0
+    assert [call.split()[4] for call in calls(root)] == ["results/some-gpu/one.json"]
+
+
 @pytest.mark.parametrize("gpu", ["Some GPU", "Some GPU 80GB"])
 def test_the_folder_is_that_of_the_device(root: Path, measure: Measure, gpu: str) -> None:
     folder = root / "results" / "short-name"
     folder.mkdir()
     (folder / "a.json").write_text("{")  # which says nothing
+    environment = {"gpu": {"name": gpu}, "git": {"dirty": True}, "command_line": []}
     (folder / "old.json").write_text(
-        json.dumps({"environment": {"gpu": {"name": gpu}}, "interrupted": False})
+        json.dumps({"environment": environment, "interrupted": False, "points": []})
     )
     assert measure(gpu="Some GPU 80GB") == 0
     named = "short-name" if gpu == "Some GPU 80GB" else "some-gpu-80gb"
@@ -195,6 +217,56 @@ def test_a_driver_of_uncommitted_changes_measures_nothing(
     (root / "build" / "bin" / "reduce-bench").unlink()
     assert measure() == 2
     assert "build it with make build" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "why"),
+    [
+        ("--version", "", "was not built from a clean checkout (it says nothing): commit"),
+        ("--version", "hello\n" * 50, "was not built from a clean checkout (hello"),
+        ("info", "", "names no device (Expecting value"),
+        ("info", "[]", "names no device ("),
+        ("info", '{"cuda_devices": [{}]}', "names no device ('name'): build it with make build"),
+    ],
+)
+def test_a_program_that_is_not_the_driver_is_refused(
+    measure: Measure, capsys: pytest.CaptureFixture[str], command: str, output: str, why: str
+) -> None:
+    assert measure(instead={command: output}) == 2
+    said = capsys.readouterr().err
+    assert why in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\xff",
+        "[]",
+        '{"parts": []}',
+        '{"parts": ["configs/one.json"]}',
+        '{"parts": [{"on": "gpu"}]}',
+        '{"parts": [{"config": "configs/one.json", "on": "tpu"}]}',
+        '{"parts": [{"config": "configs/one.json", "on": "gpu", "plugins": 1}]}',
+    ],
+)
+def test_a_mangled_list_of_parts_is_refused(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (root / "scripts" / "results.json").write_text(text, encoding="latin-1")
+    assert measure() == 2
+    said = capsys.readouterr().err
+    assert "'scripts/results.json' is no list of parts (" in said and said.count("\n") == 1
+    assert calls(root) == []
+
+
+def test_a_folder_that_cannot_be_made_is_refused(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "results" / "some-gpu").write_text("")
+    assert measure() == 2
+    said = capsys.readouterr().err
+    assert "cannot write to results/some-gpu: File exists; make it a folder" in said
 
 
 def test_what_the_time_cuts_is_resumed(

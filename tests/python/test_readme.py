@@ -1,6 +1,7 @@
 """What the pages show is of the committed results, and what they link to exists."""
 
 import re
+import resource
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,6 +138,19 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         assert "former" not in text_of(root, page)
     assert made.stale() == []
     assert made.update() == []
+
+
+def test_pages_that_cannot_grow_stay_as_they_were(tmp_path: Path, root: Path) -> None:
+    made = generated(root, runs_of(tmp_path, sums()))
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(InputError, match=r"cannot write .*share\.svg': File too large; "):
+            made.update()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
 def test_everything_stale_is_named(tmp_path: Path, root: Path) -> None:
@@ -514,6 +528,25 @@ def test_shares_of_two_cards_stand_side_by_side(tmp_path: Path, root: Path) -> N
     assert "NVIDIA Imaginary 1" in block and "Other" in block.partition("<!-- end")[0]
     assert figure in generated(root, own).update()  # without another card, there is none
     assert not (root / figure).exists()
+
+
+def test_a_figure_is_of_the_card_that_lacks_least_of_it(tmp_path: Path, root: Path) -> None:
+    """Not all machines have several GPUs, by which some figures are."""
+    other = another(tmp_path, "Other", sums())
+    own = runs_of(tmp_path, [point("cub/reduce", 8)])
+    generated(root, own, other).update()
+    block = text_of(root).partition("begin: figure")[2].partition("<!-- end")[0]
+    assert "Other, " in block and "NVIDIA Imaginary 1" not in block
+    generated(root, runs_of(tmp_path, sums()), other).update()
+    block = text_of(root).partition("begin: figure")[2].partition("<!-- end")[0]
+    assert "NVIDIA Imaginary 1, " in block and "Other" not in block
+    keyed = points_of(EXPERIMENTS["multireduce-time"].config)
+    part = [p for p in keyed if p["variant"] != "onepass/multireduce"]
+    (tmp_path / "keyed").mkdir()
+    other = another(tmp_path / "keyed", "Other", keyed)
+    generated(root, runs_of(tmp_path, part), other).update()
+    block = text_of(root, readme.RESULTS).partition("begin: keyed-figures")[2]
+    assert "Other, " in block.partition("<!-- end")[0]
 
 
 def test_best_of_two_cards_has_shares_and_no_times(tmp_path: Path) -> None:

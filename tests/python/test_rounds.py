@@ -147,7 +147,14 @@ def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     assert "1 of 39 times differ by more than their floors, 1 of which are not explained" in block
     row = "| harris/0 | reduce i32 sum, n = 1,039 | cold | 1,000 | 2,000 | 2.00 | 50 % | not expl"
     assert row in block
-    assert "harris/0, reduce i32 sum, n = 1,000: ok, then failed." in block
+    changed = "harris/0, reduce i32 sum, n = 1,000: ok, then failed"
+    assert f"1 point is not alike in both rounds: {changed}." in block
+    few = readme.rounds_block([device(tmp_path, first, again[:36])], tmp_path)
+    missing = [
+        f"harris/0, reduce i32 sum, n = {n}: ok, then not measured" for n in ("1,036", "1,037")
+    ]
+    said = "; ".join([changed, *missing, "2 more"])
+    assert f"5 points are not alike in both rounds: {said}." in few
     alone = Device([load(made_up.write(made_up.results(first), tmp_path / "alone.json"))])
     assert readme.rounds_block([alone], tmp_path) == "No second round is committed."
 

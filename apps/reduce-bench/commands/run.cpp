@@ -321,8 +321,7 @@ int run(const ResolvedRun& resolved, const RunOptions& options, const Ranks& ran
   }
   const Json document =
       take_document(results, resolved.points, resolved.config, resolved.environment);
-  // The command line need not be UTF-8.
-  const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = document_text(document);
   bool written = true;
   if (journal == nullptr) {
     write_to_stdout(text);
@@ -388,7 +387,7 @@ int count(const ResolvedRun& resolved, const RunOptions& options) {
     fmt::print(stderr, "skipped: {} that their variants do not provide; the document says why\n",
                reduce_bench::counted(skipped, "point"));
   const Json document = counts_document(records, resolved.config, resolved.environment);
-  const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = document_text(document);
   if (to_stdout) {
     write_to_stdout(text);
   } else {

@@ -1,9 +1,11 @@
-// The file that a run writes its document to.
+// The file that a run writes its document to, and its text.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "common/document.hpp"
 
 namespace reduce_bench {
 
@@ -12,5 +14,9 @@ namespace reduce_bench {
 /// it cannot be written, and where something else lies there than a document of that kind.
 std::filesystem::path output_file(const std::string& asked, const std::string& device,
                                   std::string_view kind);
+
+/// The text of a document with `points`, which come last, each on a line of its own: indented like
+/// the rest, they would take a third more bytes.
+std::string document_text(const Json& document);
 
 }  // namespace reduce_bench
