@@ -110,6 +110,20 @@ TEST_F(Emu, TheLogRecordsTheFirstLaunch) {
   EXPECT_EQ(log.shared_bytes, 16u);
 }
 
+TEST_F(Emu, ALaunchAsideIsRecordedWhereThereIsNoOther) {
+  LaunchLog log;
+  const Stream stream{nullptr, &log};
+  launch(nothing, {2, 32, 0, stream.aside()});
+  launch(nothing, {4, 128, 0, stream.aside()});
+  EXPECT_EQ(log.grid, 4u);
+  launch(nothing, {3, 64, 16, stream});
+  EXPECT_EQ(log.grid, 3u);
+  launch(nothing, {256, 128, 0, stream.aside()});
+  EXPECT_EQ(log.grid, 3u);
+  EXPECT_EQ(log.block, 64u);
+  EXPECT_EQ(log.kernels, 4u);
+}
+
 __global__ void launch_nothing() { launch(nothing, {1, 1, 0, {}}); }
 
 TEST_F(Emu, KernelsDoNotLaunchKernels) {

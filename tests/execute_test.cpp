@@ -449,7 +449,8 @@ TEST_F(Execute, AHostResultIsWrittenToHostMemory) {
 TEST_F(Execute, TheFirstLaunchIsRecorded) {
   const Record record = run(variant([](const Call& call) {
     right_i32(call);
-    if (call.stream.log != nullptr) *call.stream.log = {.kernels = 2, .grid = 7, .block = 64};
+    if (call.stream.log != nullptr)
+      static_cast<Launches&>(*call.stream.log) = {.kernels = 2, .grid = 7, .block = 64};
   }));
   ASSERT_TRUE(record.launch);
   EXPECT_EQ(record.launch->grid, 7u);

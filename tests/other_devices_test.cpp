@@ -173,8 +173,8 @@ TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
 
 /// A thread of onepass/reduce-exact adds values outside of the window in doubles, which lose digits after
 /// too many: here the lowest digit of one value, added to 20000 values of the largest exponent that
-/// shares its word, unless the words are emptied in time. What they had counts, although no such value
-/// comes after it.
+/// shares its word, unless the words are emptied in time. What they had counts once, although no
+/// such value comes after it, or only some of one thread.
 TEST(OtherDevices, ExactSumsOfManyValuesOutsideOfTheWindowLoseNoDigit) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 1;
@@ -190,6 +190,8 @@ TEST(OtherDevices, ExactSumsOfManyValuesOutsideOfTheWindowLoseNoDigit) {
   inputs.values[kCount / 2] = 0;
   inputs.values.resize(kCount - kSampled);  // as many are taken from the front
   inputs.values.resize(kCount + kZeros);
+  inputs.values[kCount + kZeros / 2] = large;
+  inputs.values[kCount + kZeros / 2 + 1] = -large;
   for (std::size_t place = 0; place < 4; ++place) {
     const std::size_t at = (kCount + kZeros - kSampled) / 4 * place / 3 * 4;
     std::fill_n(inputs.values.begin() + static_cast<std::ptrdiff_t>(at), kSampled, 0.0f);
@@ -541,12 +543,17 @@ TEST_P(ByteHistogram, CountsLongRunsOfOneLabel) {
   ASSERT_EQ(problem.arrays().results.bytes(), expected.size() * sizeof(expected[0]));
   std::vector<std::uint32_t> counts(kBuckets);
   std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
+  LaunchLog log;
   variant.enqueue[index_of(Type::kU8)][index_of(Op::kNone)](
       Call{.labels = labels.data(),
            .results = counts.data(),
            .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+           .stream = {nullptr, &log},
            .problem = problem});
   EXPECT_EQ(counts, expected);
+  // Not that of the kernel that adds partial histograms up, which has a block for every bin.
+  EXPECT_EQ(log.kernels, 2u);
+  EXPECT_LT(log.grid, kBuckets);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, ByteHistogram,

@@ -44,7 +44,7 @@ Record full_record() {
   record.reason = "not UTF-8: \xff, and a\nline";
   record.input_checksum = 0xfedcba9876543210u;
   record.launch =
-      LaunchLog{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
+      Launches{.kernels = 2, .grid = 3, .block = 4, .shared_bytes = 1ul << 40, .registers = 6};
   record.traffic = {.read_bytes = 7, .written_bytes = 8};
   record.workspace_bytes = 9;
   record.count_bits = 64;

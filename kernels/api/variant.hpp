@@ -149,18 +149,25 @@ struct Workspace {
 };
 
 /// What one `enqueue` really launched, for the record: how many kernels, and the shape of the one
-/// with the most threads (the first of equals).
-struct LaunchLog {
+/// with the most threads (the first of equals). Launches aside are recorded where there is no other.
+struct Launches {
   unsigned kernels = 0;
   unsigned grid = 0;   ///< blocks
   unsigned block = 0;  ///< threads per block
   std::size_t shared_bytes = 0;
   int registers = 0;  ///< per thread; 0 where the backend has none
+};
+
+struct LaunchLog : Launches {
+  bool is_aside = true;  ///< the launch of that shape
 
   /// Counts a launch; true where its shape is now the one recorded.
-  bool add(unsigned launch_grid, unsigned launch_block, std::size_t launch_shared_bytes) {
+  bool add(unsigned launch_grid, unsigned launch_block, std::size_t launch_shared_bytes,
+           bool aside) {
     ++kernels;
-    if (std::size_t{launch_grid} * launch_block <= std::size_t{grid} * block) return false;
+    const bool larger = std::size_t{launch_grid} * launch_block > std::size_t{grid} * block;
+    if (aside == is_aside ? !larger : aside) return false;
+    is_aside = aside;
     grid = launch_grid;
     block = launch_block;
     shared_bytes = launch_shared_bytes;
@@ -173,6 +180,14 @@ struct Stream {
   void* handle = nullptr;
   LaunchLog* log = nullptr;
   int device = 0;  ///< that it is of, as the backend numbers them
+  /// Launches prepare or finish what the algorithm's kernels do: they fill, or add partial results up.
+  bool is_aside = false;
+
+  Stream aside() const {
+    Stream stream = *this;
+    stream.is_aside = true;
+    return stream;
+  }
 };
 
 /// What the device lacks for a launch, in numbers where there are some: an `enqueue` throws it, and

@@ -39,8 +39,8 @@ inline void enqueue_merge(const Stream& stream, const Partials& from, const Edge
   const auto block = static_cast<unsigned>(
       std::clamp<std::size_t>(ceil_div(from.count, 4 * kWarpSize), 1, 8) * kWarpSize);
   launch(merge_partials_kernel<Count>,
-         {static_cast<unsigned>(bins), block, kWarpSize * sizeof(Count), stream}, from, edges,
-         counts);
+         {static_cast<unsigned>(bins), block, kWarpSize * sizeof(Count), stream.aside()}, from,
+         edges, counts);
 }
 
 /// How partial histograms are added up: by a kernel of their own, as in the listings of eilers
@@ -76,8 +76,8 @@ __global__ void count_edges_kernel(Edges edges, C* counts, unsigned bins) {
 /// Begins a result of `bins` bins onto which kernels add by atomics.
 inline void enqueue_edges(const Stream& stream, const Edges& edges, unsigned bins, Count* counts) {
   constexpr unsigned kBlock = 256;
-  launch(count_edges_kernel<Count>, {ceil_div(bins, kBlock), kBlock, 0, stream}, edges, counts,
-         bins);
+  launch(count_edges_kernel<Count>, {ceil_div(bins, kBlock), kBlock, 0, stream.aside()}, edges,
+         counts, bins);
 }
 
 /// Has `count(where)` launch the kernel that counts, which calls `where.put` for each of `bins` bins

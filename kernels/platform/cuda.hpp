@@ -169,7 +169,8 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   cuda::check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
               "kernel launch");
   if (LaunchLog* log = shape.stream.log;
-      log != nullptr && log->add(shape.grid.x, shape.block.x, shape.shared_bytes)) {
+      log != nullptr &&
+      log->add(shape.grid.x, shape.block.x, shape.shared_bytes, shape.stream.is_aside)) {
     cudaFuncAttributes compiled{};
     cuda::check(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
     log->shared_bytes += compiled.sharedSizeBytes;

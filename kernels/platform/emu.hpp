@@ -362,7 +362,7 @@ UNTRACED void launch(void (*kernel)(Parameters...), const LaunchShape& shape,
                         &thread};
   run_grids(shape, {&program, 1});
   if (LaunchLog* log = shape.stream.log; log != nullptr)
-    log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
+    log->add(shape.grid.x, shape.block.x, shape.shared_bytes, shape.stream.is_aside);
 }
 
 /// Does what kernels/platform/cuda.hpp says. The devices are of one memory.
@@ -387,7 +387,7 @@ UNTRACED void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape
                         &thread});
   run_grids(shape, programs);
   if (LaunchLog* log = shares.front().stream.log; log != nullptr)
-    log->add(shape.grid.x, shape.block.x, shape.shared_bytes);
+    log->add(shape.grid.x, shape.block.x, shape.shared_bytes, shape.stream.is_aside);
 }
 
 inline void copy_to_host(void* destination, const void* source, std::size_t bytes, const Stream&) {

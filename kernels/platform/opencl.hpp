@@ -121,14 +121,15 @@ void launch(const KernelOf<Parameters...>& kernel, const LaunchShape& shape,
     if (shape.shared_bytes > 0) list.add_local(shape.shared_bytes);
   });
   queue.launch(built, {shape.grid, shape.block, shape.shared_bytes});
-  if (LaunchLog* log = shape.stream.log) log->add(shape.grid, shape.block, shape.shared_bytes);
+  if (LaunchLog* log = shape.stream.log)
+    log->add(shape.grid, shape.block, shape.shared_bytes, shape.stream.is_aside);
 }
 
 /// Stores `value` n times: part of the timed operation.
 template <class T>
 void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
   queue_of(stream).fill(values, value, n);
-  if (LaunchLog* log = stream.log) log->add(0, 0, 0);
+  if (LaunchLog* log = stream.log) log->add(0, 0, 0, true);
 }
 
 }  // namespace reduce_bench::opencl

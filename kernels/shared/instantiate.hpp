@@ -204,7 +204,7 @@ __global__ void fill_kernel(T* values, std::size_t n, T value) {
 /// Stores `value` n times, as a kernel of its own: part of the timed operation.
 template <class T>
 void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
-  launch(fill_kernel<T>, fill_shape(n, stream), values, n, value);
+  launch(fill_kernel<T>, fill_shape(n, stream.aside()), values, n, value);
 }
 #endif
 

@@ -68,7 +68,7 @@ struct Record {
   std::string reason;         ///< why the status is not ok
   bool device_lacks = false;  ///< skipped for what this device lacks, which others may have
   std::optional<std::uint64_t> input_checksum;
-  std::optional<LaunchLog> launch;
+  std::optional<Launches> launch;
   Traffic traffic;
   std::size_t workspace_bytes = 0;     ///< scratch memory of the device
   std::optional<unsigned> count_bits;  ///< of the counts that the library called was given
@@ -99,7 +99,7 @@ FIELDS(Comparison, passed, error_abs, error_relative, error_ulp);
 FIELDS(Verification, array, device, index, elements, mismatches, expected, actual, comparison,
        bound_abs, condition, passed_before, passed_after, deterministic, twin_passed_before,
        twin_passed_after);
-FIELDS(LaunchLog, kernels, grid, block, shared_bytes, registers);
+FIELDS(Launches, kernels, grid, block, shared_bytes, registers);
 FIELDS(Traffic, read_bytes, written_bytes, link_bytes);
 FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
 FIELDS(Spread, devices, processes, links, link_bytes);

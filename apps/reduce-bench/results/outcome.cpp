@@ -53,7 +53,7 @@ std::vector<Json> possible_entries(const Point& point) {
   full.traffic.read_bytes = 1;
   for (const std::string& name : counter_names(point.backend))
     full.counters.push_back({.name = name, .count = 1, .unavailable = "why"});
-  Record bare{.point = point, .launch = LaunchLog{}};
+  Record bare{.point = point, .launch = Launches{}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   bare.verification = Verification{.bound_abs = nan};
   bare.verification->comparison.error_abs = nan;

@@ -363,8 +363,13 @@ LaunchPlan plan_for(const Sizes& sizes, const Tuning& tuning) {
       plan.block -= plan.block > 512 ? 512 : 128;
   }
   plan.shared_bytes = shared_bytes<T>(plan.block);
+  // Where blocks had to wait for others to end, they would be summed up in rounds.
+  const auto resident =
+      static_cast<unsigned>(device.max_shared_bytes_per_block / plan.shared_bytes);
   const unsigned per_sm =
-      tuning.blocks_per_sm == 0 ? Policy<T>::blocks_per_sm(plan.block) : tuning.blocks_per_sm;
+      tuning.blocks_per_sm == 0
+          ? std::clamp(Policy<T>::blocks_per_sm(plan.block), 1u, std::max(resident, 1u))
+          : tuning.blocks_per_sm;
   const std::size_t chunk = std::size_t{plan.block} * Policy<T>::kLoads;
   plan.blocks = static_cast<unsigned>(
       one_block ? 1

@@ -15,8 +15,9 @@
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
 // Launch: one block of 256 or 512 threads up to 32 KB of input, f64 64 KB; beyond, blocks of 512
-//   threads, for little input 256, with 1024 threads per SM. f64: one block of 384 threads per SM,
-//   as fixed point takes 528 bytes per thread. A thread takes 64 bytes of a chunk, f64 128.
+//   threads, for little input 256, with 1024 threads per SM where their words, 128 bytes each, fit
+//   into its shared memory. f64: one block of 384 threads per SM, as fixed point takes 528 bytes
+//   per thread. A thread takes 64 bytes of a chunk, f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
 //   binds for large inputs, of values in the window: docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40

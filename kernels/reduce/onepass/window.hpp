@@ -151,6 +151,9 @@ struct Outside<float> {
   static constexpr unsigned kWordBits = 16;
   static constexpr unsigned kWords = Format::kSpecial / kWordBits + 1;
   static constexpr unsigned kMostValues = 1u << 13;
+  // Sums of 2^10 threads are integers of 64 bits.
+  static_assert(std::size_t{kMostValues} << (Format::kDigits + kWordBits - 1 + 10) <= std::size_t{1}
+                                                                                          << 62);
 
   /// Adds a value to words that lie `stride` apart. Returns what of it is special, of which nothing
   /// is added.
