@@ -10,8 +10,10 @@
 //   the other devices' tables, for all that have them 2 (k - 1) / k of a table.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
-//   NVLink multicast is off. No algorithm or protocol of NCCL is asked for: it chooses by size.
-//   With CUDA graphs, that is the timing mode `graph`, which replays a captured batch.
+//   NVLink multicast is off. With CUDA graphs, that is the timing mode `graph`, which replays a
+//   captured batch.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size. What others take was
+//   not measured.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"

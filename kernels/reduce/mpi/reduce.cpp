@@ -11,8 +11,8 @@
 //   one element for each other rank that has it.
 // Preconditions: Open MPI (libmpi.so.40), which is loaded where mpirun started the program; its
 //   version is recorded. On one rank nothing is loaded.
-// Deviations: MPI chooses its algorithm by size. Of the operators that it knows, those that it has
-//   for integers alone are left out.
+// Deviations: of the operators that MPI knows, those that it has for integers alone are left out.
+// Choice: no algorithm of MPI is asked for: it chooses by size. What others take was not measured.
 
 #include "kernels/platform/mpi.hpp"
 #include "kernels/reduce/cpu/parallel.hpp"

@@ -10,9 +10,10 @@
 //   least one element for each other device that has it, in what words NCCL's protocol takes.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
-//   NVLink multicast is off. NCCL knows sums, products, minima and maxima. No algorithm or
-//   protocol of NCCL is asked for: it chooses by size. With CUDA graphs, that is the timing mode
-//   `graph`, which replays a captured batch.
+//   NVLink multicast is off. NCCL knows sums, products, minima and maxima. With CUDA graphs, that
+//   is the timing mode `graph`, which replays a captured batch.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size. What others take was
+//   not measured. CUB is called as by cub/reduce.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/library.hpp"
@@ -68,6 +69,7 @@ Variant variant() {
           [](const Problem&) {
             return Workspace{.device_bytes = kPartBytes + kLibraryTemporaryBytes};
           },
+      .count_bits = [](const Problem& p) { return library_count_bits(largest_share(p)); },
       .enqueue = instantiate<NcclReduce, OpList<Sum, Min, Max, Prod>>(),
   };
 #ifdef __CUDACC__
