@@ -189,7 +189,7 @@ def _judge(
 def _read(
     claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
 ) -> Reading:
-    checks = tuple(_evaluate(Context(registry, claim, check), pools) for check in claim["checks"])
+    checks = tuple(_evaluate(registry, claim, check, pools) for check in claim["checks"])
     interrupted = tuple(run.name for run in runs if run.document["interrupted"])
     return Reading(_verdict(checks), checks, interrupted)
 
@@ -282,8 +282,11 @@ def _verdict(checks: Sequence[CheckResult]) -> Verdict:
     return Verdict.IN_PART if outcomes & SUPPORT else Verdict.UNDECIDED
 
 
-def _evaluate(context: Context, runs: Sequence[Sequence[Measured]]) -> CheckResult:
-    kind = context.check["kind"]
+def _evaluate(
+    registry: Registry, claim: Json, check: Json, runs: Sequence[Sequence[Measured]]
+) -> CheckResult:
+    context = Context(registry, claim, check, ())
+    kind = check["kind"]
     if kind == "arithmetic":
         return _arithmetic(context)
     if kind == "unavailable":
@@ -294,13 +297,21 @@ def _evaluate(context: Context, runs: Sequence[Sequence[Measured]]) -> CheckResu
     pools = [[m for m in run if m.point.variant in variants] for run in runs]
     if kind == "verification":
         return _verification(context, [measured for pool in pools for measured in pool])
+    every = [measured for pool in pools for measured in pool]
+    context = Context(registry, claim, check, every)
+    together = outlasting_launches(context, every)
     outlasting = [outlasting_launches(context, pool) for pool in pools]
     complete = [pool for pool in outlasting if not _missing(context, pool)]
     if complete:
         cases, missing = _hull([_cases(context, pool) for pool in complete]), []
+        # Cases that each run has with another form than the one that counts on one side.
+        in_part = {
+            name
+            for pool in complete
+            for name in _cases(Context(registry, claim, check, pool), pool).keys() - cases.keys()
+        }
+        cases |= {name: case for name, case in _cases(context, together).items() if name in in_part}
     else:
-        every = [measured for pool in pools for measured in pool]
-        together = outlasting_launches(context, every)
         cases, missing = _cases(context, together), _missing(context, together)
     if context.check.get("mean"):
         cases = _mean(cases)

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reduce_bench_report import simulation, traffic
 from reduce_bench_report.claim_registry import Interval, Json, Registry, Value
@@ -29,6 +29,7 @@ from reduce_bench_report.regimes import most_launch_share
 OF_GLOBAL_MEMORY = ("global_load_sectors", "global_store_sectors")
 
 Cases = dict[str, tuple[Interval, tuple[Measured, ...]]]
+Form = tuple[object, ...]  # a variant and its parameters
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Context:
     registry: Registry
     claim: Json
     check: Json
+    everything: Sequence[Measured]  # of all runs: the form that counts is chosen among it
+    _forms: dict[object, dict[Key, Form]] = field(default_factory=dict, compare=False)
 
     def selection(self, part: Json) -> Json:
         """A part of the check with what the claim says of all its points."""
@@ -63,6 +66,27 @@ class Context:
         """Every variant that the check's selections name."""
         return {variant for selection in self.selections for variant in variants_of(selection)}
 
+    def chosen(
+        self, pool: Iterable[Measured], selection: Json, match: Sequence[str], pick: str = "fastest"
+    ) -> dict[Key, Measured]:
+        """By match key the point that counts: of the form that PICKS names among the points of all
+        runs, so that where a run lacks it no other of its forms stands for it."""
+        asked = (repr(selection), *match, pick)
+        if asked not in self._forms:
+            picked = self._picked(_grouped(self.everything, selection, match), pick)
+            self._forms[asked] = {key: _form(measured) for key, measured in picked.items()}
+        forms = self._forms[asked]
+        groups = _grouped(pool, selection, match)
+        of_form = {
+            key: [measured for measured in group if _form(measured) == forms.get(key)]
+            for key, group in groups.items()
+        }
+        return self._picked(of_form, pick)
+
+    def _picked(self, groups: dict[Key, list[Measured]], pick: str) -> dict[Key, Measured]:
+        standing = {key: _standing(self, group) for key, group in groups.items()}
+        return {key: PICKS[pick](group) for key, group in standing.items() if group}
+
 
 def takes_slowest(check: Json, side: str) -> bool:
     return bool(check.get(f"{side}_pick") == "slowest")
@@ -76,7 +100,14 @@ def compared(context: Context, pool: Sequence[Measured]) -> set[Key]:
 
 
 def key_of(measured: Measured, match: Sequence[str]) -> tuple[Value | None, ...]:
-    return tuple(axis(name, measured) for name in match)
+    return tuple(_matched(name, measured) for name in match)
+
+
+def _matched(name: str, measured: Measured) -> Value | None:
+    """A grid whose last blocks have nothing to do lacks them: 394 blocks are three of 132
+    multiprocessors."""
+    value = axis(name, measured)
+    return math.ceil(value) if name == "groups_per_sm" and isinstance(value, float) else value
 
 
 def _grouped(
@@ -99,6 +130,13 @@ def _slowest(group: Sequence[Measured]) -> Measured:
     return max(group, key=lambda measured: measured.time_ns.value)
 
 
+def _form(measured: Measured) -> Form:
+    return measured.point.variant, measured.point.params
+
+
+PICKS = {"fastest": _fastest, "slowest": _slowest}
+
+
 def _ratio_of(above: Measured, below: Measured) -> Interval:
     a, b = above.time_ns, below.time_ns
     noise = 1 + max(above.noise, below.noise)
@@ -113,14 +151,18 @@ def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:
     """Time `of` over time `to`, each the fastest of its points with the same `match`, or the
     slowest where the check says so."""
     check, match = context.check, context.match
-    of = _grouped(pool, context.selection(check["of"]), match)
-    to = _grouped(pool, context.selection(check["to"]), match)
-    pick_of, pick_to = (
-        _slowest if takes_slowest(check, side) else _fastest for side in ("of", "to")
+    of, to = (
+        context.chosen(
+            pool,
+            context.selection(check[side]),
+            match,
+            "slowest" if takes_slowest(check, side) else "fastest",
+        )
+        for side in ("of", "to")
     )
     cases: Cases = {}
     for key in sorted(of.keys() & to.keys(), key=sort_key):
-        above, below = pick_of(of[key]), pick_to(to[key])
+        above, below = of[key], to[key]
         cases[case_name(match, key)] = (_ratio_of(above, below), (above, below))
     return cases
 
@@ -128,11 +170,10 @@ def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:
 def _difference(context: Context, pool: Sequence[Measured]) -> Cases:
     """Time `of` less time `to`, in ns per input if this card had the publication's bandwidth."""
     check, match = context.check, context.match
-    of = _grouped(pool, context.selection(check["of"]), match)
-    to = _grouped(pool, context.selection(check["to"]), match)
+    of, to = (context.chosen(pool, context.selection(check[side]), match) for side in ("of", "to"))
     cases: Cases = {}
     for key in sorted(of.keys() & to.keys(), key=sort_key):
-        above, below = _fastest(of[key]), _fastest(to[key])
+        above, below = of[key], to[key]
         a, b = _scaled_ns(context, above), _scaled_ns(context, below)
         if a is not None and b is not None:
             difference = Interval(a.low - b.high, a.value - b.value, a.high - b.low)
@@ -147,14 +188,17 @@ def _along(context: Context, pool: Sequence[Measured]) -> dict[Key, list[tuple[V
     if "sequence" in check:
         for part in check["sequence"]:
             selection = context.selection(part)
-            for key, group in _grouped(pool, selection, match).items():
-                lines.setdefault(key, []).append((str(selection["variant"]), _fastest(group)))
+            for key, chosen in context.chosen(pool, selection, match).items():
+                lines.setdefault(key, []).append((str(selection["variant"]), chosen))
         whole = [str(context.selection(part)["variant"]) for part in check["sequence"]]
         return {key: line for key, line in lines.items() if [v for v, _ in line] == whole}
     selection, name = context.selection(check["select"]), check["along"]
-    groups = _grouped(pool, selection, [*match, name])
-    for key in sorted(groups, key=sort_key):
-        lines.setdefault(key[:-1], []).append((key[-1], _fastest(groups[key])))
+    along = context.chosen(pool, selection, [*match, name])
+    for key in sorted(along, key=sort_key):
+        lines.setdefault(key[:-1], []).append((key[-1], along[key]))
+    # Where a point of another form was left out, the line is not whole.
+    for key in _grouped(pool, selection, [*match, name]).keys() - along.keys():
+        lines.pop(key[:-1], None)
     return {key: line for key, line in lines.items() if len(line) > 1}
 
 
@@ -185,12 +229,9 @@ def _flat(context: Context, pool: Sequence[Measured]) -> Cases:
 def _value(context: Context, pool: Sequence[Measured]) -> Cases:
     """A quantity of the fastest point with the same `match`."""
     cases: Cases = {}
-    groups = _grouped(pool, context.selection(context.check["select"]), context.match)
-    for key in sorted(groups, key=sort_key):
-        standing = _standing(context, groups[key])
-        if not standing:
-            continue
-        measured = _fastest(standing)
+    chosen = context.chosen(pool, context.selection(context.check["select"]), context.match)
+    for key in sorted(chosen, key=sort_key):
+        measured = chosen[key]
         quantity = QUANTITIES[context.check["quantity"]](context, measured)
         if quantity is not None:
             cases[case_name(context.match, key)] = (quantity, (measured,))
@@ -204,9 +245,9 @@ def _standing(context: Context, group: Sequence[Measured]) -> Sequence[Measured]
     if over is None:
         return group
     asked = {*required(context.selection(context.check["select"]), over)}
-    forms: dict[tuple[object, ...], list[Measured]] = {}
+    forms: dict[Form, list[Measured]] = {}
     for measured in group:
-        forms.setdefault((measured.point.variant, measured.point.params), []).append(measured)
+        forms.setdefault(_form(measured), []).append(measured)
     return [
         _slowest(form) for form in forms.values() if asked <= {axis(over, each) for each in form}
     ]

@@ -794,6 +794,53 @@ def test_no_verdict_rests_on_one_of_two_runs_of_a_point_that_lie_apart() -> None
     assert judge(a_claim(), [whole, wrong], REGISTRY).verdict is Verdict.REPRODUCED
 
 
+def test_no_slower_form_stands_for_the_fastest_in_a_run_that_lacks_it() -> None:
+    one, two = pair(2.0)
+    whole = run_of([one, two], name="a.json")
+    slower_two = pair(3.0, **{"params.block": 64})[1]
+    other = run_of([one, slower_two], name="b.json")
+    (case,) = judge(a_claim(), [whole, other], REGISTRY).checks[0].cases
+    assert {measured.run.path.name for measured in case.points} == {"a.json"}
+    assert (case.measured.low, case.measured.high) == pytest.approx((2.0, 2.0), rel=1e-3)
+    # Where no run has the fastest forms of both, those of two runs are paired.
+    alone = run_of([two], name="c.json")
+    (case,) = judge(a_claim(), [other, alone], REGISTRY).checks[0].cases
+    assert {measured.run.path.name for measured in case.points} == {"b.json", "c.json"}
+    assert case.measured.value == pytest.approx(2.0)
+
+
+def test_a_line_in_which_a_slower_form_stands_for_the_fastest_is_not_flat() -> None:
+    claim = a_claim()
+    claim["checks"] = [
+        {
+            "kind": "flat",
+            "select": {"variant": "a/one"},
+            "along": "n",
+            "at_most": 1.25,
+        }
+    ]
+    line = [pair(1.0, n=n)[0] for n in (1, 2)]
+    assert verdict(claim, line) is Verdict.REPRODUCED
+    slow = pair(1.0, n=2, **{"params.block": 64})[0]
+    slow["timing"]["cold"] |= {
+        name: 2 * START_NS for name in ("median_ns", "ci_low_ns", "ci_high_ns")
+    }
+    runs = [run_of(line, name="a.json"), run_of([line[0], slow], name="b.json")]
+    judgement = judge(claim, runs, REGISTRY)
+    assert judgement.verdict is Verdict.REPRODUCED
+    (case,) = judgement.checks[0].cases
+    assert {measured.run.path.name for measured in case.points} == {"a.json"}
+
+
+def test_a_grid_that_lacks_idle_blocks_matches_the_whole_one() -> None:
+    claim = a_claim(match=["groups_per_sm"])
+    one, two = pair(2.0, groups_per_sm=3)
+    two["launch"] |= {"grid": one["launch"]["grid"] - 2}
+    assert verdict(claim, [one, two]) is Verdict.REPRODUCED
+    two["launch"] |= {"grid": one["launch"]["grid"] * 2 // 3 - 2}
+    assert verdict(claim, [one, two]) is Verdict.NOT_TESTABLE
+
+
 # The source's regime, and why a claim is not reproduced
 
 
@@ -1131,7 +1178,7 @@ def test_a_share_of_peak_is_of_the_bytes_that_were_counted() -> None:
         made["counters"] = made_up.gpu_counters(1 << 20, **counts)
         run = run_of([made])
         pool = [Measured(point, run) for point in run.points]
-        cases = PREDICATES["value"](Context(REGISTRY, claim, check), pool)
+        cases = PREDICATES["value"](Context(REGISTRY, claim, check, pool), pool)
         ((interval, _),) = cases.values()
         return interval.value
 
