@@ -445,14 +445,16 @@ TEST(Check, DoesNotBlameAVariantForWhatTheDeviceLacks) {
 TEST(Check, FailsForASettingWhoseEveryCaseWasSkipped) {
   const Tally tally =
       check(MadeUp(), Backend::kCpu, [](const Point& point, const ExecuteOptions& options) {
-        return point.params.is("tree", "none") ? Record{.point = point} : right(point, options);
+        return point.params.is("tree", "none") ? Record{.point = point, .reason = "has no tree"}
+                                               : right(point, options);
       });
   EXPECT_GT(tally.skipped, 0u);
   ASSERT_EQ(tally.failures.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(tally.failures[i],
               std::string("made/up form=") + (i == 0 ? "fixed" : "published") +
-                  " block=128 unroll=auto tree=none: every case was skipped, so nothing is known");
+                  " block=128 unroll=auto tree=none: every case was skipped, so nothing is known; "
+                  "the first: has no tree");
 }
 
 TEST(Check, TriesThreeSchedulesInAFullCheckOfTheEmulator) {

@@ -50,6 +50,7 @@ try:
         default_results,
         from_here,
         load_devices,
+        named_results,
     )
     from reduce_bench_report.paths import COMMAND, IS_INSTALLED, ROOT
     from reduce_bench_report.select import FILTER_KEYS, filter_points
@@ -147,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help=f"results of one device, or of several ({DEFAULT_RESULTS})",
+        help=f"results of one device, or of several, or folders of them ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "--only",
@@ -206,7 +207,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help=f"results of one device, or of several ({DEFAULT_RESULTS})",
+        help=f"results of one device, or of several, or folders of them ({DEFAULT_RESULTS})",
     )
     command.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="write claims.md and claims.json there too"
@@ -262,7 +263,7 @@ def _excerpt(text: str, most: int = 40) -> str:
 def _devices(options: argparse.Namespace) -> list[Device]:
     """Those of the runs named, or of the default ones; says of each run whether it was
     interrupted."""
-    paths = options.results
+    paths = named_results(options.results or ())
     if not paths:
         paths = default_results()
         many = f"the {len(paths)} files of {os.path.commonpath(paths)}"

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -354,19 +354,42 @@ def default_results(root: Path = ROOT) -> list[Path]:
     return committed_results(root) if local is None else [from_here(local)]
 
 
+def named_results(paths: Iterable[Path]) -> list[Path]:
+    """The files, and of each folder what would be committed of it. `InputError` where a folder has
+    no results."""
+    found: list[Path] = []
+    for path in paths:
+        there = _first_rounds(path) if _is_folder(path) else [path]
+        if not there:
+            raise InputError(f"folder '{path}' has no results; name a file or another folder")
+        found += there
+    return found
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # the name is too long
+        return False
+
+
+def _first_rounds(folder: Path) -> list[Path]:
+    """The results in a folder and those below, but for local ones, second rounds, what was tuned
+    and what was simulated."""
+    return [
+        from_here(path)
+        for path in sorted(folder.rglob("*.json"))
+        if path.parent.suffix != SIMULATED
+        and not {"local", TUNING, AGAIN} & {*path.relative_to(folder).parts[:-1]}
+    ]
+
+
 def committed_results(root: Path = ROOT) -> list[Path]:
     """The committed results of all devices, of each configuration the first round.
 
     `InputError` where there is none.
     """
-    folders = [*(root / "results").glob("*/"), *(root / "results" / "cpu").glob("*/")]
-    committed = [
-        from_here(path)
-        for folder in sorted(folders)
-        if folder.name not in {"local", "cpu"}
-        for path in sorted(folder.rglob("*.json"))
-        if path.parent.suffix != SIMULATED and path.parent.name not in {TUNING, AGAIN}
-    ]
+    committed = _first_rounds(root / "results")
     if not committed:
         raise InputError(
             f"no result is in {from_here(root / 'results' / 'local')} or named, and none is "

@@ -19,7 +19,7 @@ from made_up import point, points_of, unmeasured
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.experiments import EXPERIMENTS
-from reduce_bench_report.loader import load
+from reduce_bench_report.loader import load, named_results
 from reduce_bench_report.paths import ROOT
 
 Save = Callable[..., str]
@@ -357,6 +357,25 @@ def test_figures_of_several_devices_show_no_times(
     # of one device alone, nothing stands side by side
     assert main(["figures", "--results", files[0], *arguments]) == 0
     assert str(output / "jradi-T1.md") in written
+
+
+def test_a_folder_stands_for_the_first_rounds_in_it(
+    save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "card"
+    places = ["a.json", "papers/b.json", "again/a.json", "tuning/t.json", "local/l.json"]
+    for place in [*places, "a.simulated/0.json"]:
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(save(JRADI_T1), folder / place)
+    assert named_results([folder]) == [folder / "a.json", folder / "papers" / "b.json"]
+    assert named_results([folder / "tuning", folder / "a.json"]) == [
+        folder / "tuning" / "t.json",
+        folder / "a.json",
+    ]
+    assert main(["claims", "--results", str(folder)]) == 0
+    (tmp_path / "empty").mkdir()
+    assert main(["claims", "--results", str(tmp_path / "empty")]) == 2
+    assert "empty' has no results; name a file or another folder" in capsys.readouterr().err
 
 
 def test_a_truncated_file_among_several_is_refused(

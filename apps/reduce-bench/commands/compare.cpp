@@ -150,7 +150,7 @@ void add_compare(CLI::App& app, Action& action) {
       "Let new lack points that base has, such as those of a variant that was removed");
   command->footer(
       "Examples:\n"
-      "  reduce-bench compare results/nvidia-h200/quick.json new.json\n"
+      "  reduce-bench compare before.json after.json\n"
       "  reduce-bench compare base.json new.json --config configs/thresholds.json\n"
       "  reduce-bench compare base-rounds/ new-rounds/ --format markdown\n"
       "A point is slower where its ratio of medians is beyond the threshold and differs from 1\n"

@@ -116,7 +116,7 @@ void add_explain(CLI::App& app, Action& action) {
              [o](std::uint64_t n) { o->n = n; });
   command->footer(
       "Examples:\n"
-      "  reduce-bench explain 'harris/*' --backend emu\n"
+      "  reduce-bench explain 'harris/[0-7]' --backend emu\n"
       "  reduce-bench run --config configs/quick.json --filter 'harris/*' --counters -o "
       "harris.json\n"
       "  reduce-bench explain 'harris/*' --results harris.json\n"

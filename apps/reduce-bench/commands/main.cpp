@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
       "  reduce-bench list --filter 'harris/*'\n"
       "  reduce-bench show harris/3\n"
       "  reduce-bench compare base.json new.json\n"
-      "  reduce-bench explain 'harris/*' --backend emu\n"
+      "  reduce-bench explain 'harris/[0-7]' --backend emu\n"
       "Exit codes: 0 good (also after this help, which 'reduce-bench' alone prints too), 1 a\n"
       "regression or wrong result, 2 bad usage or input, or nothing to compare, 3 runs of\n"
       "different environments, 4 some points failed or are inconclusive, 130 interrupted with\n"

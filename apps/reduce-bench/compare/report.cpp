@@ -89,8 +89,10 @@ std::string evidence_text(const RunComparison& comparison) {
           fmt::format("{}{} {}", text.empty() ? "95 % intervals: " : ", ", counts[i], kSources[i]);
   if (text.empty()) return "No time was compared.";
   if (largest_floor == 0) return text + ". The noise between runs is unknown: expect false alarms.";
-  return text + fmt::format(". Noise floor, by which thresholds are widened: {:.2f} % to {:.2f} %.",
-                            100 * least_floor, 100 * largest_floor);
+  const std::string least = fmt::format("{:.2f} %", 100 * least_floor);
+  const std::string largest = fmt::format("{:.2f} %", 100 * largest_floor);
+  return text + fmt::format(". Thresholds are widened by the noise between runs: {}{}.", least,
+                            largest == least ? "" : " to " + largest);
 }
 
 /// What makes a comparison of one round find less than docs/adr/0006-comparison.md states.

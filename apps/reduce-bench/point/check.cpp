@@ -40,25 +40,27 @@ class Checker {
     std::string setting;
     for (const auto& entry : c.point.params.entries())
       setting += fmt::format(" {}={}", entry.name, entry.value);
-    bool& ran = settings_[setting];
+    Setting& of = settings_[setting];
     const unsigned schedules =
         emulated_ && subject_.full && c.point.n < large_size(Backend::kEmu) ? 3 : 1;
     for (unsigned seed = 1; seed <= schedules; ++seed)
       // A second call accesses what the first did; only its result may differ.
-      ran |= check_once(
-          c, {.timed = false,
-              .lead = c.lead,
-              .check_determinism = !subject_.races && !kSanitized,
-              .emu_seed = seed + c.point.index,
-              .emu_sm_count = c.sm_count,
-              .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
+      of.ran |= check_once(
+          c, of.why_skipped,
+          {.timed = false,
+           .lead = c.lead,
+           .check_determinism = !subject_.races && !kSanitized,
+           .emu_seed = seed + c.point.index,
+           .emu_sm_count = c.sm_count,
+           .tracing = subject_.races ? std::optional(emu::Tracing::kRaces) : std::nullopt});
   }
 
   Tally conclude() {
-    for (const auto& [setting, ran] : settings_)
-      if (!ran)
+    for (const auto& [setting, of] : settings_)
+      if (!of.ran)
         tally_.failures.push_back(
-            fmt::format("{}{}: every case was skipped, so nothing is known", variant_.id, setting));
+            fmt::format("{}{}: every case was skipped, so nothing is known; the first: {}",
+                        variant_.id, setting, of.why_skipped));
     // On hardware a race may never show; among the races looked for here not every defect is one.
     for (const auto& [reason, shown] : defects_)
       if (!shown && reschedules())
@@ -72,7 +74,7 @@ class Checker {
   bool reschedules() const { return emulated_ && !subject_.races; }
 
   /// Whether the case ran, or cannot on this device, rather than being skipped.
-  bool check_once(const Case& c, ExecuteOptions options) {
+  bool check_once(const Case& c, std::string& why_skipped, ExecuteOptions options) {
     Record record = execute_(c.point, options);
     const auto defect = variant_.defect != nullptr && record.status != Status::kSkipped
                             ? variant_.defect(c.problem(subject_.traits))
@@ -92,6 +94,7 @@ class Checker {
     }
     if (record.status == Status::kSkipped) {
       ++tally_.skipped;
+      if (why_skipped.empty()) why_skipped = record.reason;
       if (record.device_lacks) tally_.lacks.insert(record.reason);
       return record.device_lacks;  // nothing else could be known here
     }
@@ -114,8 +117,12 @@ class Checker {
   const bool emulated_;
   const Execute& execute_;
   Tally tally_;
-  std::map<std::string, bool> defects_;   ///< reason without numbers -> shown at least once
-  std::map<std::string, bool> settings_;  ///< parameters -> run at least once
+  std::map<std::string, bool> defects_;  ///< reason without numbers -> shown at least once
+  struct Setting {
+    bool ran = false;
+    std::string why_skipped;  ///< of the first case
+  };
+  std::map<std::string, Setting> settings_;  ///< parameters -> run at least once
 };
 
 }  // namespace
