@@ -202,6 +202,32 @@ TEST(OtherDevices, ExactSumsOfManyValuesOutsideOfTheWindowLoseNoDigit) {
             std::vector{small});
 }
 
+/// So many values of all exponents that a launch does not have L2 fetch ahead: they cancel but for one.
+template <class T>
+void expect_the_value_that_is_left(std::size_t count) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  std::mt19937_64 random(3);
+  Inputs<T> inputs;
+  while (inputs.values.size() < count) {
+    const T value = std::bit_cast<T>(static_cast<Bits>(random()));
+    if (!std::isfinite(value)) continue;
+    inputs.values.push_back(value);
+    inputs.values.push_back(-value);
+  }
+  const T left = std::numeric_limits<T>::denorm_min() * 5;
+  inputs.values.push_back(left);
+  std::shuffle(inputs.values.begin(), inputs.values.end(), random);
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 1;
+  EXPECT_EQ(results_on(device, "onepass/reduce-exact", Op::kSum, inputs, 0), std::vector{left});
+}
+
+TEST(OtherDevices, ExactSumsOfManyValuesOfAllExponentsAreThose) {
+  constexpr std::size_t kAheadBytes = 32768 * 16;  // for each SM
+  expect_the_value_that_is_left<float>(kAheadBytes / sizeof(float) + 5000);
+  expect_the_value_that_is_left<double>(kAheadBytes / sizeof(double) + 5000);
+}
+
 /// Values that are nearly 32 times as large where onepass/multireduce-exact does not look when it chooses
 /// its window: their sum needs the third word of a bucket's number.
 TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {
