@@ -158,6 +158,7 @@ struct Launches {
   int registers = 0;  ///< per thread; 0 where the backend has none
 };
 
+/// What fills it while an `enqueue` runs.
 struct LaunchLog : Launches {
   bool is_aside = true;  ///< the launch of that shape
 
