@@ -315,8 +315,8 @@ TEST(Model, AccountsForNineTenthsOfTheTimesOfCommittedReductions) {
     const std::vector<double> shares = accounted_shares(file);
     ASSERT_GE(shares.size(), 40u) << file;
     EXPECT_GE(shares[shares.size() / 2], 0.9) << file;
-    // Of 19 in 20: one time that a disturbance shortened or lengthened says nothing of the model.
     EXPECT_LE(shares[shares.size() * 19 / 20], 1.05) << file;
+    EXPECT_LE(shares.back(), 1.1) << file;
   }
   EXPECT_GT(files, 0u) << "no results of configs/counted.json are committed";
 }

@@ -40,7 +40,8 @@ Inputs<int> random_inputs(std::size_t n, std::size_t buckets) {
 template <class T>
 std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op op,
                           const Inputs<T>& inputs, std::size_t buckets,
-                          const std::vector<std::pair<std::string, std::string>>& changed = {}) {
+                          const std::vector<std::pair<std::string, std::string>>& changed = {},
+                          LaunchLog* log = nullptr) {
   constexpr Type kType = kTypeOf<T>;
   const CatalogEntry& entry = *select_variants(std::vector{id}).front();
   const Variant& variant = *entry.on(Backend::kEmu);
@@ -60,6 +61,7 @@ std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op 
                   .labels = inputs.labels.data(),
                   .results = results.data(),
                   .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+                  .stream = {nullptr, log},
                   .problem = problem};
   variant.enqueue[index_of(kType)][index_of(op)](call);
   return results;
@@ -73,6 +75,15 @@ std::vector<int> latest_before(const Inputs<int>& inputs, std::size_t buckets) {
     latest[inputs.labels[i]] = inputs.values[i];
   }
   return expected;
+}
+
+TEST(OtherDevices, TheLaunchThatClearsIsNotTheOneRecorded) {
+  constexpr std::size_t kBuckets = 1 << 20;  // many to clear for few inputs
+  LaunchLog log;
+  (void)results_on(emu::settings().device, "partition/multireduce", Op::kSum,
+                   random_inputs(20000, kBuckets), kBuckets, {{"launch", "partitioned"}}, &log);
+  EXPECT_GE(log.kernels, 3u);
+  EXPECT_LT(log.grid, 16u);
 }
 
 TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {

@@ -184,7 +184,7 @@ inline constexpr unsigned kFillItems = 16;
 /// The launch for `n` stores.
 inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
   const unsigned block = n < 256 ? kWarpSize : 256;
-  return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream};
+  return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream.aside()};
 }
 /// The block's part of `n` stores (or fewer than the launch was sized for). Blocks go from the end
 /// to the beginning, so that what the next kernel reads first is still in the L2 cache.
@@ -204,7 +204,7 @@ __global__ void fill_kernel(T* values, std::size_t n, T value) {
 /// Stores `value` n times, as a kernel of its own: part of the timed operation.
 template <class T>
 void enqueue_fill(const Stream& stream, T* values, std::size_t n, std::type_identity_t<T> value) {
-  launch(fill_kernel<T>, fill_shape(n, stream.aside()), values, n, value);
+  launch(fill_kernel<T>, fill_shape(n, stream), values, n, value);
 }
 #endif
 
