@@ -289,9 +289,8 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
             return _time_is_up(machine, own, refused)
         if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(part, round_):
             refused.append(str(path))
-    for part in own:
-        if part.simulated and machine.is_done(part, 1):
-            _simulate(machine, machine.place(part, 1), deadline)
+    simulated = (part for part in own if part.simulated and machine.is_done(part, 1))
+    _simulate(machine, [machine.place(part, 1) for part in simulated], deadline)
     if refused:
         _tell_of_refused(refused)
         return EXIT_REFUSED
@@ -368,28 +367,45 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock:
         raise
 
 
-def _simulate(machine: Machine, path: Path, deadline: float | None) -> None:
-    """Predicts the points of the results by the hierarchy of the processor, where it is known."""
-    folder = path.with_suffix(".simulated")
-    files = sorted(folder.glob("*.json"))
-    if files and all(_is_of(machine, file) for file in files):
-        return
-    hierarchy = Path("configs", "hierarchies", f"{machine.folder.name}.json")
-    if not hierarchy.is_file():
-        _say(f"left out: the simulation of {path}, since there is no {hierarchy}")
+def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None) -> None:
+    """Predicts the points of the results by the caches of the processor, which it measures first."""
+    lacking = [path for path in paths if not _is_simulated(machine, path)]
+    if not lacking:
         return
     if deadline is not None:
-        _say(f"left out: the simulation of {path}, since it cannot be cut; call without --minutes")
+        _say(
+            f"left out: the simulation of {', '.join(map(str, lacking))}, since it cannot be cut; "
+            "call without --minutes"
+        )
         return
-    _say(f"simulating {path}")
-    # under another name until it is whole: a part of the predictions would look like all of them
-    unfinished = Path("results", "local", f"{path.stem}.simulating")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
-    if subprocess.run(simulate, check=False).returncode != 0:
-        _refuse(f"the simulation of {path} failed, for what is said above")
-    shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    local = Path("results", "local")
+    local.mkdir(parents=True, exist_ok=True)
+    hierarchy = local / "hierarchy.json"  # which the predictions repeat
+    _say("measuring the caches of the processor")
+    probe = [machine.driver.with_name("cache-sim"), "probe", "-o", hierarchy]
+    if subprocess.run(probe, check=False).returncode != 0:
+        _refuse("the caches could not be measured, for what is said above")
+    for path in lacking:
+        _say(f"simulating {path}")
+        # under another name until it is whole: a part of the predictions would look like all of them
+        unfinished = local / f"{path.stem}.simulating"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
+        if subprocess.run(simulate, check=False).returncode != 0:
+            _refuse(f"the simulation of {path} failed, for what is said above")
+        folder = _simulated(path)
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+
+
+def _simulated(path: Path) -> Path:
+    return path.with_suffix(".simulated")
+
+
+def _is_simulated(machine: Machine, path: Path) -> bool:
+    """Whether the predictions are there, and of this revision."""
+    files = list(_simulated(path).glob("*.json"))
+    return bool(files) and all(_is_of(machine, file) for file in files)
 
 
 def _is_of(machine: Machine, simulation: Path) -> bool:

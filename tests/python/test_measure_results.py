@@ -75,7 +75,7 @@ Measure = Callable[..., int]
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with a driver and a few parts."""
     folder = tmp_path / "checkout"
-    for name in ("scripts", "configs/hierarchies", "results", "build/bin"):
+    for name in ("scripts", "results", "build/bin"):
         (folder / name).mkdir(parents=True)
     parts = [
         {"config": "configs/one.json", "on": "gpu"},
@@ -322,25 +322,30 @@ def test_wrong_points_are_told_before_failed_ones(root: Path, measure: Measure) 
     assert measure(status={"one": 4, "two": 1}) == 1
 
 
+def put_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
 def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure: Measure) -> None:
-    simulate = root / "scripts" / "simulate_points.sh"
     git = json.dumps({"git": {"revision": REVISION, "dirty": False}})
-    simulate.write_text(f"#!/bin/sh\nmkdir -p $3; echo '{git}' > $3/0.json; exit $(cat exit.txt)\n")
-    simulate.chmod(0o755)
-    simulated = "cpu/some-cpu/of-cpu.simulated/0.json"
-    assert measure(gpus=0) == 0  # without a hierarchy of this processor
-    assert calls(root)[0].endswith("results/cpu/some-cpu/of-cpu.json --backend cpu")
-    assert simulated not in results(root)
-    (root / "configs" / "hierarchies" / "some-cpu.json").write_text("{}")
+    probe = root / "build" / "bin" / "cache-sim"
+    put_program(probe, '#!/bin/sh\n[ "$1 $2" = "probe -o" ] && echo here > "$3"\n')
+    put_program(
+        root / "scripts" / "simulate_points.sh",
+        f"#!/bin/sh\nmkdir -p $3; grep -q here $2 && echo '{git}' > $3/0.json; exit $(cat exit.txt)\n",
+    )
     (root / "exit.txt").write_text("1")
     assert measure(gpus=0) == 2
+    assert calls(root)[0].endswith("results/cpu/some-cpu/of-cpu.json --backend cpu")
+    simulated = "cpu/some-cpu/of-cpu.simulated/0.json"
     assert simulated not in results(root)
     (root / "exit.txt").write_text("0")
     assert measure("--minutes", "5", gpus=0) == 0  # which a simulation might not keep to
     assert simulated not in results(root)
     assert measure(gpus=0) == 0
     assert simulated in results(root)
-    (root / "exit.txt").write_text("1")
+    put_program(probe, "#!/bin/sh\nexit 4\n")
     assert measure(gpus=0) == 0  # what is there is of this revision
     assert measure(gpus=0, revision=OTHER_REVISION) == 2
 
