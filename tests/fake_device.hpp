@@ -26,9 +26,11 @@ class FakeDevice : public Device {
   std::vector<Mode> counted;
   unsigned ended_works = 0;
   unsigned host_allocations = 0;
+  bool has_own_memory = false;  ///< whether inputs are uploaded
+  unsigned uploads = 0;
 
   Backend backend() const override { return Backend::kCpu; }
-  bool shares_host_memory() const override { return true; }
+  bool shares_host_memory() const override { return !has_own_memory; }
   bool survives_errors() const override { return true; }
   const DeviceTraits& traits() const override { return traits_; }
   std::size_t free_bytes() const override { return available_bytes; }
@@ -43,6 +45,7 @@ class FakeDevice : public Device {
     return allocate(size_bytes);
   }
   void upload(void* to, const void* from, std::size_t size_bytes) override {
+    ++uploads;
     if (size_bytes != 0) std::memcpy(to, from, size_bytes);  // of nothing, `from` may be null
   }
   void download(void* to, const void* from, std::size_t size_bytes) override {

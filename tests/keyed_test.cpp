@@ -1,5 +1,6 @@
 // Operations with labels: their expected outputs, and how a point of one is checked.
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "common/labels.hpp"
+#include "common/mix.hpp"
 #include "expect_error.hpp"
 #include "fake_device.hpp"
 #include "point/execute.hpp"
@@ -119,8 +121,9 @@ TEST(KeyedOracle, ACorrectlyRoundedMultireduceRoundsTheExactSumOfEachBucketOnce)
 TEST(KeyedOracle, TheMemoryForExactSumsHoldsTheValuesOfEachLabel) {
   constexpr std::size_t kN = 1 << 20, kBuckets = 1 << 10;
   const Arrays arrays = arrays_of(Operation::kMultireduce, kN, kBuckets, Type::kF32);
-  EXPECT_EQ(verification_bytes(Operation::kMultireduce, arrays, kBuckets, false, true),
-            2 * kBuckets * 4 + kN * 4 + kBuckets * sizeof(std::size_t));
+  EXPECT_EQ(
+      verification_bytes(Operation::kMultireduce, arrays, kBuckets, false, true),
+      2 * kBuckets * 4 + kN * 4 + kN * sizeof(std::uint32_t) + kBuckets * sizeof(std::size_t));
 }
 
 TEST(KeyedOracle, ReduceByKeyCompactsRuns) {
@@ -176,6 +179,23 @@ TEST(KeyedOracle, ScatterKeepsTheLastOfEqualLabelsAndLeavesTheRest) {
   EXPECT_EQ(elements<int>(e.results), (std::vector{8, untouched, 9, untouched}));
 }
 
+TEST(KeyedOracle, ThreadsTakeTheInputsOfALabelInTheirOrder) {
+  constexpr std::size_t kN = (std::size_t{1} << 25) + 70001, kBuckets = 1003;  // beyond one window
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(3);
+  std::vector<int> values(kN), last(kBuckets);
+  Labels labels(kN);
+  for (std::size_t i = 0; i < kN; ++i) {
+    values[i] = static_cast<int>(i);
+    labels[i] = static_cast<Label>(mix(i) % kBuckets);
+    last[labels[i]] = values[i];
+  }
+  EXPECT_EQ(
+      elements<int>(expected(Operation::kScatter, Op::kNone, values, labels, kBuckets).results),
+      last);
+  omp_set_num_threads(threads);
+}
+
 TEST(KeyedOracle, AScatterInWhichAnyWinsKeepsTheValuesOfEachLabel) {
   const std::vector<int> values{7, 8, 9, 5};
   const Labels labels{2, 0, 2, 3};
@@ -201,7 +221,7 @@ TEST(KeyedOracle, TheMemoryForVerifyingAScatterHoldsTheValuesOfEachLabelWhereAny
   constexpr std::size_t kN = 1 << 20, kBuckets = 1 << 10;
   const Arrays arrays = arrays_of(Operation::kScatter, kN, kBuckets, Type::kI64);
   const std::size_t last = verification_bytes(Operation::kScatter, arrays, kBuckets, false);
-  EXPECT_EQ(last, 2 * kBuckets * 8);
+  EXPECT_EQ(last, 2 * kBuckets * 8 + kN * sizeof(std::uint32_t));
   EXPECT_EQ(verification_bytes(Operation::kScatter, arrays, kBuckets, true),
             last + kN * 8 + kBuckets * sizeof(std::size_t));
 }
@@ -541,6 +561,33 @@ TEST_F(KeyedExecute, TheNextPointHasItsOwnLabels) {
   point.labels.kind = LabelDistribution::Kind::kSorted;
   EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
   point.buckets = 7;
+  EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
+}
+
+TEST_F(KeyedExecute, ValuesStayWhereOnlyLabelsChange) {
+  device->has_own_memory = true;
+  const auto uploads_of = [&](Enqueue enqueue) {
+    device->uploads = 0;
+    run_multireduce(enqueue);
+    return device->uploads;
+  };
+  EXPECT_EQ(uploads_of(multireduce), 2u);
+  EXPECT_EQ(uploads_of(multireduce), 0u);
+  point.labels.kind = LabelDistribution::Kind::kSorted;
+  EXPECT_EQ(uploads_of(multireduce), 1u);
+  EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
+  EXPECT_EQ(run_multireduce(misses_the_last_bucket).status, Status::kWrong);
+  point.buckets = 7;
+  EXPECT_EQ(uploads_of([](const Call& call) {
+              multireduce(call);
+              ++static_cast<int*>(const_cast<void*>(call.values))[999];
+            }),
+            1u);
+  EXPECT_EQ(uploads_of(multireduce), 2u);  // after values that were written to
+  point.seed = 9;
+  EXPECT_EQ(uploads_of(multireduce), 2u);
+  point.n = 999;
+  EXPECT_EQ(uploads_of(multireduce), 2u);
   EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
 }
 

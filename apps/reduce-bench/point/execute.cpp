@@ -84,8 +84,11 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
 
 Input& Session::prepare_input(const Setup& setup) {
   if (!carried_.input || !carried_.input->is_of(setup)) {
+    InputArray same_values;
+    if (carried_.input && carried_.input->has_values_of(setup))
+      same_values = std::move(carried_.input->values);
     carried_.input.reset();  // frees the old one first: two large inputs may not fit
-    carried_.input = std::make_unique<Input>(setup);
+    carried_.input = std::make_unique<Input>(setup, std::move(same_values));
   }
   return *carried_.input;
 }

@@ -61,7 +61,7 @@ std::optional<LabelKey> labels_key_of(const Point& point) {
 
 }  // namespace
 
-Input::Input(const Setup& setup)
+Input::Input(const Setup& setup, InputArray same_values)
     : operation(setup.point.operation()),
       values_key(setup.point.input_key()),
       labels_key(labels_key_of(setup.point)),
@@ -72,24 +72,34 @@ Input::Input(const Setup& setup)
       correctly_rounded(setup.point.entry->variant.correctly_rounded),
       pages(setup.pages),
       devices(setup.devices),
-      arrays(setup.arrays) {
-  if (has_values(operation))
+      arrays(setup.arrays),
+      values(std::move(same_values)) {
+  if (has_values(operation) && values.parts.empty())
     values.upload(devices, pages, generate(values_key, lead, overread), arrays.values);
   if (labels_key)
     labels.upload(devices, pages, generate(*labels_key, lead, overread), arrays.labels);
   expected = expected_of(operation_input(setup.point, values.host.data(), labels.host.data()));
-  values.release_copy();
+  if (!labels_key) values.release_copy();
   labels.release_copy();
 }
 
 bool Input::is_of(const Setup& setup) const {
   const Point& point = setup.point;
-  return operation == point.operation() && values_key == point.input_key() &&
-         labels_key == labels_key_of(point) && lead == setup.options.lead &&
-         overread == setup.overread && devices == setup.devices &&
+  return has_arrays_like(setup) && operation == point.operation() &&
+         values_key == point.input_key() && labels_key == labels_key_of(point) &&
          inclusive == is_inclusive(point.params) &&
          any_wins == reduce_bench::any_wins(point.params) &&
-         correctly_rounded == point.entry->variant.correctly_rounded && pages == setup.pages;
+         correctly_rounded == point.entry->variant.correctly_rounded;
+}
+
+bool Input::has_values_of(const Setup& setup) const {
+  return has_arrays_like(setup) && values_key == setup.point.input_key() &&
+         has_values(setup.point.operation()) && values.host.bytes;
+}
+
+bool Input::has_arrays_like(const Setup& setup) const {
+  return lead == setup.options.lead && overread == setup.overread && devices == setup.devices &&
+         pages == setup.pages;
 }
 
 void Input::make_twin(const Point& point) {

@@ -42,7 +42,8 @@ struct InputArray {
   }
   std::size_t host_bytes() const { return host.bytes ? host.size_bytes : 0; }
   bool is_unharmed(const std::vector<Device*>& devices, Extent extent) const;
-  /// Once the reference is computed the host needs no copy of what the device has.
+  /// Once the reference is computed the host needs no copy of what the device has, but of values that
+  /// the next input may have with other labels.
   void release_copy();
 };
 
@@ -65,10 +66,13 @@ struct Input {
   };
   std::optional<Twin> twin;
 
-  /// Makes and uploads the inputs, and computes what is expected of them.
-  explicit Input(const Setup& setup);
+  /// Makes and uploads the inputs, and computes what is expected of them. `same_values` are those of
+  /// an input that has the values of this one; none where there is no such.
+  explicit Input(const Setup& setup, InputArray same_values = {});
   /// Whether the point of this setup has the same.
   bool is_of(const Setup& setup) const;
+  /// Whether it has the same values, of which the host kept its copy.
+  bool has_values_of(const Setup& setup) const;
   /// Gives a point's input its twin (`generate_twin`).
   void make_twin(const Point& point);
 
@@ -78,6 +82,10 @@ struct Input {
   bool is_unharmed() const {
     return values.is_unharmed(devices, arrays.values) && labels.is_unharmed(devices, arrays.labels);
   }
+
+ private:
+  /// Whether its arrays lie where and as those of the setup would.
+  bool has_arrays_like(const Setup& setup) const;
 };
 
 /// What the reference of the point is computed from.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace reduce_bench {
@@ -390,8 +391,7 @@ T* elements_of(const ExpectedArray& array) {
   return reinterpret_cast<T*>(array.elements.get());
 }
 
-/// Calls `body(first, last)` on every thread with its share of [0, n). With shares of the buckets,
-/// each thread reads all labels in their order, and no results have to be merged.
+/// Calls `body(first, last)` on every thread with its share of [0, n).
 template <class F>
 void share_out(std::size_t n, std::size_t work, F&& body) {
 #pragma omp parallel if (work > kChunk)
@@ -399,6 +399,55 @@ void share_out(std::size_t n, std::size_t work, F&& body) {
     const auto threads = static_cast<std::size_t>(omp_get_num_threads());
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     body(n * thread / threads, n * (thread + 1) / threads);
+  }
+}
+
+/// Inputs whose order by thread is held at once. Of sorted labels a window has few, so that few
+/// threads have work.
+constexpr std::size_t kWindow = std::size_t{1} << 25;
+
+/// Calls `take(i)` for each i of [0, n). Inputs of one label are taken by one thread, in their order:
+/// every thread has a share of the buckets, and no results have to be merged. Each thread first
+/// orders a part of the window by the thread that is to take them, so that nobody reads all labels.
+template <class L, class F>
+void for_each_by_label(const L* labels, std::size_t n, std::size_t buckets, F&& take) {
+  if (n <= kChunk) {
+    for (std::size_t i = 0; i < n; ++i) take(i);
+    return;
+  }
+  const auto most = static_cast<std::size_t>(omp_get_max_threads());
+  const auto order = std::make_unique_for_overwrite<std::uint32_t[]>(std::min(n, kWindow));
+  std::vector<std::size_t> ends(most * most);  // [part of the window][taker]
+#pragma omp parallel
+  {
+    const auto threads = static_cast<std::size_t>(omp_get_num_threads());
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const double takers_per_bucket = static_cast<double>(threads) / static_cast<double>(buckets);
+    std::vector<std::size_t> at(threads);  // of this thread alone: no line is another's, too
+    for (std::size_t window = 0; window < n; window += kWindow) {
+      const std::size_t size = std::min(kWindow, n - window);
+      const auto part_begins = [&](std::size_t part) { return size * part / threads; };
+      const auto taker_of = [&](std::size_t place) {
+        const auto taker = static_cast<std::size_t>(labels[window + place] * takers_per_bucket);
+        return std::min(taker, threads - 1);
+      };
+      std::fill(at.begin(), at.end(), 0);
+      for (std::size_t i = part_begins(thread); i < part_begins(thread + 1); ++i) ++at[taker_of(i)];
+      std::size_t begin = part_begins(thread);
+      for (std::size_t taker = 0; taker < threads; ++taker)
+        begin += std::exchange(at[taker], begin);
+      for (std::size_t i = part_begins(thread); i < part_begins(thread + 1); ++i)
+        order[at[taker_of(i)]++] = static_cast<std::uint32_t>(i);
+      std::copy(at.begin(), at.end(), &ends[thread * most]);
+#pragma omp barrier
+      for (std::size_t part = 0; part < threads; ++part) {
+        const std::size_t* const of_part = &ends[part * most];
+        for (std::size_t k = thread == 0 ? part_begins(part) : of_part[thread - 1];
+             k < of_part[thread]; ++k)
+          take(window + order[k]);
+      }
+#pragma omp barrier
+    }
   }
 }
 
@@ -448,9 +497,8 @@ ExpectedArray fold_by_label(Op op, const T* values, const Label* labels, std::si
   ExpectedArray array = make_results<T>(op, buckets);
   with_accumulator<T>(op, [&]<class Accumulator>() {
     std::vector<Bucket<Accumulator>> held(buckets);
-    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = 0; i < n; ++i)
-        if (labels[i] >= first && labels[i] < last) held[labels[i]].add(values[i]);
+    for_each_by_label(labels, n, buckets, [&](std::size_t i) { held[labels[i]].add(values[i]); });
+    share_out(buckets, buckets, [&](std::size_t first, std::size_t last) {
       for (std::size_t bucket = first; bucket < last; ++bucket) held[bucket].put(array, bucket);
     });
   });
@@ -463,11 +511,8 @@ ExpectedArray scan_by_label(Op op, bool inclusive, const T* values, const Label*
   ExpectedArray array = make_results<T>(op, n);
   with_accumulator<T>(op, [&]<class Accumulator>() {
     std::vector<Bucket<Accumulator>> held(buckets);
-    share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = 0; i < n; ++i)
-        if (labels[i] >= first && labels[i] < last)
-          held[labels[i]].scan(array, i, values[i], inclusive);
-    });
+    for_each_by_label(labels, n, buckets,
+                      [&](std::size_t i) { held[labels[i]].scan(array, i, values[i], inclusive); });
   });
   return array;
 }
@@ -521,11 +566,8 @@ template <class L>
 Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
   Expected expected{.results = make_expected({kTypeOf<Count>, buckets})};
   Count* counts = elements_of<Count>(expected.results);
-  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
-    std::fill(counts + first, counts + last, 0);
-    for (std::size_t i = 0; i < n; ++i)
-      if (labels[i] >= first && labels[i] < last) ++counts[labels[i]];
-  });
+  std::fill_n(counts, buckets, 0);
+  for_each_by_label(labels, n, buckets, [&](std::size_t i) { ++counts[labels[i]]; });
   return expected;
 }
 
@@ -537,9 +579,12 @@ std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::
   // While values are moved, begins[label + 1] is where the next value of the label goes. It starts
   // as where the label begins and ends as where the next label begins.
   std::vector<std::size_t> begins(buckets + 2);
-  for (std::size_t i = 0; i < n; ++i) ++begins[labels[i] + std::size_t{2}];
+  for_each_by_label(labels, n, buckets,
+                    [&](std::size_t i) { ++begins[labels[i] + std::size_t{2}]; });
   for (std::size_t bucket = 0; bucket < buckets; ++bucket) begins[bucket + 2] += begins[bucket + 1];
-  for (std::size_t i = 0; i < n; ++i) sorted[begins[labels[i] + std::size_t{1}]++] = values[i];
+  for_each_by_label(labels, n, buckets, [&](std::size_t i) {
+    sorted[begins[labels[i] + std::size_t{1}]++] = values[i];
+  });
   begins.pop_back();
   return begins;
 }
@@ -567,11 +612,8 @@ Expected scatter(const T* values, const Label* labels, std::size_t n, std::size_
                  bool any_wins) {
   Expected expected{.results = make_expected({kTypeOf<T>, buckets})};
   T* results = elements_of<T>(expected.results);
-  share_out(buckets, n + buckets, [&](std::size_t first, std::size_t last) {
-    std::memset(results + first, kUntouched, (last - first) * sizeof(T));
-    for (std::size_t i = 0; i < n; ++i)
-      if (labels[i] >= first && labels[i] < last) results[labels[i]] = values[i];
-  });
+  std::memset(results, kUntouched, buckets * sizeof(T));
+  for_each_by_label(labels, n, buckets, [&](std::size_t i) { results[labels[i]] = values[i]; });
   if (any_wins) {
     ExpectedArray::Choices& choices = expected.results.choices;
     choices.values = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
@@ -799,6 +841,9 @@ std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::s
                                bool any_wins, bool correctly_rounded) {
   const bool exact_by_label = correctly_rounded && has_labels(operation);
   std::size_t bytes = 2 * arrays.output_bytes();
+  if (has_labels(operation) && operation != Operation::kGather &&
+      operation != Operation::kScanByKey)
+    bytes += std::min(arrays.labels.count, kWindow) * sizeof(std::uint32_t);
   if (has_operator(operation) && has_labels(operation) && !exact_by_label) {
     const std::size_t held = operation == Operation::kMultiscan   ? buckets
                              : operation == Operation::kScanByKey ? 0
