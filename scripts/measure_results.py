@@ -368,7 +368,7 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock:
 
 
 def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None) -> None:
-    """Predicts the points of the results by the caches of the processor, which it measures first."""
+    """Predicts the points of the results by the caches of the processor, measured before."""
     lacking = [path for path in paths if not _is_simulated(machine, path)]
     if not lacking:
         return
@@ -382,12 +382,12 @@ def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None) -
     local.mkdir(parents=True, exist_ok=True)
     hierarchy = local / "hierarchy.json"  # which the predictions repeat
     _say("measuring the caches of the processor")
-    probe = [machine.driver.with_name("cache-sim"), "probe", "-o", hierarchy]
+    probe = [str(machine.driver.with_name("cache-sim")), "probe", "-o", str(hierarchy)]
     if subprocess.run(probe, check=False).returncode != 0:
         _refuse("the caches could not be measured, for what is said above")
     for path in lacking:
         _say(f"simulating {path}")
-        # under another name until it is whole: a part of the predictions would look like all of them
+        # Under another name until it is whole: a part of the predictions would look like all.
         unfinished = local / f"{path.stem}.simulating"
         shutil.rmtree(unfinished, ignore_errors=True)
         simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]

@@ -331,10 +331,8 @@ def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure
     git = json.dumps({"git": {"revision": REVISION, "dirty": False}})
     probe = root / "build" / "bin" / "cache-sim"
     put_program(probe, '#!/bin/sh\n[ "$1 $2" = "probe -o" ] && echo here > "$3"\n')
-    put_program(
-        root / "scripts" / "simulate_points.sh",
-        f"#!/bin/sh\nmkdir -p $3; grep -q here $2 && echo '{git}' > $3/0.json; exit $(cat exit.txt)\n",
-    )
+    predict = f"mkdir -p $3; grep -q here $2 && echo '{git}' > $3/0.json; exit $(cat exit.txt)"
+    put_program(root / "scripts" / "simulate_points.sh", f"#!/bin/sh\n{predict}\n")
     (root / "exit.txt").write_text("1")
     assert measure(gpus=0) == 2
     assert calls(root)[0].endswith("results/cpu/some-cpu/of-cpu.json --backend cpu")
