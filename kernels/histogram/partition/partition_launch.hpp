@@ -36,7 +36,12 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   const Label low_end = one_end < other_end ? one_end : other_end;
   const Label low = low_end < reach / 2 ? 0 : low_end - reach / 2;
   wait_for_launch_before();  // which clears the counts and totals
-  const bool near = tile.is_in(low, width);
+  // Between its ends lie all labels of a sorted tile. These are asked for first: a second vote costs
+  // a third of a sorted tile's time.
+  const unsigned between = (one_end < other_end ? other_end : one_end) - low_end + 1;
+  const bool sorted =
+      between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between);
+  const bool near = sorted || tile.is_in(low, width);
   if (!near && tile.count == parts.tile && !tile.is_in_runs())
     return order_tile(tile, memory, parts, log2_copies, out);
 
@@ -44,9 +49,7 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   if (!near) return tile.count_in([&](Label label) { return &counts[label]; });
   auto* table = reinterpret_cast<Count*>(memory.labels);
-  // Between its ends lie all labels of a sorted tile.
-  const unsigned between = (one_end < other_end ? other_end : one_end) - low_end + 1;
-  if (between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between)) {
+  if (sorted) {
     unsigned log2_near_copies = Policy::kLog2LeastNearCopies;
     while (log2_near_copies < kLog2WarpSize && between << (log2_near_copies + 1) <= width)
       ++log2_near_copies;
