@@ -2,6 +2,7 @@
 // compare-and-swap loop.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -69,6 +70,26 @@ __device__ void atomic_combine(T* address, T value) {
   } else {
     using Word = detail::Word<T>;
     combine_by_swap<Op>(address, *reinterpret_cast<volatile Word*>(address), value);
+  }
+}
+
+/// The same for a slot in shared memory, which other threads use by this function alone until the
+/// next barrier. Shared memory has no atomic addition of 64 bits, only loops of compare-and-swap, in
+/// which the inputs of a frequent bucket wait for one another: so a sum's halves are added one after
+/// the other, with the carry of the low one, and the slot is right when all have been added.
+template <class Op, class T>
+__device__ void atomic_combine_shared(T* slot, T value) {
+  if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == 8) {
+    static_assert(std::endian::native == std::endian::little);
+    // Depends on T, as not every build that reads this file has atomics on unsigned.
+    using Half = std::conditional_t<sizeof(T) == 8, unsigned, T>;
+    auto* halves = reinterpret_cast<Half*>(slot);
+    const auto low = static_cast<Half>(value);
+    const Half carry = atomicAdd(&halves[0], low) + low < low;
+    const Half high = static_cast<Half>(static_cast<std::uint64_t>(value) >> 32) + carry;
+    if (high != 0) atomicAdd(&halves[1], high);
+  } else {
+    atomic_combine<Op>(slot, value);
   }
 }
 

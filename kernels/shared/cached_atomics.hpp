@@ -57,7 +57,7 @@ struct LabelCache {
     Label owner = *const_cast<volatile Label*>(&labels[slot]);
     if (owner == kFree) owner = atomicCAS(&labels[slot], kFree, label);
     if (owner != kFree && owner != label) return false;
-    atomic_combine<Op>(&totals[slot], value);
+    atomic_combine_shared<Op>(&totals[slot], value);
     return true;
   }
   __device__ void add_to(T* results) const {

@@ -47,7 +47,7 @@ struct PrivateTable {
     return (bucket << shift()) + (threadIdx.x & ((1u << shift()) - 1));
   }
   __device__ void add(unsigned bucket, T value) const {
-    atomic_combine<Op>(&slots[slot_of(bucket)], value);
+    atomic_combine_shared<Op>(&slots[slot_of(bucket)], value);
   }
   /// Combines every bucket's copies and adds them to the results. Blocks start at different
   /// buckets, so that they do not queue for the same ones. With kPairs, each block of a pair (a

@@ -17,9 +17,10 @@ struct HotPolicy {
   static constexpr unsigned kHotShare = 512, kUniformShares = 4;
 };
 
-/// Whether an update in shared memory is a loop of compare-and-swap.
+/// Whether an update in shared memory takes many steps: a loop of compare-and-swap, or an addition in
+/// two halves.
 template <class T, class Op>
-inline constexpr bool kLoops =
+inline constexpr bool kManySteps =
     std::is_floating_point_v<T> || (sizeof(T) == 8 && std::is_same_v<Op, Sum>);
 
 /// Whether the loops queue: those of float sums do. (A minimum or maximum that does not change ends

@@ -7,15 +7,15 @@
 namespace reduce_bench::BACKEND::onepass_multireduce_split {
 
 using onepass_multireduce::HotTable;
-using onepass_multireduce::kLoops;
+using onepass_multireduce::kManySteps;
 using onepass_multireduce::kQueues;
 
 struct Policy {
-  /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what loops of
-  /// compare-and-swap need leave registers for half as many.
+  /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what updates of
+  /// many steps need leave registers for half as many.
   template <class T, class Op>
   static constexpr unsigned quads(unsigned quads) {
-    return kLoops<T, Op> || sizeof(T) == 8 ? (quads + 1) / 2 : quads;
+    return kManySteps<T, Op> || sizeof(T) == 8 ? (quads + 1) / 2 : quads;
   }
 };
 

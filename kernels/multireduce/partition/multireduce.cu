@@ -10,7 +10,8 @@
 //   tiles, so skewed labels cost little more than uniform ones. Tiles whose labels span few buckets
 //   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, f32
 //   sums are in fixed point (fixed_table.hpp), and those of f64, and of f32 beyond, have an
-//   accumulator for each lane for labels that are frequent (sampled_table.hpp).
+//   accumulator for each lane for labels that are frequent (sampled_table.hpp); i64 sums are added
+//   in halves (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then

@@ -37,14 +37,14 @@ __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
 }
 
 /// Combines the tile in a table over the window `around`, and adds that to the results. Where updates
-/// are loops of compare-and-swap and all labels lie between the ends, the table has these alone, in
-/// as many copies as have room: the warps' updates of a frequent label would queue.
+/// take many steps and all labels lie between the ends, the table has these alone, in as many copies
+/// as have room: the warps' updates of a frequent label would queue.
 template <class Op, class T>
 __device__ void combine_in_window(const Window& ends, const Window& around, const Tile<T>& tile,
                                   T* results) {
   Window window = around;
   unsigned log2_copies = 0;
-  if constexpr (onepass_multireduce::kLoops<T, Op>)
+  if constexpr (onepass_multireduce::kManySteps<T, Op>)
     if (labels_are_in(ends, tile)) {
       window = ends;
       while (log2_copies < Policy::kLog2MostNearCopies &&

@@ -36,7 +36,7 @@ struct Policy {
   /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
   /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
-  /// 2^kLog2MostNearCopies copies of the table, at most, where updates are loops.
+  /// 2^kLog2MostNearCopies copies of the table, at most, where updates take many steps.
   static constexpr unsigned kLog2MostNearCopies = 7;
   /// Runs: quarters of a block's threads whose quads must have one label each. It also bounds how
   /// many runs can be left.
