@@ -26,14 +26,17 @@ struct Policy {
   /// Whether the next chunk is loaded while one is added, which takes registers: f64 has few
   /// threads.
   static constexpr bool kLoadsNext = sizeof(T) == 8;
-  /// Up to here one block has nobody to wait for.
-  static constexpr std::size_t kOneBlockLoads = sizeof(T) == 4 ? 2048 : 4096;
-  static constexpr unsigned one_block(std::size_t loads) {
-    if (sizeof(T) == 8) return kBlock;
-    return loads <= kOneBlockLoads / 2 ? 256 : 512;
+  /// Up to here, a chunk, one block has nobody to wait for.
+  static constexpr std::size_t kOneBlockLoads = std::size_t{kBlock} * kLoads;
+  /// With few inputs small blocks reach more SMs: up to the first they have 128 threads, up to the
+  /// second, as in onepass/reduce, 256.
+  static constexpr std::size_t kSmallestBlocksLoadsPerSm = sizeof(T) == 4 ? 0 : 1024,
+                               kSmallBlocksLoadsPerSm = 4096;
+  static constexpr unsigned block(std::size_t loads, std::size_t loads_per_sm) {
+    if (loads <= kOneBlockLoads) return loads <= kOneBlockLoads / 2 ? 256 : kBlock;
+    if (loads_per_sm <= kSmallestBlocksLoadsPerSm) return 128;
+    return loads_per_sm <= kSmallBlocksLoadsPerSm ? 256 : kBlock;
   }
-  /// Up to here, as in onepass/reduce, blocks have 256 threads.
-  static constexpr std::size_t kSmallBlocksLoadsPerSm = sizeof(T) == 4 ? 4096 : 0;
   /// Up to here, as in onepass/reduce, loads have the L2 cache fetch ahead.
   static constexpr std::size_t kAheadLoadsPerSm = 32768;
 };
@@ -356,9 +359,7 @@ LaunchPlan plan_for(const Sizes& sizes, const Tuning& tuning) {
   plan.ahead = loads_per_sm <= Policy<T>::kAheadLoadsPerSm;
   plan.block = tuning.block;
   if (plan.block == 0) {
-    plan.block = Policy<T>::kBlock;
-    if (one_block) plan.block = Policy<T>::one_block(loads);
-    else if (loads_per_sm <= Policy<T>::kSmallBlocksLoadsPerSm) plan.block = 256;
+    plan.block = Policy<T>::block(loads, loads_per_sm);
     while (plan.block > 128 && shared_bytes<T>(plan.block) > device.max_shared_bytes_per_block)
       plan.block -= plan.block > 512 ? 512 : 128;
   }

@@ -14,10 +14,11 @@
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
 //   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
 //   same everywhere but not those of the exact sum.
-// Launch: one block of 256 or 512 threads up to 32 KB of input, f64 64 KB; beyond, blocks of 512
+// Launch: one block of 256 or 512 threads up to 32 KB of input, f64 48 KB; beyond, blocks of 512
 //   threads, for little input 256, with 1024 threads per SM where their words, 128 bytes each, fit
-//   into its shared memory. f64: one block of 384 threads per SM, as fixed point takes 528 bytes
-//   per thread. A thread takes 64 bytes of a chunk, f64 128.
+//   into its shared memory. f64: 384 instead of 512 threads, one such block per SM, as fixed point
+//   takes 528 bytes per thread, and 128 for the least input. A thread takes 64 bytes of a chunk,
+//   f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
 //   binds for large inputs, of values in the window: docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
@@ -74,12 +75,11 @@ Variant variant() {
       },
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
         const std::size_t per_load = 16 / p.element_bytes(), sms = p.device.sm_count;
-        if (p.type == Type::kF64)
-          return {Policy<double>::kOneBlockLoads * per_load,
-                  Policy<double>::kAheadLoadsPerSm * sms * per_load};
-        return {Policy<float>::kOneBlockLoads * per_load,
-                Policy<float>::kSmallBlocksLoadsPerSm * sms * per_load,
-                Policy<float>::kAheadLoadsPerSm * sms * per_load};
+        const auto borders = [&]<class P>(P) -> std::vector<std::size_t> {
+          return {P::kOneBlockLoads * per_load, P::kSmallestBlocksLoadsPerSm * sms * per_load,
+                  P::kSmallBlocksLoadsPerSm * sms * per_load, P::kAheadLoadsPerSm * sms * per_load};
+        };
+        return p.type == Type::kF64 ? borders(Policy<double>{}) : borders(Policy<float>{});
       },
       .correctly_rounded = true,
       .traffic = [](const Problem& p) -> Traffic { return {p.input_bytes(), p.element_bytes()}; },
