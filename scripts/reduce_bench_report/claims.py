@@ -18,9 +18,10 @@ regime.
 """
 
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -180,7 +181,7 @@ def _judge(
         claim,
         regime,
         meaning(claim, runs, registry),
-        _cause(claim, moved, printed, regime, registry),
+        _cause(claim, moved, printed, regime, registry, runs, pools),
         tuple(_published(value, registry) for value in claim["published"]),
         _published_conditions(claim, registry),
     )
@@ -220,7 +221,13 @@ def _with_repeats(runs: Sequence[Results]) -> list[list[Measured]]:
 
 
 def _cause(
-    claim: Json, moved: Json | None, printed: Reading, regime: Reading, registry: Registry
+    claim: Json,
+    moved: Json | None,
+    printed: Reading,
+    regime: Reading,
+    registry: Registry,
+    runs: Sequence[Results],
+    pools: Sequence[list[Measured]],
 ) -> Cause | None:
     """Why a claim is not reproduced, by either reading; None where it is or where none tests it."""
     failed = [each for each in (printed, regime) if each.verdict is Verdict.NOT_REPRODUCED]
@@ -236,21 +243,89 @@ def _cause(
         return Cause("unexplained", "nothing measured supports a cause")
     if regime.verdict is Verdict.NOT_REPRODUCED:
         departing = sorted(rests_on(claim) & registry.departures.keys())
+        evidence = "it fails in the source's regime"
         if departing:
-            evidence = (
-                "it fails in the source's regime, and beside the hardware a departure is left"
-            )
-            return Cause("unexplained", f"{evidence}: that of {', '.join(departing)}")
-        return Cause(
-            "hardware",
-            "by elimination: it fails in the source's regime, and no other cause is supported",
-        )
+            names = ", ".join(departing)
+            if not _fails_by_every_form(moved, departing, registry, runs, pools):
+                evidence += ", and beside the hardware a departure is left"
+                return Cause("unexplained", f"{evidence}: that of {names}")
+            evidence += f", with the source's form of {names} too, as far as that was measured,"
+        return Cause("hardware", f"by elimination: {evidence} and no other cause is supported")
     found = "not measured" if regime.verdict is Verdict.NOT_TESTABLE else regime.verdict.value
     outside = outside_of_regime(moved, printed.points, registry)
     # A condition that is gone explains a failure only if the claim was seen to hold under it.
     seen = regime.verdict in (Verdict.REPRODUCED, Verdict.IN_PART)
     evidence = "; ".join([f"{found} in the source's regime", *outside])
     return Cause("regime" if seen else "unexplained", evidence)
+
+
+def _source_form(
+    measured: Measured, registry: Registry, pools: Sequence[list[Measured]]
+) -> tuple[float, float] | None:
+    """How much of the time of a kernel that departs from its source the source's form takes, at
+    least and at most, between points that differ in it alone and whose number of elements is the
+    nearest of those measured. None where none was."""
+    low = high = 1.0
+    for param, values in registry.departures[measured.point.variant]["source_form"].items():
+        ratios = _ratios_of_forms(measured.point.variant, param, values, pools)
+        if not ratios:
+            return None
+        nearest = min((n for n, _ in ratios), key=lambda n: abs(math.log(n / measured.point.n)))
+        found = [ratio for n, ratio in ratios if n == nearest]
+        low *= min(1, *(ratio.low for ratio in found))
+        high *= max(1, *(ratio.high for ratio in found))
+    return low, high
+
+
+def _ratios_of_forms(
+    variant: str, param: str, values: Sequence[str], pools: Sequence[list[Measured]]
+) -> list[tuple[int, Interval]]:
+    """The number of elements and the ratio of times for all points of one run that differ in a
+    parameter alone, which has one of the values in the one above and none in the one below."""
+    found: list[tuple[int, Interval]] = []
+    for pool in pools:
+        above: list[tuple[PointIdentity, Measured]] = []
+        below: dict[PointIdentity, Measured] = {}
+        for each in pool:
+            if each.point.variant == variant and each.counts:
+                others = tuple(pair for pair in each.point.params if pair[0] != param)
+                identity = replace(each.point.identity, params=others)
+                if dict(each.point.params).get(param) in values:
+                    above.append((identity, each))
+                else:
+                    below[identity] = each
+        for identity, each in above:
+            if identity in below:
+                time, other = each.time_ns, below[identity].time_ns
+                ratio = Interval(
+                    time.low / other.high, time.value / other.value, time.high / other.low
+                )
+                found.append((each.point.n, ratio))
+    return found
+
+
+def _fails_by_every_form(
+    claim: Json,
+    departing: Sequence[str],
+    registry: Registry,
+    runs: Sequence[Results],
+    pools: Sequence[list[Measured]],
+) -> bool:
+    """Whether the claim fails even if the times of these variants were those of their sources'
+    forms: judged with intervals that span both. It may not where a form was not measured."""
+    if not all("source_form" in registry.departures[each] for each in departing):
+        return False
+    spanning: list[list[Measured]] = []
+    for pool in pools:
+        spanning.append([])
+        for each in pool:
+            if each.point.variant in departing:
+                form = _source_form(each, registry, pools)
+                if form is None:
+                    return False
+                each = replace(each, source_form=form)
+            spanning[-1].append(each)
+    return _read(claim, runs, spanning, registry).verdict is Verdict.NOT_REPRODUCED
 
 
 def rests_on(claim: Json) -> set[str]:

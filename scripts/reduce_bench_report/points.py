@@ -24,6 +24,7 @@ class Measured:
     repeats: "tuple[Measured, ...]" = ()
     launch_bound: bool = False  # whether launches could decide what it is compared for
     between_runs: float = 0.0  # the floor of its kind, where second rounds show one (rounds.py)
+    source_form: tuple[float, float] = (1.0, 1.0)  # its source's form takes so much of its time
 
     @property
     def noise(self) -> float:
@@ -41,12 +42,12 @@ class Measured:
     @property
     def time_ns(self) -> Interval:
         """The median of its run. The interval spans the 95 % intervals of all runs: where two runs
-        of one point lie apart, no verdict rests on one of them."""
+        of one point lie apart, no verdict rests on one of them. It spans the source's form too."""
         timings = [each.point.timing[MODE] for each in (self, *self.repeats)]
         return Interval(
-            min(timing["ci_low_ns"] for timing in timings),
+            min(timing["ci_low_ns"] for timing in timings) * self.source_form[0],
             timings[0]["median_ns"],
-            max(timing["ci_high_ns"] for timing in timings),
+            max(timing["ci_high_ns"] for timing in timings) * self.source_form[1],
         )
 
 

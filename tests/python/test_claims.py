@@ -1497,6 +1497,42 @@ def test_the_hardware_is_not_left_where_a_kernel_departs_from_its_source(
     assert judgement.cause.evidence.endswith(departing or "no other cause is supported")
 
 
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [({}, "unexplained"), ({26: 0.9}, "hardware"), ({26: 1.05}, "hardware"),
+     ({26: 1.2}, "unexplained"), ({26: 0.9, 20: 1.2}, "hardware"),
+     ({26: 1.2, 20: 0.9}, "unexplained")],
+)  # fmt: skip
+def test_a_departure_is_no_cause_where_the_source_s_form_fails_too(
+    shares: dict[int, float], expected: str
+) -> None:
+    claim = IN_REGIME[63]  # sorting is not to help, and takes 1 / 1.1 of the time
+    points = made_points(claim, claim["checks"], satisfied=False)
+    assert points is not None
+    for log2_n, share in shares.items():  # of our form's time, of fewer elements
+        spec = {"variant": "eilers/scatter-sorted", "operation": "scatter", "n": 1 << log2_n}
+        points += [
+            made_point(spec | {"params.traversal": "tiles"}, 1e6),
+            made_point(spec | {"params.traversal": "strided"}, share * 1e6),
+        ]
+    judgement = judge(CLAIMS[63], [run_of(points)], REGISTRY)
+    assert judgement.regime.verdict is Verdict.NOT_REPRODUCED
+    assert judgement.cause is not None
+    assert judgement.cause.name == expected
+
+
+def test_every_form_is_measured_by_its_configuration() -> None:
+    for variant, departure in REGISTRY.departures.items():
+        for param, values in departure.get("source_form", {}).items():
+            sweeps = load_configuration(shipped(departure["measured_by"])).sweeps
+            swept = [
+                {str(value) for value in sweep.params[param]}
+                for sweep in sweeps
+                if variant in sweep.variants and param in sweep.params
+            ]
+            assert any(swept_ & {*values} and swept_ - {*values} for swept_ in swept), variant
+
+
 def test_multiscan_is_judged_by_the_thesis_s_own_algorithms() -> None:
     points = satisfying(74, 0)
     assert verdict(CLAIMS[74], points) is Verdict.REPRODUCED
