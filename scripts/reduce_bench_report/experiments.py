@@ -673,7 +673,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="buckets",
         y=("ns_per_input",),
-        where={"labels": ["uniform"]},
+        where={"labels": ["uniform"], "items": ["8"]},
         log="x",
     ),
     Experiment(
@@ -684,7 +684,7 @@ ALL: Sequence[Experiment] = (
         kind="figure",
         x="sets",
         y=("ns_per_input",),
-        where={"labels": ["degenerate"], "buckets": ["256"]},
+        where={"labels": ["degenerate"], "buckets": ["256"], "items": ["8"]},
         log="x",
     ),
     Experiment(
