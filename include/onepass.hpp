@@ -80,12 +80,15 @@ struct FormPolicy {
   /// multireduce: ways up to which a split table is faster than partitions. Sums of floats, whose
   /// updates are loops: of f32, which partitions add in fixed point, 450 us against 508 with 2 ways,
   /// 576 against 508 with 3; of f64 with 3 by an earlier form of partitions. All others: 346 us
-  /// against 440 with 6 ways; more were not measured.
+  /// against 440 with 6 ways (i64 517 and 756 against 589 and 731); more were not measured.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
       !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
       : sizeof(T) == sizeof(float)                                ? 2
                                                                   : 3;
+  /// histogram: the same. With 3 ways 126 to 143 us by labels, partitions 75 to 264; with 6, where
+  /// partitions take no longer, 225 to 264.
+  static constexpr unsigned kMostHistogramWays = 5;
   /// multiscan: warps that have a table in shared memory from which on two passes are faster than
   /// partitions: 901 us against 1495 with 7 warps, 1951 against 1582 with 3. None between was measured.
   static constexpr unsigned kLeastWarps = 4;
@@ -184,11 +187,11 @@ Form histogram_form(const Sizes& sizes) {
   if constexpr (sizeof(L) == 1) return Form::kAtomics;
   // As of a multireduce, few labels for each bin take less time by atomics.
   if (sizes.n == 0 || CachedAtomicsPolicy::serves(sizes.n, sizes.buckets)) return Form::kAtomics;
-  if (reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {}).fits)
-    return Form::kSplitTable;
-  if constexpr (sizeof(L) < 4) return Form::kAtomics;
-  return reduce_bench::BACKEND::partition_histogram::serves(sizes, {}) ? Form::kPartitions
-                                                                       : Form::kAtomics;
+  const SplitPlan split = reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {});
+  if (split.fits && split.ways <= FormPolicy::kMostHistogramWays) return Form::kSplitTable;
+  if constexpr (sizeof(L) == 4)
+    if (reduce_bench::BACKEND::partition_histogram::serves(sizes, {})) return Form::kPartitions;
+  return split.fits ? Form::kSplitTable : Form::kAtomics;
 }
 
 }  // namespace detail
