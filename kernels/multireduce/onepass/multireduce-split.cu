@@ -8,7 +8,8 @@
 //   one label, equal neighbours are combined in registers before. For float sums, whose updates are
 //   loops of compare-and-swap, frequent labels have accumulators of their own as in
 //   onepass/multireduce, and buckets are dealt out to the blocks in small pieces, so that frequent
-//   labels that are neighbours do not all fall to one.
+//   labels that are neighbours do not all fall to one. i64 sums are added in halves
+//   (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to the buckets that one block has room for, without the
 //   second pass over all inputs of partition/multireduce.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The

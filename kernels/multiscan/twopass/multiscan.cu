@@ -12,7 +12,8 @@
 // Launch: one block per SM or fewer, as many warps as have room for a table, at most 32; a block of
 //   1024 threads for 32 buckets; the first shape again.
 // Traffic: n values read twice, n results written; n labels read twice, or up to 256 buckets once,
-//   and n bytes written and read; every table written and read once. What binds:
+//   and n bytes written and read; every table written and read once. On an H200 device memory binds
+//   from 2^5 to 2^11 buckets, with more the latency of the few warps that tables leave room for:
 //   docs/kernels/twopass-multiscan.md
 // Preconditions: m elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.

@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
         if (rows.label[k] == run) {
           of_run = Op::combine(of_run, rows.value[k]);
         } else {
-          atomic_combine<Op>(&table.slots[run], of_run);
+          atomic_combine_shared<Op>(&table.slots[run], of_run);
           run = rows.label[k];
           of_run = rows.value[k];
         }
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
       table.template add_rows<Op>(rows.label, rows.value, before);
     }
   }
-  if constexpr (kByAtomics<T, Op>) atomic_combine<Op>(&table.slots[run], of_run);
+  if constexpr (kByAtomics<T, Op>) atomic_combine_shared<Op>(&table.slots[run], of_run);
   __syncthreads();
   const unsigned warps = blockDim.x / kWarpSize;
   const std::size_t first_chunk = std::size_t{blockIdx.x} * warps;

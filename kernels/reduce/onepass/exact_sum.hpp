@@ -28,13 +28,14 @@ struct Policy {
   static constexpr bool kLoadsNext = sizeof(T) == 8;
   /// Up to here, a chunk, one block has nobody to wait for.
   static constexpr std::size_t kOneBlockLoads = std::size_t{kBlock} * kLoads;
-  /// With few inputs small blocks reach more SMs: up to the first they have 128 threads, up to the
-  /// second, as in onepass/reduce, 256.
-  static constexpr std::size_t kSmallestBlocksLoadsPerSm = sizeof(T) == 4 ? 0 : 1024,
-                               kSmallBlocksLoadsPerSm = 4096;
+  /// Up to here that block has 256 threads.
+  static constexpr std::size_t kSmallBlockLoads = kOneBlockLoads / 2;
+  /// With few inputs small blocks reach more SMs: up to the first f64 has 128 threads, up to the
+  /// second both have 256.
+  static constexpr std::size_t kSmallestBlocksLoadsPerSm = 1024, kSmallBlocksLoadsPerSm = 4096;
   static constexpr unsigned block(std::size_t loads, std::size_t loads_per_sm) {
-    if (loads <= kOneBlockLoads) return loads <= kOneBlockLoads / 2 ? 256 : kBlock;
-    if (loads_per_sm <= kSmallestBlocksLoadsPerSm) return 128;
+    if (loads <= kOneBlockLoads) return loads <= kSmallBlockLoads ? 256 : kBlock;
+    if (sizeof(T) == 8 && loads_per_sm <= kSmallestBlocksLoadsPerSm) return 128;
     return loads_per_sm <= kSmallBlocksLoadsPerSm ? 256 : kBlock;
   }
   /// Up to here, as in onepass/reduce, loads have the L2 cache fetch ahead.

@@ -76,7 +76,8 @@ Variant variant() {
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
         const std::size_t per_load = 16 / p.element_bytes(), sms = p.device.sm_count;
         const auto borders = [&]<class P>(P) -> std::vector<std::size_t> {
-          return {P::kOneBlockLoads * per_load, P::kSmallestBlocksLoadsPerSm * sms * per_load,
+          return {P::kSmallBlockLoads * per_load, P::kOneBlockLoads * per_load,
+                  P::kSmallestBlocksLoadsPerSm * sms * per_load,
                   P::kSmallBlocksLoadsPerSm * sms * per_load, P::kAheadLoadsPerSm * sms * per_load};
         };
         return p.type == Type::kF64 ? borders(Policy<double>{}) : borders(Policy<float>{});
