@@ -9,8 +9,8 @@
 //   conflicts. The partitioning joins the segments.
 // Fixes: the sequential algorithm's depth n, which becomes its square root at O(n) work; no other
 //   published parallel multiscan does as little.
-// Launch: a block of T threads for each segment; then a scan of each bucket's totals, and a block
-//   for each segment.
+// Launch: a block of T threads for each segment, or with records=block 32 for each SM; then a scan
+//   of each bucket's totals, and a block for each segment.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice; a record for each input and
 //   for each bucket of each segment written. Not declared: the phases' accesses to the records, as
@@ -26,8 +26,11 @@
 //   values where the text counts 12, but with a flag in place of its multisum, which is the result
 //   itself. `spinesum` is combined by the operator, not by +. The arbitrary write is a plain store
 //   by several threads, one of which lasts: racecheck reports it. The thesis gives every block its
-//   own records; here every segment is a block, so that there are records for all segments at once,
-//   and no later segment uses those of an earlier one again.
+//   own records and does not say how many blocks there are. By default every segment is a block, so
+//   that there are records for all segments at once; with records=block the next segment uses those
+//   of the one before again, which caches may hold.
+
+#include <algorithm>
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
 
@@ -37,9 +40,15 @@ namespace reduce_bench::BACKEND::sheffler_global {
 std::size_t records_offset(const Problem& p) {
   return ceil_div(totals_bytes(p, sheffler_segments(p)), 256) * 256;
 }
-std::size_t all_records_bytes(const Problem& p) {
-  return sheffler_segments(p).count * sheffler_records_bytes(p);
+/// Blocks, each with records of its own: with records=block as many as an SM may have at once, on any
+/// card.
+std::size_t blocks_of(const Problem& p) {
+  constexpr std::size_t kBlocksPerSm = 32;
+  const std::size_t segments = sheffler_segments(p).count;
+  return p.params.is("records", "segment") ? segments
+                                           : std::min(segments, kBlocksPerSm * p.device.sm_count);
 }
+std::size_t all_records_bytes(const Problem& p) { return blocks_of(p) * sheffler_records_bytes(p); }
 
 struct ShefflerGlobal {
   template <class T, class Op>
@@ -47,12 +56,12 @@ struct ShefflerGlobal {
     if (call.n() == 0) return;
     const Segments segments = sheffler_segments(call.problem);
     launch(sheffler_kernel<T, Op, false>,
-           {static_cast<unsigned>(segments.count), call.params().number("threads"),
+           {static_cast<unsigned>(blocks_of(call.problem)), call.params().number("threads"),
             sheffler_inputs_bytes(call.problem), call.stream},
-           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-           call.params().is("form", "corrected"), call.inclusive(),
-           call.template scratch<Spinerec<T>>(records_offset(call.problem)), call.scratch(),
-           call.results());
+           call.values(), call.labels(), call.n(), static_cast<unsigned>(segments.count),
+           static_cast<unsigned>(call.buckets()), call.params().is("form", "corrected"),
+           call.inclusive(), call.template scratch<Spinerec<T>>(records_offset(call.problem)),
+           call.scratch(), call.results());
     enqueue_add_totals<Op>(call, segments, call.scratch());
   }
 };
@@ -78,7 +87,12 @@ Variant variant() {
            {"threads",
             "16",
             {"16", "32", "64"},
-            "threads per block, the side of a segment's square (16 is the publication's fastest)"}},
+            "threads per block, the side of a segment's square (16 is the publication's fastest)"},
+           {"records",
+            "segment",
+            {"segment", "block"},
+            "a block and its records for each segment, or for as many as run at once, which take "
+            "one segment after the other"}},
       .restriction = restriction,
       .defect = sheffler_defect,
       .depth = depth_of_sheffler,

@@ -27,9 +27,9 @@ struct ShefflerShared {
         sheffler_kernel<T, Op, true>,
         {static_cast<unsigned>(segments.count), call.params().number("threads"),
          sheffler_records_bytes(call.problem) + sheffler_inputs_bytes(call.problem), call.stream},
-        call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-        call.params().is("form", "corrected"), call.inclusive(), static_cast<Spinerec<T>*>(nullptr),
-        call.scratch(), call.results());
+        call.values(), call.labels(), call.n(), static_cast<unsigned>(segments.count),
+        static_cast<unsigned>(call.buckets()), call.params().is("form", "corrected"),
+        call.inclusive(), static_cast<Spinerec<T>*>(nullptr), call.scratch(), call.results());
     enqueue_add_totals<Op>(call, segments, call.scratch());
   }
 };

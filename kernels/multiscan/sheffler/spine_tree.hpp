@@ -80,11 +80,12 @@ __device__ void scan_by_spine_tree(Spinerec<T>* records, const T* values, const 
   }
 }
 
-/// Block s takes segment s. Its inputs lie in shared memory, its records there or in `records`.
+/// Block b takes the segments b, b + gridDim.x and so on of `segments`. Their inputs lie in shared
+/// memory, the block's records there or in `records`.
 template <class T, class Op, bool kSharedRecords>
 __global__ void sheffler_kernel(const T* values, const Label* labels, std::size_t n,
-                                unsigned buckets, bool explicit_flag, bool inclusive,
-                                Spinerec<T>* records, T* totals, T* results) {
+                                unsigned segments, unsigned buckets, bool explicit_flag,
+                                bool inclusive, Spinerec<T>* records, T* totals, T* results) {
   const unsigned side = blockDim.x, length = side * side;
   Spinerec<T>* own = nullptr;
   T* own_values = nullptr;
@@ -96,16 +97,19 @@ __global__ void sheffler_kernel(const T* values, const Label* labels, std::size_
     own_values = dynamic_shared<T>();
   }
   auto* own_labels = reinterpret_cast<Label*>(own_values + length);
-  const std::size_t first = std::size_t{blockIdx.x} * length;
-  const unsigned count = n - first < length ? static_cast<unsigned>(n - first) : length;
-  for (unsigned i = threadIdx.x; i < count; i += side) {
-    own_values[i] = values[first + i];
-    own_labels[i] = labels[first + i];
+  for (unsigned segment = blockIdx.x; segment < segments; segment += gridDim.x) {
+    const std::size_t first = std::size_t{segment} * length;
+    const unsigned count = n - first < length ? static_cast<unsigned>(n - first) : length;
+    for (unsigned i = threadIdx.x; i < count; i += side) {
+      own_values[i] = values[first + i];
+      own_labels[i] = labels[first + i];
+    }
+    scan_by_spine_tree<Op>(own, own_values, own_labels, count, buckets, explicit_flag, inclusive,
+                           results + first);
+    // A thread reads the totals whose records it clears for the next segment.
+    for (unsigned b = threadIdx.x; b < buckets; b += side)
+      totals[std::size_t{b} * segments + segment] = own[length + b].spinesum;
   }
-  scan_by_spine_tree<Op>(own, own_values, own_labels, count, buckets, explicit_flag, inclusive,
-                         results + first);
-  for (unsigned b = threadIdx.x; b < buckets; b += side)
-    totals[std::size_t{b} * gridDim.x + blockIdx.x] = own[length + b].spinesum;
 }
 
 // ---- what both variants declare ----------------------------------------------------------------
