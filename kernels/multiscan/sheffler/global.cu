@@ -40,7 +40,7 @@ namespace reduce_bench::BACKEND::sheffler_global {
 std::size_t records_offset(const Problem& p) {
   return ceil_div(totals_bytes(p, sheffler_segments(p)), 256) * 256;
 }
-/// Blocks, each with records of its own: with records=block as many as an SM may have at once, on any
+/// Blocks, each with records of its own: with records=block as many as SMs may have at once, on any
 /// card.
 std::size_t blocks_of(const Problem& p) {
   constexpr std::size_t kBlocksPerSm = 32;
