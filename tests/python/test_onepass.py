@@ -141,7 +141,7 @@ def scanned(values: Any, labels: Any, inclusive: bool, op: str) -> Any:
 
 
 @pytest.mark.parametrize("inclusive", [False, True])
-@pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=["i32", "f64"])
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES)
 def test_values_are_scanned_by_label(onepass: ModuleType, dtype: Any, inclusive: bool) -> None:
     for n, buckets, op in (
         (0, 1, "sum"),
