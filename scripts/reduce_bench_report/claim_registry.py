@@ -67,7 +67,7 @@ class Registry:
     tolerances: dict[str, Json]
     regimes: dict[str, str]
     causes: dict[str, Json]
-    departures: dict[str, Json]  # by variant
+    departures: dict[str, list[Json]]  # by variant
     claims: tuple[Json, ...]
     tables: dict[str, Table]
 

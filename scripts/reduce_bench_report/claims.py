@@ -249,8 +249,8 @@ def _cause(
             if not _fails_by_every_form(moved, departing, registry, runs, pools):
                 evidence += ", and beside the hardware a departure is left"
                 return Cause("unexplained", f"{evidence}: that of {names}")
-            evidence += f", with the source's form of {names} too, as far as that was measured,"
-        return Cause("hardware", f"by elimination: {evidence} and no other cause is supported")
+            evidence += f", with the source's form of {names} too, as it was measured"
+        return Cause("hardware", f"by elimination: {evidence}, and no other cause is supported")
     found = "not measured" if regime.verdict is Verdict.NOT_TESTABLE else regime.verdict.value
     outside = outside_of_regime(moved, printed.points, registry)
     # A condition that is gone explains a failure only if the claim was seen to hold under it.
@@ -262,11 +262,13 @@ def _cause(
 def _source_form(
     measured: Measured, registry: Registry, pools: Sequence[list[Measured]]
 ) -> tuple[float, float] | None:
-    """How much of the time of a kernel that departs from its source the source's form takes, at
+    """How much of the time of a kernel whose departures have all a source form that form takes, at
     least and at most, between points that differ in it alone and whose number of elements is the
     nearest of those measured. None where none was."""
     low = high = 1.0
-    for param, values in registry.departures[measured.point.variant]["source_form"].items():
+    departures = registry.departures[measured.point.variant]
+    forms = [form for each in departures for form in each["source_form"].items()]
+    for param, values in forms:
         ratios = _ratios_of_forms(measured.point.variant, param, values, pools)
         if not ratios:
             return None
@@ -313,7 +315,8 @@ def _fails_by_every_form(
 ) -> bool:
     """Whether the claim fails even if the times of these variants were those of their sources'
     forms: judged with intervals that span both. It may not where a form was not measured."""
-    if not all("source_form" in registry.departures[each] for each in departing):
+    departures = [each for variant in departing for each in registry.departures[variant]]
+    if not all("source_form" in each for each in departures):
         return False
     spanning: list[list[Measured]] = []
     for pool in pools:
