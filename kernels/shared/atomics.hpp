@@ -74,9 +74,9 @@ __device__ void atomic_combine(T* address, T value) {
 }
 
 /// The same for a slot in shared memory, which other threads use by this function alone until the
-/// next barrier. Shared memory has no atomic addition of 64 bits, only loops of compare-and-swap, in
-/// which the inputs of a frequent bucket wait for one another: so a sum's halves are added one after
-/// the other, with the carry of the low one, and the slot is right when all have been added.
+/// next barrier. Shared memory has no atomic addition of 64 bits, only loops of compare-and-swap,
+/// in which the inputs of a frequent bucket wait for one another: so a sum's halves are added one
+/// after the other, with the carry of the low one, and the slot is right when all have been added.
 template <class Op, class T>
 __device__ void atomic_combine_shared(T* slot, T value) {
   if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == 8) {

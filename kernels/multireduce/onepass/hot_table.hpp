@@ -17,8 +17,8 @@ struct HotPolicy {
   static constexpr unsigned kHotShare = 512, kUniformShares = 4;
 };
 
-/// Whether an update in shared memory takes many steps: a loop of compare-and-swap, or an addition in
-/// two halves.
+/// Whether an update in shared memory takes many steps: a loop of compare-and-swap, or an addition
+/// in two halves.
 template <class T, class Op>
 inline constexpr bool kManySteps =
     std::is_floating_point_v<T> || (sizeof(T) == 8 && std::is_same_v<Op, Sum>);

@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(1024)
   constexpr unsigned kValueLoads = kPerLoad / Values::kCount;
   const unsigned lane = threadIdx.x % kWarpSize;
   const auto tiles = static_cast<unsigned>(aligned ? n / kTile : 0);
-  // Where lanes meet in many steps, fewer updates are worth more than the order of reading: with sorted
-  // labels a thread's next tile has the same label.
+  // Where lanes meet in many steps, fewer updates are worth more than the order of reading: with
+  // sorted labels a thread's next tile has the same label.
   const bool in_stretch =
       kHot || (kManySteps<T, Op> && !kCopyPerLane && log2_copies < kLog2WarpSize);
   auto [tile, end, step] = in_stretch ? tiles_in_stretch(tiles) : tiles_in_rounds(tiles);

@@ -36,9 +36,9 @@ __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
   return __syncthreads_and(inside);
 }
 
-/// Combines the tile in a table over the window `around`, and adds that to the results. Where updates
-/// take many steps and all labels lie between the ends, the table has these alone, in as many copies
-/// as have room: the warps' updates of a frequent label would queue.
+/// Combines the tile in a table over the window `around`, and adds that to the results. Where
+/// updates take many steps and all labels lie between the ends, the table has these alone, in as
+/// many copies as have room: the warps' updates of a frequent label would queue.
 template <class Op, class T>
 __device__ void combine_in_window(const Window& ends, const Window& around, const Tile<T>& tile,
                                   T* results) {

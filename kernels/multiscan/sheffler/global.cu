@@ -13,8 +13,9 @@
 //   of each bucket's totals, and a block for each segment.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice; a record for each input and
-//   for each bucket of each segment written. Not declared: the phases' accesses to the records, as
-//   far as caches do not hold them. Of n = 2^26 and m = 64 an H200 writes 1.03 times what is
+//   for each bucket of each segment written, with records=block of as many segments as there are
+//   blocks. Not declared: the phases' accesses to the records, as far as caches do not hold them.
+//   Of n = 2^26 and m = 64, with records for all segments, an H200 writes 1.03 times what is
 //   declared, an H100, whose L2 is a sixth smaller, 1.15 times, which makes 1.11 of all bytes.
 // Preconditions: T * T inputs fit into a block's shared memory. Order-preserving.
 // Deviations: as published (form=as-published) a node counts as a spine element where its row sum
