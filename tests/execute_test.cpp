@@ -655,6 +655,8 @@ TEST_F(Execute, WhatAVariantDoesNotProvideIsSkipped) {
   Variant v = variant(right_i32);
   v.params = {{"block", "63", {"64", "128"}, "threads"}};
   expect_skipped(run(v), "does not provide block=63: allowed are 64, 128");
+  v.params = {{"sort", "library", {"suite", "library"}, "whose sort", {"library"}}};
+  expect_skipped(run(v), "sort=library calls a library that runs on cuda alone");
   v.params.clear();
   v.restriction = [](const Problem& p) { return "n = " + std::to_string(p.n) + " is odd"; };
   expect_skipped(run(v), "n = 1000 is odd");

@@ -1,6 +1,7 @@
 // What a variant declares. The harness does the rest: memory, streams, timing, verification.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -24,6 +25,12 @@ struct ParamSpec {
   std::string default_value;
   std::vector<std::string> allowed;  ///< every value the variant accepts, the default among them
   std::string meaning;               ///< one clause; the publication's value where there is one
+  std::vector<std::string> cuda_only = {};  ///< those values that call a library of CUDA
+
+  bool runs_on(Backend backend, std::string_view value) const {
+    return backend == Backend::kCuda ||
+           std::find(cuda_only.begin(), cuda_only.end(), value) == cuda_only.end();
+  }
 };
 
 /// The resolved value of every axis of one variant, in the order of its declaration.

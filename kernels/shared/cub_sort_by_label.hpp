@@ -12,17 +12,26 @@
 namespace reduce_bench::BACKEND {
 
 #ifdef __CUDACC__
+/// Sorts n pairs by the bits [first_bit, end_bit) of their labels.
+template <class V>
+void run_cub_sort(void* temporary, std::size_t& temporary_bytes, const Label* labels,
+                  Label* sorted_labels, const V* values, V* sorted_values, std::size_t n,
+                  unsigned first_bit, unsigned end_bit, cudaStream_t stream) {
+  with_library_count(n, [&](auto count) {
+    check(cub::DeviceRadixSort::SortPairs(
+              temporary, temporary_bytes, labels, sorted_labels, values, sorted_values, count,
+              static_cast<int>(first_bit), static_cast<int>(end_bit), stream),
+          "cub::DeviceRadixSort::SortPairs");
+  });
+}
+
 /// Sorts by the bits in which labels below m can differ.
 template <class V>
 void run_cub_sort_by_label(void* temporary, std::size_t& temporary_bytes, const Label* labels,
                            Label* sorted_labels, const V* values, V* sorted_values,
                            const Problem& p, cudaStream_t stream) {
-  const int bits = std::max(1, static_cast<int>(log2_ceil(p.buckets)));
-  with_library_count(p.n, [&](auto count) {
-    check(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, labels, sorted_labels, values,
-                                          sorted_values, count, 0, bits, stream),
-          "cub::DeviceRadixSort::SortPairs");
-  });
+  run_cub_sort(temporary, temporary_bytes, labels, sorted_labels, values, sorted_values, p.n, 0,
+               std::max(1u, log2_ceil(p.buckets)), stream);
 }
 
 template <class V>

@@ -4,6 +4,9 @@
 // its digit, the exclusive scan over all 2^b * n flags is where each element goes. No flag is
 // stored: blocks count the flags of their share (one kernel), the counts are scanned (another), and
 // the third kernel ranks each element within its share while it moves it.
+//
+// The thesis's variants can sort by CUB instead (sort=cub), to show what it is to them that the
+// thesis calls the SRTS library: CUB's sort is what its author has made of that since.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +21,8 @@ namespace reduce_bench::BACKEND {
 inline constexpr unsigned kSortBlock = 256, kSortItems = 8, kSortTile = kSortBlock * kSortItems;
 inline constexpr unsigned kSortWarps = kSortBlock / kWarpSize;
 
-/// Bits per pass: the thesis's SRTS sort is tuned for 5 and takes it throughout.
+/// Bits per pass: the thesis's SRTS sort is tuned for 5 and takes it throughout ("the sorting
+/// algorithm works fastest if sort_bits is a multiple of five").
 inline constexpr unsigned kBitsPerSortPass = 5;
 
 /// Labels and the values that go with them.
@@ -35,6 +39,10 @@ struct Digit {
   __host__ __device__ unsigned count() const { return mask + 1; }
 };
 
+struct RadixSort;
+/// Bytes of temporary storage of CUB's sort, for values of 4 or 8 bytes. On CUDA alone.
+std::size_t cub_sort_bytes(const RadixSort& sort, std::size_t value_bytes);
+
 /// One sort of n pairs by the bits [first_bit, end_bit) of their labels.
 struct RadixSort {
   std::size_t n = 0;
@@ -42,6 +50,7 @@ struct RadixSort {
   unsigned bits_per_pass = kBitsPerSortPass;  ///< at most 8
   unsigned blocks = 0;
   std::size_t per_block = 0;
+  bool by_cub = false;
 
   /// Without a bit to order by, the one pass copies.
   unsigned passes() const {
@@ -55,28 +64,48 @@ struct RadixSort {
   /// What `enqueue_radix_sort` needs: the counts, and from the second pass on a second set of
   /// pairs.
   std::size_t workspace_bytes(std::size_t value_bytes) const {
+#ifdef __CUDACC__
+    if (by_cub) return cub_sort_bytes(*this, value_bytes);
+#endif
     if (passes() == 1) return counts_bytes();
     return counts_bytes() + aligned(n * sizeof(Label)) + aligned(n * value_bytes);
   }
-  /// Every pass reads the labels twice and the values once, and writes both.
+  /// Every pass reads the labels twice and the values once, and writes both. Of CUB's one pass is
+  /// counted, which reads the labels once.
   Traffic traffic(std::size_t value_bytes) const {
+    if (by_cub)
+      return {.read_bytes = n * (sizeof(Label) + value_bytes),
+              .written_bytes = n * (sizeof(Label) + value_bytes)};
     return {.read_bytes = passes() * n * (2 * sizeof(Label) + value_bytes),
             .written_bytes = passes() * n * (sizeof(Label) + value_bytes)};
   }
   static std::size_t aligned(std::size_t bytes) { return ceil_div(bytes, 256) * 256; }
 };
 
-/// Labels below `buckets`, ordered by their upper `sort_bits` bits (all of them, if they have no
-/// more). As many blocks as are resident; each takes one contiguous share of the input.
-inline RadixSort plan_radix_sort(std::size_t n, std::size_t buckets, unsigned sort_bits,
-                                 unsigned bits_per_pass, const DeviceTraits& device) {
-  const unsigned bits = log2_ceil(buckets);
-  RadixSort sort{.n = n, .end_bit = bits, .bits_per_pass = bits_per_pass};
+/// The axis of the thesis's variants whose sort the thesis takes from a library.
+inline ParamSpec sort_axis() {
+  return {"sort",
+          "suite",
+          {"suite", "cub"},
+          "whose radix sort (the publication's: SRTS, which its author continued in CUB)",
+          {"cub"}};
+}
+inline bool sorts_by_cub(const Params& params) {
+  return params.has("sort") && params.is("sort", "cub");
+}
+
+/// Labels below m, ordered by their upper `sort_bits` bits (all of them, if they have no more). As
+/// many blocks as are resident; each takes one contiguous share of the input.
+inline RadixSort plan_radix_sort(const Problem& p, unsigned sort_bits,
+                                 unsigned bits_per_pass = kBitsPerSortPass) {
+  const unsigned bits = log2_ceil(p.buckets);
+  RadixSort sort{
+      .n = p.n, .end_bit = bits, .bits_per_pass = bits_per_pass, .by_cub = sorts_by_cub(p.params)};
   sort.first_bit = bits - std::min(bits, sort_bits);
   const std::size_t resident =
-      std::size_t{device.sm_count} * std::max(1u, device.max_threads_per_sm / kSortBlock);
-  sort.per_block = ceil_div(ceil_div(n, resident), kSortTile) * kSortTile;
-  sort.blocks = n == 0 ? 0 : static_cast<unsigned>(ceil_div(n, sort.per_block));
+      std::size_t{p.device.sm_count} * std::max(1u, p.device.max_threads_per_sm / kSortBlock);
+  sort.per_block = ceil_div(ceil_div(p.n, resident), kSortTile) * kSortTile;
+  sort.blocks = p.n == 0 ? 0 : static_cast<unsigned>(ceil_div(p.n, sort.per_block));
   return sort;
 }
 
@@ -233,12 +262,22 @@ __global__ void move_by_digit_kernel(Pairs<const Label, const T> in, std::size_t
   }
 }
 
+/// In radix_sort.cu: what `enqueue_radix_sort` does, by CUB.
+void enqueue_cub_sort(const Stream& stream, const RadixSort& sort, std::size_t value_bytes,
+                      Pairs<const Label, const void> in, Pairs<Label, void> out,
+                      std::byte* workspace);
+
 /// Sorts the n pairs of `in` into `out`; `workspace` has `sort.workspace_bytes(sizeof(T))` bytes.
 /// The three arrays are distinct, and `in` is left as it is.
 template <class T>
 void enqueue_radix_sort(const Stream& stream, const RadixSort& sort, Pairs<const Label, const T> in,
                         Pairs<Label, T> out, std::byte* workspace) {
   if (sort.n == 0) return;
+#ifdef __CUDACC__
+  if (sort.by_cub)
+    return enqueue_cub_sort(stream, sort, sizeof(T), {in.labels, in.values},
+                            {out.labels, out.values}, workspace);
+#endif
   auto* counts = reinterpret_cast<Count*>(workspace);
   std::byte* second = workspace + sort.counts_bytes();
   Pairs<Label, T> spare{reinterpret_cast<Label*>(second),

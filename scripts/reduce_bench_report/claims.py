@@ -259,51 +259,85 @@ def _cause(
     return Cause("regime" if seen else "unexplained", evidence)
 
 
+@dataclass(frozen=True)
+class FormRatio:
+    """The time of a kernel in a form of its source's over that in the suite's, at a size."""
+
+    n: int
+    buckets: int | None
+    ratio: Interval
+
+    def distance(self, measured: Measured) -> tuple[float, float]:
+        """How far its size is from that of a point, in elements, then in buckets."""
+        of_n = abs(math.log(self.n / measured.point.n))
+        if not self.buckets or not measured.point.buckets:
+            return of_n, 0.0
+        return of_n, abs(math.log(self.buckets / measured.point.buckets))
+
+
 def _source_form(
-    measured: Measured, registry: Registry, pools: Sequence[list[Measured]]
+    measured: Measured, registry: Registry, pools: Sequence[list[Measured]], found: "FoundRatios"
 ) -> tuple[float, float] | None:
     """How much of the time of a kernel whose departures have all a source form that form takes, at
-    least and at most, between points that differ in it alone and whose number of elements is the
-    nearest of those measured. None where none was."""
+    least and at most, between points that differ in it alone and whose number of elements, and then
+    of buckets, is the nearest of those measured. None where none was. A point that has the form
+    takes just its own. `found` keeps the ratios by variant and parameter."""
     low = high = 1.0
-    departures = registry.departures[measured.point.variant]
-    forms = [form for each in departures for form in each["source_form"].items()]
-    for param, values in forms:
-        ratios = _ratios_of_forms(measured.point.variant, param, values, pools)
-        if not ratios:
-            return None
-        nearest = min((n for n, _ in ratios), key=lambda n: abs(math.log(n / measured.point.n)))
-        found = [ratio for n, ratio in ratios if n == nearest]
-        low *= min(1, *(ratio.low for ratio in found))
-        high *= max(1, *(ratio.high for ratio in found))
+    variant = measured.point.variant
+    for departure in registry.departures[variant]:
+        for param, values in departure["source_form"].items():
+            if dict(measured.point.params).get(param) in values:
+                continue
+            if (variant, param) not in found:
+                found[variant, param] = _ratios_of_forms(variant, param, values, pools)
+            ratios = found[variant, param]
+            if not ratios:
+                return None
+            nearest = min(each.distance(measured) for each in ratios)
+            near = [each.ratio for each in ratios if each.distance(measured) == nearest]
+            low *= min(1, *(ratio.low for ratio in near))
+            high *= max(1, *(ratio.high for ratio in near))
     return low, high
 
 
 def _ratios_of_forms(
     variant: str, param: str, values: Sequence[str], pools: Sequence[list[Measured]]
-) -> list[tuple[int, Interval]]:
-    """The number of elements and the ratio of times for all points of one run that differ in a
-    parameter alone, which has one of the values in the one above and none in the one below."""
-    found: list[tuple[int, Interval]] = []
+) -> list[FormRatio]:
+    """The ratios of times for all points of one run that differ in a parameter alone, which has one
+    of the values in the one above and none in the one below; or that are of another variant above,
+    with the same values of the parameters that both have."""
+    found: list[FormRatio] = []
     for pool in pools:
-        above: list[tuple[PointIdentity, Measured]] = []
-        below: dict[PointIdentity, Measured] = {}
-        for each in pool:
-            if each.point.variant == variant and each.counts:
-                others = tuple(pair for pair in each.point.params if pair[0] != param)
-                identity = replace(each.point.identity, params=others)
-                if dict(each.point.params).get(param) in values:
-                    above.append((identity, each))
-                else:
-                    below[identity] = each
-        for identity, each in above:
-            if identity in below:
-                time, other = each.time_ns, below[identity].time_ns
+        own = [m for m in pool if m.point.variant == variant and m.counts]
+        if param == "variant":
+            above = [m for m in pool if m.point.variant in values and m.counts]
+            below = own
+        else:
+            above = [m for m in own if dict(m.point.params).get(param) in values]
+            below = [m for m in own if dict(m.point.params).get(param) not in values]
+        for each, other in itertools.product(above, below):
+            if _same_but(param, each, other):
+                time, base = each.time_ns, other.time_ns
                 ratio = Interval(
-                    time.low / other.high, time.value / other.value, time.high / other.low
+                    time.low / base.high, time.value / base.value, time.high / base.low
                 )
-                found.append((each.point.n, ratio))
+                found.append(FormRatio(each.point.n, each.point.buckets, ratio))
     return found
+
+
+FoundRatios = dict[tuple[str, str], list[FormRatio]]
+
+
+def _same_but(param: str, one: Measured, other: Measured) -> bool:
+    """Whether two points differ at most in a parameter, or in their variants and in parameters
+    that only one of these has."""
+    params, others = dict(one.point.params), dict(other.point.params)
+    left_out = params.keys() ^ others.keys() if param == "variant" else {param}
+    return replace(one.point.identity, variant="", params=()) == replace(
+        other.point.identity, variant="", params=()
+    ) and all(
+        params.get(name) == others.get(name) for name in (params.keys() | others.keys()) - left_out
+    )
 
 
 def _fails_by_every_form(
@@ -318,12 +352,13 @@ def _fails_by_every_form(
     departures = [each for variant in departing for each in registry.departures[variant]]
     if not all("source_form" in each for each in departures):
         return False
+    found: FoundRatios = {}
     spanning: list[list[Measured]] = []
     for pool in pools:
         spanning.append([])
         for each in pool:
             if each.point.variant in departing:
-                form = _source_form(each, registry, pools)
+                form = _source_form(each, registry, pools, found)
                 if form is None:
                     return False
                 each = replace(each, source_form=form)

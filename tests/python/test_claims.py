@@ -1533,6 +1533,57 @@ def test_a_departure_that_was_not_measured_stays_beside_one_that_was() -> None:
     assert judgement.cause.name == "unexplained"
 
 
+def in_form(points: Iterable[Json], **form: str) -> list[Json]:
+    return [made | {"params": made["params"] | form} for made in points]
+
+
+def cause_in_regime(number: int, points: list[Json]) -> str:
+    judgement = judge(CLAIMS[number], [run_of(points)], REGISTRY)
+    assert judgement.regime.verdict is Verdict.NOT_REPRODUCED
+    assert judgement.cause is not None
+    return judgement.cause.name
+
+
+def test_points_that_have_the_source_s_form_span_no_other() -> None:
+    suite = in_form(unsatisfying(59, 0), sort="suite")
+    cub = in_form(scaled(suite, 0.5), sort="cub")
+    assert cause_in_regime(59, suite) == "unexplained"
+    assert cause_in_regime(59, [*suite, *cub]) == "hardware"
+
+
+def test_a_form_counts_by_the_nearest_number_of_buckets() -> None:
+    ours = in_form(unsatisfying(49, 0), sort="suite")
+    ours += [made | {"buckets": 1 << 19} for made in ours]  # between the ends
+    sizes = sorted({made["buckets"] for made in ours})
+    # beside the claim, which is about other labels
+    beside = [
+        made | {"labels": {"name": "sorted"}}
+        for made in ours
+        if made["labels"]["name"] == "uniform"
+    ]
+    for faster, expected in ((sizes[:1], "hardware"), (sizes, "unexplained")):
+        theirs = [
+            m for made in beside for m in scaled([made], 0.2 if made["buckets"] in faster else 1)
+        ]
+        assert cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")]) == expected
+
+
+def test_another_variant_can_have_the_source_s_form() -> None:
+    ours = unsatisfying(84, 0)
+    (case,) = judge(CLAIMS[84], [run_of(ours)], REGISTRY).regime.checks[0].cases
+    inside = math.sqrt(case.limits.low * case.limits.high) / case.measured.value
+
+    def with_theirs(share: float) -> str:
+        theirs = [
+            made | {"variant": "cub/radix-sort", "params": {}} for made in scaled(ours, share)
+        ]
+        return cause_in_regime(84, [*ours, *theirs])
+
+    assert cause_in_regime(84, ours) == "unexplained"
+    assert with_theirs(1.0) == "hardware"
+    assert with_theirs(inside) == "unexplained"
+
+
 def test_multiscan_is_judged_by_the_thesis_s_own_algorithms() -> None:
     points = satisfying(74, 0)
     assert verdict(CLAIMS[74], points) is Verdict.REPRODUCED
@@ -2067,6 +2118,9 @@ def test_a_departure_is_measured_by_a_configuration_with_either_form_of_its_vari
         for departure in departures:
             for param, values in departure.get("source_form", {}).items():
                 sweeps = load_configuration(shipped(departure["measured_by"])).sweeps
+                if param == "variant":
+                    assert any({variant, *values} <= {*sweep.variants} for sweep in sweeps), variant
+                    continue
                 swept = [
                     {*sweep.params[param]}
                     for sweep in sweeps

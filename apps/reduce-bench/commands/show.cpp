@@ -45,8 +45,11 @@ int show(const std::string& id, bool as_json) {
       variant.finish == Finish::kHost ? "the host (the copy is part of its time)" : "the device");
   if (!variant.params.empty()) fmt::print("Parameters:\n");
   for (const ParamSpec& spec : variant.params)
-    fmt::print("  {}={}  {}; allowed: {}\n", spec.name, spec.default_value, spec.meaning,
-               fmt::join(spec.allowed, ", "));
+    fmt::print("  {}={}  {}; allowed: {}{}\n", spec.name, spec.default_value, spec.meaning,
+               fmt::join(spec.allowed, ", "),
+               spec.cuda_only.empty()
+                   ? ""
+                   : fmt::format("; on cuda alone: {}", fmt::join(spec.cuda_only, ", ")));
   // Defects depend on the form; the problem shown is a large float sum, which none escapes.
   const DeviceTraits device;
   Params params = default_params(variant);

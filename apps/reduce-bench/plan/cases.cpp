@@ -44,7 +44,7 @@ std::set<std::size_t> sizes_to_check(const Subject& subject) {
 /// names (forms, trees) and of the number of devices, then every value of the numeric axes, one axis
 /// at a time. A number that the
 /// variant chooses itself by default, `auto`, is none the less a number.
-std::vector<Params> other_settings(const Variant& variant) {
+std::vector<Params> other_settings(const Variant& variant, Backend backend) {
   const auto is_numeric = [](const ParamSpec& spec) {
     return spec.name != "devices" &&
            std::any_of(spec.allowed.begin(), spec.allowed.end(), is_number);
@@ -55,6 +55,7 @@ std::vector<Params> other_settings(const Variant& variant) {
     std::vector<Params> next;
     for (const Params& base : settings) {
       for (const std::string& value : spec.allowed) {
+        if (!spec.runs_on(backend, value)) continue;
         next.push_back(base);
         next.back().set(spec.name, value);
       }
@@ -65,7 +66,7 @@ std::vector<Params> other_settings(const Variant& variant) {
   for (const ParamSpec& spec : variant.params) {
     if (!is_numeric(spec)) continue;
     for (const std::string& value : spec.allowed) {
-      if (value == spec.default_value) continue;
+      if (value == spec.default_value || !spec.runs_on(backend, value)) continue;
       settings.push_back(default_params(variant));
       settings.back().set(spec.name, value);
     }
@@ -104,7 +105,7 @@ class CaseList {
              !subject.full),
         thorough_(!few_ || plain_ || is_first_of_its_like()),
         defaults_(default_params(variant_)),
-        other_settings_(other_settings(variant_)),
+        other_settings_(other_settings(variant_, subject.backend)),
         large_(large_size(subject.backend)),
         many_(many_buckets()),
         awkward_(subject.full ? std::vector<std::size_t>{33, 1009, kSomeBlocks}

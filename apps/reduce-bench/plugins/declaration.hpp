@@ -32,7 +32,7 @@ struct DeclaredPlugin {
 };
 
 FIELDS(Combination, type, op);
-FIELDS(ParamSpec, name, default_value, allowed, meaning);
+FIELDS(ParamSpec, name, default_value, allowed, meaning, cuda_only);
 FIELDS(DeclaredVariant, id, title, source, description, backend, operation, combinations, params,
        max_buckets, synchronous, launches);
 FIELDS(PluginFile, path, name, checksum, version);

@@ -49,6 +49,8 @@ std::string unsupported(const Variant& variant, const Problem& problem, const Po
     if (std::find(spec.allowed.begin(), spec.allowed.end(), value) == spec.allowed.end())
       return fmt::format("{} does not provide {}={}: allowed are {}", variant.id, spec.name, value,
                          fmt::join(spec.allowed, ", "));
+    if (!spec.runs_on(point.backend, value))
+      return fmt::format("{}={} calls a library that runs on cuda alone", spec.name, value);
   }
   if (has_values(problem.operation))
     if (std::string why = unsuited(point.input_key(), variant.correctly_rounded); !why.empty())

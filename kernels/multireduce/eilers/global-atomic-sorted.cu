@@ -12,7 +12,8 @@
 // Deviations: those of eilers/global-atomic. The thesis finds sort_bits by trial and gives as a
 //   rule that about 7 bits of an input's place (its bucket and set) should be left unsorted, which
 //   `auto` follows. For 2^14 to 2^24 buckets its table has sort_bits 0, 2, 15, 15, 15, 20 and sets
-//   4, 2, 8, 4, 2, 4. The suite's radix sort replaces the thesis's SRTS sort.
+//   4, 2, 8, 4, 2, 4. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes
+//   CUB's.
 
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 #include "kernels/multireduce/eilers/sorted_input.hpp"
@@ -53,7 +54,8 @@ Variant variant() {
                   "auto",
                   {"auto", "0", "2", "5", "10", "15", "20"},
                   "upper bits to sort by, at most those that labels have (auto: all but 7 bits of "
-                  "m * sets, the publication's rule)"}},
+                  "m * sets, the publication's rule)"},
+                 sort_axis()},
       .restriction = radix_sort_restriction,
       .depth = [](const Problem& p) -> std::uint64_t { return p.n; },
       .traffic =

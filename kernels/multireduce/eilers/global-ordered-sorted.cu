@@ -10,7 +10,8 @@
 // Preconditions: n < 2^32. Order-preserving: the sort is stable.
 // Deviations: those of eilers/global-ordered. With sorted inputs the publication is fastest with
 //   3072 threads on 8 multiprocessors, half as many as eilers/global-ordered has; the default here
-//   is the same as there. The suite's radix sort replaces the thesis's SRTS sort.
+//   is the same as there. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes
+//   CUB's.
 
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 #include "kernels/shared/global_ordered.hpp"
@@ -26,6 +27,12 @@ struct EilersGlobalOrderedSorted {
   }
 };
 
+std::vector<ParamSpec> params() {
+  std::vector<ParamSpec> params = global_ordered_params("the publication's fastest: 3072 on 8 SMs");
+  params.push_back(sort_axis());
+  return params;
+}
+
 Variant variant() {
   return {
       .id = "eilers/global-ordered-sorted",
@@ -33,7 +40,7 @@ Variant variant() {
       .source = "eilers section 4.3.5, Figure 4.9",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
-      .params = global_ordered_params("the publication's fastest: 3072 on 8 SMs"),
+      .params = params(),
       .restriction = radix_sort_restriction,
       .depth = depth_of_global_ordered,
       .traffic =

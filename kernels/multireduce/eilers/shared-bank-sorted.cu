@@ -11,9 +11,10 @@
 // Traffic: the sort's passes, then n labels and n values read, m results written.
 // Preconditions: n < 2^32; 8192 elements of shared memory; the operator commutes.
 // Deviations: those of eilers/shared-bank. The listing advances its offset by the number of the
-//   segment instead of its length, lacks the offsets' last entry, takes labels that are not reduced
-//   modulo 256, and leaves the sort out. How offsets are found is not stated; here each is found by
-//   a binary search. A block reads the number of its next segment from its next label, which skips
+//   segment instead of its length, lacks the offsets' last entry, takes labels that are not
+//   reduced modulo 256, and leaves the sort out. How offsets are found is not stated; here each is
+//   found by a binary search. The suite's radix sort replaces the thesis's SRTS sort; sort=cub
+//   takes CUB's. A block reads the number of its next segment from its next label, which skips
 //   empty segments.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
@@ -71,8 +72,7 @@ struct Places {
 
 Places places(const Problem& p) {
   const unsigned bits = log2_ceil(p.buckets);
-  Places at{.sort = plan_radix_sort(p.n, p.buckets, bits - std::min(bits, kSegmentBits),
-                                    kBitsPerSortPass, p.device)};
+  Places at{.sort = plan_radix_sort(p, bits - std::min(bits, kSegmentBits))};
   at.segments = ceil_div(p.buckets, kMostBankBuckets);
   at.labels = RadixSort::aligned((at.segments + 1) * sizeof(Count));
   at.values = at.labels + RadixSort::aligned(p.n * sizeof(Label));
@@ -123,7 +123,7 @@ Variant variant() {
       .source = "eilers Algorithm 4.11",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
-      .params = {bank_sets_warps(), bank_sets_merge()},
+      .params = {bank_sets_warps(), bank_sets_merge(), sort_axis()},
       .restriction = restriction,
       .depth = [](const Problem& p) -> std::uint64_t { return plan_bank_sets(p).depth(); },
       .traffic =

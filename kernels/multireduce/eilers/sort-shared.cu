@@ -14,23 +14,24 @@
 //   sector of 32 bytes: with m = 2^16 and n = 2^26 an H200 moves 1.3 times these bytes.
 // Preconditions: m elements of workspace per block. Order-preserving with transpose=on.
 // Deviations: the third phase of the listing adds on the wrong side and clears with 0 instead of
-//   the neutral element, and results that no label of a block names are never initialised. The sort
-//   and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a counter
-//   per digit and thread. A thread finds its next label in shared memory. The last block is filled
-//   up with neutral elements. A kernel in order of the blocks replaces Modern GPU's segmented
-//   reduction, whose fold of a single segment is not ordered. transpose=off fetches as the listing
-//   does, which mixes the order: commutative operators alone.
+//   the neutral element, and results that no label of a block names are never initialised. The
+//   sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
+//   counter per digit and thread; sort=cub takes CUB's for both, for sums. A thread finds its next
+//   label in shared memory. The last block is filled up with neutral elements. A kernel in order
+//   of the blocks replaces Modern GPU's segmented reduction, whose fold of a single segment is not
+//   ordered. transpose=off fetches as the listing does, which mixes the order: commutative
+//   operators alone.
 
 #include <algorithm>
 #include <string>
 
-#include "kernels/shared/block_radix_sort.hpp"
 #include "kernels/shared/combine_sets.hpp"
+#include "kernels/shared/cub_block.hpp"
 #include "kernels/shared/segmented_scan.hpp"
 
 namespace reduce_bench::BACKEND::eilers_sort_shared {
 
-template <class T, class Op, unsigned kItems>
+template <class T, class Op, unsigned kItems, bool kByCub>
 __global__ void __launch_bounds__(512)
     kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
            bool transpose, T* sets) {
@@ -62,7 +63,8 @@ __global__ void __launch_bounds__(512)
     }
     __syncthreads();
   }
-  block_radix_sort(label, value, bits, block);
+  if constexpr (kByCub) cub_block_sort(label, value, bits, block.values);
+  else block_radix_sort(label, value, bits, block);
 
   block.labels[threadIdx.x] = label[0];
   __syncthreads();
@@ -80,7 +82,9 @@ __global__ void __launch_bounds__(512)
     if (ends[j]) open = Op::template identity<T>();
     any_end = any_end || ends[j];
   }
-  T before = open_segment_before<Op>(open, any_end, block.values, block.labels);
+  T before;
+  if constexpr (kByCub) before = cub_open_segment_before<Op>(open, any_end, block.values);
+  else before = open_segment_before<Op>(open, any_end, block.values, block.labels);
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
     if (!ends[j]) continue;
@@ -104,9 +108,15 @@ struct EilersSortShared {
       enqueue_fill(call.stream, call.scratch(), blocks * call.buckets(),
                    Op::template identity<T>());
       with_value<4, 8, 12>(call.params().number("items"), [&]<unsigned kItems>() {
-        launch(kernel<T, Op, kItems>,
-               {static_cast<unsigned>(blocks), threads, BlockPairs<T, kItems>::bytes(threads),
-                call.stream},
+        std::size_t shared_bytes = BlockPairs<T, kItems>::bytes(threads);
+        auto chosen = kernel<T, Op, kItems, false>;
+        if constexpr (kCubBlockSorts<Op>) {
+          if (sorts_by_cub(call.params())) {
+            shared_bytes = std::max(shared_bytes, cub_block_bytes<T, T, kItems>());
+            chosen = kernel<T, Op, kItems, true>;
+          }
+        }
+        launch(chosen, {static_cast<unsigned>(blocks), threads, shared_bytes, call.stream},
                call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
                log2_ceil(call.buckets()), transpose, call.scratch());
       });
@@ -120,6 +130,7 @@ std::string restriction(const Problem& p) {
     return "transpose=off mixes the order of the inputs: the operator must commute";
   if (p.buckets > kMostBucketsToCombine)
     return std::to_string(p.buckets) + " buckets: a grid has no block for each";
+  if (std::string why = block_sort_restriction(p); !why.empty()) return why;
   return block_pairs_restriction(p, p.element_bytes());
 }
 
@@ -135,7 +146,8 @@ Variant variant() {
                   {"32", "64", "128", "256", "512"},
                   "threads per block (the publication varies them)"},
                  {"items", "12", {"4", "8", "12"}, "inputs per thread (12 is its fastest)"},
-                 {"transpose", "on", {"on", "off"}, "fetch each thread's inputs as neighbours"}},
+                 {"transpose", "on", {"on", "off"}, "fetch each thread's inputs as neighbours"},
+                 block_sort_axis()},
       .restriction = restriction,
       // A thread's items, the scans over a warp and over the warps, then the blocks.
       .depth = [](const Problem& p) -> std::uint64_t {

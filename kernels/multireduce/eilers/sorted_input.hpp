@@ -8,8 +8,6 @@
 
 namespace reduce_bench::BACKEND {
 
-/// "The sorting algorithm works fastest if sort_bits is a multiple of five."
-inline constexpr unsigned kSortedInputBitsPerPass = 5;
 /// The value of `sort_bits` that sorts completely.
 inline constexpr unsigned kAllBits = 32;
 
@@ -33,7 +31,7 @@ struct SortedInput {
 
 inline SortedInput sorted_input(const Problem& p, unsigned sort_bits) {
   SortedInput input{};
-  input.sort = plan_radix_sort(p.n, p.buckets, sort_bits, kSortedInputBitsPerPass, p.device);
+  input.sort = plan_radix_sort(p, sort_bits);
   input.values = RadixSort::aligned(p.n * sizeof(Label));
   input.rest = input.values + RadixSort::aligned(p.n * p.element_bytes());
   return input;

@@ -40,7 +40,7 @@ struct Places {
 Places places(const Problem& p) {
   constexpr unsigned kAllBits = 32;
   const std::size_t pairs_bytes = RadixSort::aligned(p.n * index_value_bytes(p));
-  Places at{.sort = plan_radix_sort(p.n, p.buckets, kAllBits, kBitsPerSortPass, p.device)};
+  Places at{.sort = plan_radix_sort(p, kAllBits)};
   at.labels = pairs_bytes;
   at.sorted = at.labels + RadixSort::aligned(p.n * sizeof(Label));
   at.rest = at.sorted + pairs_bytes;

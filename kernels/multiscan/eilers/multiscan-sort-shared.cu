@@ -14,20 +14,21 @@
 //   written again; m totals for each block written three times and read twice.
 // Preconditions: m elements of workspace per block. Order-preserving.
 // Deviations: the listing leaves its accumulator uninitialised, clears with 0 instead of the
-//   neutral element, indexes by nThreads instead of nBlocks, fetches all threads' first labels from
-//   an array that is not yet set, and never initialises the totals of labels that a block lacks.
-//   The sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
-//   counter per digit and thread. The last block is filled up with neutral elements. `items` is not
-//   stated but for being lower than the multireduce's 12.
+//   neutral element, indexes by nThreads instead of nBlocks, fetches all threads' first labels
+//   from an array that is not yet set, and never initialises the totals of labels that a block
+//   lacks. The sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per
+//   pass, a counter per digit and thread; sort=cub takes CUB's for both, for sums. The last block
+//   is filled up with neutral elements. `items` is not stated but for being lower than the
+//   multireduce's 12.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/multiscan/segment_totals.hpp"
-#include "kernels/shared/block_radix_sort.hpp"
+#include "kernels/shared/cub_block.hpp"
 #include "kernels/shared/segmented_scan.hpp"
 
 namespace reduce_bench::BACKEND::eilers_multiscan_sort_shared {
 
-template <class T, class Op, unsigned kItems>
+template <class T, class Op, unsigned kItems, bool kByCub>
 __global__ void __launch_bounds__(512)
     kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
            bool inclusive, T* totals, T* results) {
@@ -53,7 +54,8 @@ __global__ void __launch_bounds__(512)
     pair[j] = block.values[Block::slot(threadIdx.x * kItems + j)];
   }
   __syncthreads();
-  block_radix_sort(label, pair, bits, block);
+  if constexpr (kByCub) cub_block_sort(label, pair, bits, block.values);
+  else block_radix_sort(label, pair, bits, block);
 
   block.labels[threadIdx.x] = label[0];
   __syncthreads();
@@ -75,8 +77,11 @@ __global__ void __launch_bounds__(512)
       any_end = true;
     }
   }
-  T before =
-      open_segment_before<Op>(open, any_end, reinterpret_cast<T*>(block.values), block.labels);
+  T before;
+  if constexpr (kByCub) before = cub_open_segment_before<Op>(open, any_end, block.values);
+  else
+    before =
+        open_segment_before<Op>(open, any_end, reinterpret_cast<T*>(block.values), block.labels);
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
     const T exclusive = Op::combine(before, scanned[j]);
@@ -102,9 +107,15 @@ struct EilersMultiscanSortShared {
     enqueue_fill(call.stream, call.scratch(), of_blocks.count * call.buckets(),
                  Op::template identity<T>());
     with_value<4, 8>(call.params().number("items"), [&]<unsigned kItems>() {
-      launch(kernel<T, Op, kItems>,
-             {static_cast<unsigned>(of_blocks.count), threads,
-              BlockPairs<IndexValue<T>, kItems>::bytes(threads), call.stream},
+      std::size_t shared_bytes = BlockPairs<IndexValue<T>, kItems>::bytes(threads);
+      auto chosen = kernel<T, Op, kItems, false>;
+      if constexpr (kCubBlockSorts<Op>) {
+        if (sorts_by_cub(call.params())) {
+          shared_bytes = std::max(shared_bytes, cub_block_bytes<T, IndexValue<T>, kItems>());
+          chosen = kernel<T, Op, kItems, true>;
+        }
+      }
+      launch(chosen, {static_cast<unsigned>(of_blocks.count), threads, shared_bytes, call.stream},
              call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
              log2_ceil(call.buckets()), call.inclusive(), call.scratch(), call.results());
     });
@@ -113,6 +124,7 @@ struct EilersMultiscanSortShared {
 };
 
 std::string restriction(const Problem& p) {
+  if (std::string why = block_sort_restriction(p); !why.empty()) return why;
   const std::size_t pair_bytes = 2 * p.element_bytes();  // an IndexValue
   if (std::string why = block_pairs_restriction(p, pair_bytes); !why.empty()) return why;
   return partition_restriction(p, segments(p));
@@ -131,7 +143,8 @@ Variant variant() {
                   {"128", "256", "512"},
                   "threads per block (the publication varies them)"},
                  {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"},
-                 totals_axis()},
+                 totals_axis(),
+                 block_sort_axis()},
       .restriction = restriction,
       // A thread's items, the scans over a warp and over the warps, then the totals.
       .depth = [](const Problem& p) -> std::uint64_t {

@@ -12,10 +12,10 @@
 // Deviations: winner=last is gpu/scatter's; the sort is stable, so the last of equal labels stays
 //   the last. The thesis states its limits for two scatters, without their numbers of blocks and
 //   threads: 8 unsorted bits where every block has a contiguous segment of the sorted input
-//   (traversal=contiguous), 9 where all threads stride over the whole of it (traversal=strided). By
-//   default each block has 256 neighbouring inputs (traversal=tiles), so that blocks under way
+//   (traversal=contiguous), 9 where all threads stride over the whole of it (traversal=strided).
+//   By default each block has 256 neighbouring inputs (traversal=tiles), so that blocks under way
 //   together have neighbouring ones, as with striding; sort_bits=auto leaves 9 bits unsorted, as
-//   striding allows.
+//   striding allows. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes CUB's.
 
 #include <algorithm>
 
@@ -85,7 +85,7 @@ Places places(const Problem& p) {
   const unsigned bits = log2_ceil(p.buckets);
   const unsigned sort_bits = p.params.is("sort_bits", "auto") ? bits - std::min(bits, kUnsortedBits)
                                                               : p.params.number("sort_bits");
-  Places at{.sort = plan_radix_sort(p.n, p.buckets, sort_bits, kBitsPerSortPass, p.device)};
+  Places at{.sort = plan_radix_sort(p, sort_bits)};
   at.labels = RadixSort::aligned(last_positions_bytes(p));
   at.values = at.labels + RadixSort::aligned(p.n * sizeof(Label));
   at.sorting = at.values + RadixSort::aligned(p.n * p.element_bytes());
@@ -125,7 +125,8 @@ Variant variant() {
                   "tiles",
                   {"tiles", "contiguous", "strided"},
                   "the scatter's inputs of a block: 256 neighbours, a contiguous share, or strides "
-                  "over all (the publication's: contiguous, then strided)"}},
+                  "over all (the publication's: contiguous, then strided)"},
+                 sort_axis()},
       .restriction = scatter_restriction,
       .traffic =
           [](const Problem& p) {

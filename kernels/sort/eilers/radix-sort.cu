@@ -21,7 +21,7 @@
 namespace reduce_bench::BACKEND::eilers_radix_sort {
 
 RadixSort sort_of(const Problem& p) {
-  return plan_radix_sort(p.n, p.buckets, 32, p.params.number("bits"), p.device);
+  return plan_radix_sort(p, 32, p.params.number("bits"));
 }
 
 struct EilersRadixSort {
