@@ -1093,6 +1093,13 @@ def test_counts_of_the_emulator_explain_without_times(tmp_path: Path) -> None:
     assert first.rstrip() in of_file.stdout
 
 
+def test_of_a_glob_the_emulator_explains_what_it_runs() -> None:
+    ended = drive("explain", "harris/[6g]*", "harris/7", "--backend", "emu")
+    assert ended.returncode == GOOD, ended.stderr
+    assert ended.stderr == "left out: harris/grid-sync, which the emulator does not run\n"
+    assert ended.stdout.split("\n\n")[1].startswith("harris/6 to harris/7\n")
+
+
 def test_times_without_counters_give_ratios_and_no_cause() -> None:
     ended = drive("explain", "harris/*", "--results", H200)
     assert ended.returncode == GOOD, ended.stderr

@@ -55,11 +55,23 @@ std::vector<std::string> measured_of(const AllEvidence& all, const std::vector<s
   return measured;
 }
 
+/// Those that the emulator can count; says which it cannot. All, where fewer than two are left: the
+/// first that it is asked for says why.
+std::vector<std::string> traced_of(const std::vector<std::string>& ids) {
+  std::vector<std::string> traced, others;
+  for (const std::string& id : ids)
+    (find_variant(id).traced != nullptr ? traced : others).push_back(id);
+  if (traced.size() < 2) return ids;
+  for (const std::string& id : others)
+    fmt::print(stderr, "left out: {}, which the emulator does not run\n", id);
+  return traced;
+}
+
 /// The evidence that the emulator counts now.
 std::vector<Evidence> emulated(const std::vector<std::string>& ids,
                                std::optional<std::uint64_t> n) {
   std::vector<Evidence> sequence;
-  for (const std::string& id : ids) {
+  for (const std::string& id : traced_of(ids)) {
     const Record record = count_on_emulator("explain", id, emu::Tracing::kCounts, n);
     Evidence evidence{.point = identity_of(record.point), .counted_by = CountedBy::kEmulator};
     for (std::size_t i = 0; i < emu::kMetricNames.size(); ++i)
