@@ -18,9 +18,9 @@ void run_cub_sort(void* temporary, std::size_t& temporary_bytes, const Label* la
                   Label* sorted_labels, const V* values, V* sorted_values, std::size_t n,
                   unsigned first_bit, unsigned end_bit, cudaStream_t stream) {
   with_library_count(n, [&](auto count) {
-    check(cub::DeviceRadixSort::SortPairs(
-              temporary, temporary_bytes, labels, sorted_labels, values, sorted_values, count,
-              static_cast<int>(first_bit), static_cast<int>(end_bit), stream),
+    check(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, labels, sorted_labels, values,
+                                          sorted_values, count, static_cast<int>(first_bit),
+                                          static_cast<int>(end_bit), stream),
           "cub::DeviceRadixSort::SortPairs");
   });
 }

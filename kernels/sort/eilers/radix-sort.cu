@@ -20,9 +20,7 @@
 
 namespace reduce_bench::BACKEND::eilers_radix_sort {
 
-RadixSort sort_of(const Problem& p) {
-  return plan_radix_sort(p, 32, p.params.number("bits"));
-}
+RadixSort sort_of(const Problem& p) { return plan_radix_sort(p, 32, p.params.number("bits")); }
 
 struct EilersRadixSort {
   template <class T, class Op>
