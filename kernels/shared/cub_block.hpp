@@ -1,6 +1,6 @@
-// Sort and segmented scan within a block of 256 threads by CUB, beside the suite's own: to show what
-// it is to the thesis's kernels that theirs are written out. The thesis takes its block sort from
-// CUB, and its segmented scan from Modern GPU, which is no longer developed.
+// Sort and segmented scan within a block of 256 threads by CUB, to show what difference the suite's
+// own make to the thesis's kernels. The thesis takes its block sort from CUB, and its segmented scan
+// from Modern GPU, which is no longer developed.
 #pragma once
 
 #include <algorithm>
