@@ -29,11 +29,8 @@ inline constexpr bool kCubBlockSorts =
 
 /// The axis of variants that sort and scan in blocks.
 inline ParamSpec block_sort_axis() {
-  return {"sort",
-          "suite",
-          {"suite", "cub"},
-          "whose sort and scan in a block (the publication's: CUB's sort, Modern GPU's scan)",
-          {"cub"}};
+  return sort_axis(
+      "whose sort and scan in a block (the publication's: CUB's sort, Modern GPU's scan)");
 }
 /// Why a variant with this axis and `threads` cannot run; empty where it can.
 inline std::string block_sort_restriction(const Problem& p) {
@@ -43,6 +40,19 @@ inline std::string block_sort_restriction(const Problem& p) {
     return "sort=cub: blocks have " + std::to_string(kCubBlockThreads) + " threads";
   return {};
 }
+
+/// Bytes of shared memory that CUB needs where the suite needs those of BlockPairs.
+template <class T, class V, unsigned kItems>
+std::size_t cub_block_bytes();
+
+/// What block_radix_sort does; `room` is shared memory of `cub_block_bytes`.
+template <class V, unsigned kItems>
+__device__ void cub_block_sort(Label (&labels)[kItems], V (&values)[kItems], unsigned bits,
+                               void* room);
+
+/// What open_segment_before does.
+template <class Op, class T>
+__device__ T cub_open_segment_before(T value, bool began, void* room);
 
 #ifdef __CUDACC__
 template <class V, unsigned kItems>
@@ -67,46 +77,30 @@ struct CombineOpenSegments {
 template <class T>
 using CubBlockScan = cub::BlockScan<OpenSegment<T>, kCubBlockThreads>;
 
-#endif
-
-/// Bytes of shared memory that CUB needs where the suite needs those of BlockPairs.
 template <class T, class V, unsigned kItems>
-constexpr std::size_t cub_block_bytes() {
-#ifdef __CUDACC__
+std::size_t cub_block_bytes() {
   return std::max(sizeof(typename CubBlockSort<V, kItems>::TempStorage),
                   sizeof(typename CubBlockScan<T>::TempStorage));
-#else
-  return 0;
-#endif
 }
 
-/// What block_radix_sort does.
 template <class V, unsigned kItems>
-__device__ void cub_block_sort([[maybe_unused]] Label (&labels)[kItems],
-                               [[maybe_unused]] V (&values)[kItems], [[maybe_unused]] unsigned bits,
-                               [[maybe_unused]] void* room) {
-#ifdef __CUDACC__
+__device__ void cub_block_sort(Label (&labels)[kItems], V (&values)[kItems], unsigned bits,
+                               void* room) {
   using Sort = CubBlockSort<V, kItems>;
   Sort(*static_cast<typename Sort::TempStorage*>(room))
       .Sort(labels, values, 0, static_cast<int>(bits > 0 ? bits : 1));
   __syncthreads();
-#endif
 }
 
-/// What open_segment_before does.
 template <class Op, class T>
-__device__ T cub_open_segment_before(T value, [[maybe_unused]] bool began,
-                                     [[maybe_unused]] void* room) {
-#ifdef __CUDACC__
+__device__ T cub_open_segment_before(T value, bool began, void* room) {
   using Scan = CubBlockScan<T>;
   OpenSegment<T> before;
   Scan(*static_cast<typename Scan::TempStorage*>(room))
       .ExclusiveScan(OpenSegment<T>{value, began}, before,
                      OpenSegment<T>{Op::template identity<T>(), false}, CombineOpenSegments<Op>());
   return before.value;
-#else
-  return value;
-#endif
 }
+#endif
 
 }  // namespace reduce_bench::BACKEND

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 #include "kernels/shared/cub_sort_by_label.hpp"
 
@@ -13,11 +14,14 @@ namespace {
 /// One bit at least, which all labels have the same where there is none to order by.
 unsigned end_of(const RadixSort& sort) { return std::max(sort.end_bit, sort.first_bit + 1); }
 
-/// Values of 4 or 8 bytes, as bits.
+/// Values of 4 or 8 bytes, as bits. Throws std::logic_error for others.
 template <class F>
 void with_value_bytes(std::size_t value_bytes, F&& f) {
-  if (value_bytes == sizeof(std::uint32_t)) f.template operator()<std::uint32_t>();
-  else f.template operator()<std::uint64_t>();
+  switch (value_bytes) {
+    case 4: return f.template operator()<std::uint32_t>();
+    case 8: return f.template operator()<std::uint64_t>();
+    default: throw std::logic_error("CUB's sort is built for values of 4 and 8 bytes");
+  }
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ namespace reduce_bench::BACKEND {
 inline constexpr unsigned kSortBlock = 256, kSortItems = 8, kSortTile = kSortBlock * kSortItems;
 inline constexpr unsigned kSortWarps = kSortBlock / kWarpSize;
 
-/// Bits per pass: the thesis's SRTS sort is tuned for 5 and takes it throughout ("the sorting
-/// algorithm works fastest if sort_bits is a multiple of five").
+/// Bits per pass: the thesis's SRTS sort, which "works fastest if sortBits is a multiple of five".
 inline constexpr unsigned kBitsPerSortPass = 5;
 
 /// Labels and the values that go with them.
@@ -83,12 +82,10 @@ struct RadixSort {
 };
 
 /// The axis of the thesis's variants whose sort the thesis takes from a library.
-inline ParamSpec sort_axis() {
-  return {"sort",
-          "suite",
-          {"suite", "cub"},
-          "whose radix sort (the publication's: SRTS, which its author continued in CUB)",
-          {"cub"}};
+inline ParamSpec sort_axis(
+    std::string meaning =
+        "whose radix sort (the publication's: SRTS, which its author continued in CUB)") {
+  return {"sort", "suite", {"suite", "cub"}, std::move(meaning), {"cub"}};
 }
 inline bool sorts_by_cub(const Params& params) {
   return params.has("sort") && params.is("sort", "cub");

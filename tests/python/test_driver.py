@@ -755,6 +755,12 @@ def test_list_as_a_table() -> None:
     assert [line.split()[0] for line in lines] == ["variant", "harris/0", "harris/1"]
 
 
+def test_show_says_what_only_cuda_runs() -> None:
+    ended = drive("show", "eilers/sort-shared")
+    assert "; allowed: suite, cub; on cuda alone: cub\n" in ended.stdout
+    assert ended.stdout.count("on cuda alone") == 1
+
+
 def test_show_explains_a_variant() -> None:
     ended = drive("show", "harris/4")
     assert ended.returncode == GOOD

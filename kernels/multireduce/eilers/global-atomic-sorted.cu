@@ -13,7 +13,7 @@
 //   rule that about 7 bits of an input's place (its bucket and set) should be left unsorted, which
 //   `auto` follows. For 2^14 to 2^24 buckets its table has sort_bits 0, 2, 15, 15, 15, 20 and sets
 //   4, 2, 8, 4, 2, 4. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes
-//   CUB's.
+//   CUB's, of whose passes one counts as traffic.
 
 #include "kernels/multireduce/eilers/global_atomic.hpp"
 #include "kernels/multireduce/eilers/sorted_input.hpp"

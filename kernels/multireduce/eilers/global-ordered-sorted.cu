@@ -11,7 +11,7 @@
 // Deviations: those of eilers/global-ordered. With sorted inputs the publication is fastest with
 //   3072 threads on 8 multiprocessors, half as many as eilers/global-ordered has; the default here
 //   is the same as there. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes
-//   CUB's.
+//   CUB's, of whose passes one counts as traffic.
 
 #include "kernels/multireduce/eilers/sorted_input.hpp"
 #include "kernels/shared/global_ordered.hpp"

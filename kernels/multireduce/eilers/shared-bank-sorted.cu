@@ -14,8 +14,8 @@
 //   segment instead of its length, lacks the offsets' last entry, takes labels that are not
 //   reduced modulo 256, and leaves the sort out. How offsets are found is not stated; here each is
 //   found by a binary search. The suite's radix sort replaces the thesis's SRTS sort; sort=cub
-//   takes CUB's. A block reads the number of its next segment from its next label, which skips
-//   empty segments.
+//   takes CUB's, of whose passes one counts as traffic. A block reads the number of its next
+//   segment from its next label, which skips empty segments.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 #include "kernels/shared/radix_sort.hpp"

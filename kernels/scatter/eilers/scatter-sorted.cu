@@ -15,7 +15,8 @@
 //   (traversal=contiguous), 9 where all threads stride over the whole of it (traversal=strided).
 //   By default each block has 256 neighbouring inputs (traversal=tiles), so that blocks under way
 //   together have neighbouring ones, as with striding; sort_bits=auto leaves 9 bits unsorted, as
-//   striding allows. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes CUB's.
+//   striding allows. The suite's radix sort replaces the thesis's SRTS sort; sort=cub takes CUB's,
+//   of whose passes one counts as traffic.
 
 #include <algorithm>
 
