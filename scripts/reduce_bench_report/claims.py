@@ -261,18 +261,22 @@ def _cause(
 
 @dataclass(frozen=True)
 class FormRatio:
-    """The time of a kernel in a form of its source's over that in the suite's, at a size."""
+    """The time of a kernel in a form of its source's over that in the suite's, for an input."""
 
     n: int
     buckets: int | None
+    labels: str | None  #: their distribution
     ratio: Interval
 
-    def distance(self, measured: Measured) -> tuple[float, float]:
-        """How far its size is from that of a point, in elements, then in buckets."""
-        of_n = abs(math.log(self.n / measured.point.n))
-        if not self.buckets or not measured.point.buckets:
-            return of_n, 0.0
-        return of_n, abs(math.log(self.buckets / measured.point.buckets))
+    def distance(self, measured: Measured) -> tuple[float, float, bool]:
+        """How far its input is from that of a point, in elements, then in buckets, and then by
+        whether its labels are distributed otherwise."""
+        point = measured.point
+        of_n = abs(math.log(self.n / point.n))
+        of_buckets = 0.0
+        if self.buckets and point.buckets:
+            of_buckets = abs(math.log(self.buckets / point.buckets))
+        return of_n, of_buckets, self.labels != point.labels
 
 
 def _source_form(
@@ -280,8 +284,9 @@ def _source_form(
 ) -> tuple[float, float] | None:
     """How much of the time of a kernel whose departures have all a source form that form takes, at
     least and at most, between points that differ in it alone and whose number of elements, and then
-    of buckets, is the nearest of those measured. None where none was. A point that has the form
-    takes just its own. `found` keeps the ratios by variant and parameter."""
+    of buckets, is the nearest of those measured, with labels of the same distribution where that
+    was measured. None where none was. A point that has the form takes just its own. `found` keeps
+    the ratios by variant and parameter."""
     low = high = 1.0
     variant = measured.point.variant
     for departure in registry.departures[variant]:
@@ -321,7 +326,8 @@ def _ratios_of_forms(
                 ratio = Interval(
                     time.low / base.high, time.value / base.value, time.high / base.low
                 )
-                found.append(FormRatio(each.point.n, each.point.buckets, ratio))
+                point = each.point
+                found.append(FormRatio(point.n, point.buckets, point.labels, ratio))
     return found
 
 

@@ -1568,6 +1568,17 @@ def test_a_form_counts_by_the_nearest_number_of_buckets() -> None:
         assert cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")]) == expected
 
 
+def test_a_form_counts_by_the_labels_of_the_point_where_these_were_measured() -> None:
+    ours = in_form(unsatisfying(49, 0), sort="suite")
+    slower = {"uniform": 1.0, "degenerate": 1.5}  # of two, the one by which a table's row counts
+    ours = [m for made in ours for m in scaled([made], slower[made["labels"]["name"]])]
+    beside = [made | {"buckets": 1 << 25} for made in ours]  # more than the claim is about
+    for of_degenerate, expected in ((1.0, "hardware"), (0.2, "unexplained")):
+        shares = {"uniform": 0.2, "degenerate": of_degenerate}
+        theirs = [m for made in beside for m in scaled([made], shares[made["labels"]["name"]])]
+        assert cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")]) == expected
+
+
 def test_another_variant_can_have_the_source_s_form() -> None:
     ours = unsatisfying(84, 0)
     (case,) = judge(CLAIMS[84], [run_of(ours)], REGISTRY).regime.checks[0].cases
