@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(1024)
       for (unsigned e = 0; e < kPerLoad; e += kQuad) {
         const Label quad[kQuad] = {l[k].at[e], l[k].at[e + 1], l[k].at[e + 2], l[k].at[e + 3]};
         const Count ones[kQuad] = {1, 1, 1, 1};
-        put_quads<Sum>(quad, ones, put);
+        put_quads<Sum>(quad, ones, put, [&](Label label) { return share.place_of(label) < width; });
       }
     }
   }

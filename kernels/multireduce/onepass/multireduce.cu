@@ -8,8 +8,9 @@
 //   (Inputs that do not begin at a multiple of 16 bytes are read one by one, a grid apart.) Shared
 //   memory adds floats by loops of compare-and-swap only, in which warps queue for a lane's copy,
 //   too: so float sums have up to 256 copies while these take no more than 64 KB. Where there are
-//   fewer than 32, labels that are frequent in a sample get an accumulator for each lane. i64 sums
-//   are added in halves (atomic_combine_shared).
+//   fewer than 32, labels that are frequent in a sample get an accumulator for each lane; where
+//   there are one or two, neighbours with one label are combined across lanes before, as in
+//   onepass/multireduce-split. i64 sums are added in halves (atomic_combine_shared).
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where

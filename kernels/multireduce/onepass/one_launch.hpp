@@ -3,6 +3,7 @@
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
 #include "kernels/shared/cached_atomics.hpp"
+#include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
@@ -19,6 +20,10 @@ struct Policy {
   /// kMostBytesOfCopies, which are cleared and added up again.
   static constexpr unsigned kLog2MostCopies = 8;
   static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
+
+  /// With so few copies of a bucket, lanes whose inputs are of one run would queue for them: runs
+  /// are combined across lanes first. With more copies that takes longer than the queues.
+  static constexpr unsigned kLog2MostCopiesForRuns = 1;
 };
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
@@ -27,7 +32,7 @@ constexpr std::size_t tile_inputs(std::size_t value_bytes) {
   return std::size_t{kWarpSize} * kPerLoad * Policy::label_loads(value_bytes);
 }
 
-template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs>
+template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs, bool kRuns = false>
 __global__ void __launch_bounds__(1024)
     kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
            bool aligned, unsigned buckets, unsigned log2_copies, Clearing* clearing, T* results) {
@@ -86,9 +91,18 @@ __global__ void __launch_bounds__(1024)
     if (tile < end) load_next();
 #pragma unroll
     for (unsigned k = 0; k < kLoads; ++k) {
+      T value[kPerLoad];
 #pragma unroll
       for (unsigned e = 0; e < kPerLoad; ++e)
-        run.add(l[k].at[e], v[k][e / Values::kCount].at[e % Values::kCount]);
+        value[e] = v[k][e / Values::kCount].at[e % Values::kCount];
+      if constexpr (kRuns) {
+        put_quads<Op>(l[k].at, value, [&](bool present, Label label, T total) {
+          if (present) table.add(label, total);
+        });
+      } else {
+#pragma unroll
+        for (unsigned e = 0; e < kPerLoad; ++e) run.add(l[k].at[e], value[e]);
+      }
     }
   }
   for (std::size_t i = tiles * kTile + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
@@ -137,9 +151,13 @@ void enqueue(const Arguments<T>& call, const TableTuning& tuning) {
   auto* chosen = kernel<T, Op, false, false, false>;
   if (plan.pairs) chosen = kernel<T, Op, false, false, true>;
   if (plan.log2_copies == kLog2WarpSize) chosen = kernel<T, Op, false, true, false>;
-  if constexpr (kQueues<T, Op>)
-    if (hot)
-      chosen = plan.pairs ? kernel<T, Op, true, false, true> : kernel<T, Op, true, false, false>;
+  if constexpr (kQueues<T, Op>) {
+    static_assert(TablePolicy::kMostLog2CopiesInPairs <= Policy::kLog2MostCopiesForRuns);
+    const bool runs = plan.log2_copies <= Policy::kLog2MostCopiesForRuns;
+    if (hot && plan.pairs) chosen = kernel<T, Op, true, false, true, true>;
+    else if (hot)
+      chosen = runs ? kernel<T, Op, true, false, false, true> : kernel<T, Op, true, false, false>;
+  }
   launch(chosen, plan.on(call.stream), call.values, call.labels, call.n(), call.aligned(),
          static_cast<unsigned>(call.buckets()), plan.log2_copies, call.template scratch<Clearing>(),
          call.results);
