@@ -318,7 +318,7 @@ TEST(Verdicts, OfOneRoundOfFewPointsNeedMoreThanProcessesDifferBy) {
   // quantile of chi squared with 6 degrees is 1.635383.
   const double pairs = 1.959964 * 0.001 * std::sqrt(6 / 1.635383);
   EXPECT_NEAR(kernel.change->noise_floor, std::expm1(std::hypot(0.1, pairs)), 1e-6);
-  EXPECT_NEAR(waiting.change->noise_floor, std::expm1(std::hypot(0.2, pairs)), 1e-6);
+  EXPECT_NEAR(waiting.change->noise_floor, std::expm1(std::hypot(std::numbers::ln2, pairs)), 1e-6);
 }
 
 TEST(Verdicts, OfOneRoundOfFewPointsOnACpuAreLeftOpen) {

@@ -18,10 +18,9 @@ constexpr double kConfidence = 0.95;
 constexpr double kFalseDiscoveryRate = 0.05;
 
 // How far the logarithms of identical code's times lie apart from process to process, at most
-// (docs/adr/0006-comparison.md): of kernels on a GPU, where the host waits for them, and on a CPU,
-// where a neighbour takes half of the time.
-constexpr double kDeviceProcesses = 0.10, kWaitingProcesses = 0.20;
-constexpr double kCpuProcesses = std::numbers::ln2;
+// (docs/adr/0006-comparison.md): of kernels on a GPU, and on a CPU or where it waits for a GPU, as a
+// neighbour takes half of its time.
+constexpr double kDeviceProcesses = 0.10, kHostProcesses = std::numbers::ln2;
 
 // How far they lie apart together, at most: by the launch, which takes the same time from all kernels,
 // and by a factor.
@@ -138,9 +137,8 @@ bool is_short(const TimeChange& change) {
 
 /// What two processes of the same code differ by.
 Noise processes_of(const ComparedPoint& point) {
-  return known_noise(point.identity.backend == kCpu ? kCpuProcesses
-                     : point.change->waits          ? kWaitingProcesses
-                                                    : kDeviceProcesses);
+  const bool on_host = point.identity.backend == kCpu || point.change->waits;
+  return known_noise(on_host ? kHostProcesses : kDeviceProcesses);
 }
 
 /// How much of the time of a kernel this launch is.
