@@ -35,7 +35,7 @@ from reduce_bench_report.claim_registry import (
     Value,
     calculate,
 )
-from reduce_bench_report.identity import PointIdentity
+from reduce_bench_report.identity import Distribution, PointIdentity
 from reduce_bench_report.loader import Results
 from reduce_bench_report.points import (
     MODE,
@@ -265,7 +265,7 @@ class FormRatio:
 
     n: int
     buckets: int | None
-    labels: str | None  #: their distribution
+    labels: Distribution | None
     ratio: Interval
 
     def distance(self, measured: Measured) -> tuple[float, float, bool]:
