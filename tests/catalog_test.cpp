@@ -59,6 +59,11 @@ bool is_library(std::string_view id) {
 bool chooses_counts(std::string_view id) {
   return id.starts_with("cub/") || id.starts_with("thrust/") || id == "nccl/reduce";
 }
+/// Those that call CUB's sort of all inputs where they are asked to (sort=cub).
+bool can_sort_by_cub(std::string_view id) {
+  return id == "eilers/global-atomic-sorted" || id == "eilers/global-ordered-sorted" ||
+         id == "eilers/shared-bank-sorted" || id == "eilers/scatter-sorted";
+}
 
 /// What is wrong with the form of a header comment, line by line; nothing where it is well formed.
 /// A library's says besides why it is called as it is.
@@ -281,13 +286,20 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
 
 TEST(Catalog, LibrariesAndNoOthersSayHowWideTheirCountsAre) {
   constexpr std::size_t kLargestInt = (std::size_t{1} << 31) - 1;
-  Params params;
+  Params params, by_suite;
   params.set("devices", "1");
+  params.set("sort", "cub");
+  by_suite.set("sort", "suite");
   const DeviceTraits device;
   for (const CatalogEntry& entry : catalog()) {
     const Variant& variant = entry.variant;
-    ASSERT_EQ(variant.count_bits != nullptr, chooses_counts(variant.id)) << variant.id;
+    const bool can_sort = can_sort_by_cub(variant.id);
+    ASSERT_EQ(variant.count_bits != nullptr, chooses_counts(variant.id) || can_sort) << variant.id;
     if (variant.count_bits == nullptr) continue;
+    if (can_sort) {
+      EXPECT_EQ(variant.count_bits({.n = 1, .params = by_suite, .device = device}), 0u)
+          << variant.id;
+    }
     for (const auto& [n, bits] : {std::pair{std::size_t{0}, 32u}, std::pair{kLargestInt, 32u},
                                   std::pair{kLargestInt + 1, 64u}})
       EXPECT_EQ(variant.count_bits({.n = n, .params = params, .device = device}), bits)

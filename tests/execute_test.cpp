@@ -469,6 +469,9 @@ TEST_F(Execute, TheWidthOfALibrarysCountsIsRecordedWhereItRan) {
   EXPECT_FALSE(run(v).count_bits);
   v.count_bits = [](const Problem& p) { return p.n > 0 ? 32u : 64u; };
   EXPECT_EQ(run(v).count_bits, 32u);
+  v.count_bits = [](const Problem&) { return 0u; };  // none is called
+  EXPECT_FALSE(run(v).count_bits);
+  v.count_bits = [](const Problem&) { return 32u; };
   v.restriction = [](const Problem&) -> std::string { return "no"; };
   EXPECT_FALSE(run(v).count_bits);
 }

@@ -278,7 +278,7 @@ struct Variant {
   bool correctly_rounded = false;
   Traffic (*traffic)(const Problem&) = nullptr;
   Workspace (*workspace)(const Problem&) = nullptr;  ///< null: none
-  /// The width of the counts that the library called is given; null where none is called.
+  /// The width of the counts that the library called is given, 0 if none is; null where none ever is.
   unsigned (*count_bits)(const Problem&) = nullptr;
   /// The name and version of the library that a call has loaded; null where none is loaded at run time.
   std::string (*loaded_library)() = nullptr;

@@ -69,7 +69,8 @@ void Session::run(Record& record, const Variant& variant, const Problem& problem
   record.input_checksum = input.sum();
   record.traffic = setup.traffic(input.expected);
   record.workspace_bytes = setup.workspace.device_bytes;
-  if (variant.count_bits != nullptr) record.count_bits = variant.count_bits(problem);
+  if (variant.count_bits != nullptr)
+    if (const unsigned bits = variant.count_bits(problem); bits != 0) record.count_bits = bits;
   // Where the bounds say too little, the same launch must also give the sums of values that no order
   // rounds.
   const std::uint64_t depth = setup.depth();

@@ -71,6 +71,7 @@ Variant variant() {
             return Workspace{.device_bytes =
                                  sorted_input(p, sort_bits_of(p)).bytes(p.element_bytes(), sets)};
           },
+      .count_bits = sort_count_bits,
       .enqueue = instantiate<EilersGlobalAtomicSorted, BasicOps>(),
   };
 }

@@ -54,6 +54,7 @@ Variant variant() {
             return Workspace{.device_bytes =
                                  sorted_input(p, kAllBits).bytes(p.element_bytes(), sets)};
           },
+      .count_bits = sort_count_bits,
       .enqueue = instantiate_for<EilersGlobalOrderedSorted, BasicAndOrderedOps, std::int32_t,
                                  std::int64_t, float>(),
   };

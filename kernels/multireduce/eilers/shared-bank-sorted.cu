@@ -136,6 +136,7 @@ Variant variant() {
             return traffic;
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
+      .count_bits = sort_count_bits,
       .enqueue = instantiate<EilersSharedBankSorted, BasicOps>(),
   };
 }

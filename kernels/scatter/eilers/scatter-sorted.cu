@@ -137,6 +137,7 @@ Variant variant() {
                            .written_bytes = sort.written_bytes + scatter.written_bytes};
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
+      .count_bits = sort_count_bits,
       .enqueue = instantiate<EilersScatterSorted, NoOps>(),
   };
 }
