@@ -286,24 +286,40 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
 
 TEST(Catalog, LibrariesAndNoOthersSayHowWideTheirCountsAre) {
   constexpr std::size_t kLargestInt = (std::size_t{1} << 31) - 1;
-  Params params, by_suite;
-  params.set("devices", "1");
-  params.set("sort", "cub");
-  by_suite.set("sort", "suite");
   const DeviceTraits device;
   for (const CatalogEntry& entry : catalog()) {
     const Variant& variant = entry.variant;
     const bool can_sort = can_sort_by_cub(variant.id);
     ASSERT_EQ(variant.count_bits != nullptr, chooses_counts(variant.id) || can_sort) << variant.id;
     if (variant.count_bits == nullptr) continue;
+    Params params;
+    for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+    const auto bits_of = [&](std::size_t n, std::size_t buckets) {
+      return variant.count_bits({.n = n, .buckets = buckets, .params = params, .device = device});
+    };
+    constexpr std::size_t kMany = std::size_t{1} << 20;
     if (can_sort) {
-      EXPECT_EQ(variant.count_bits({.n = 1, .params = by_suite, .device = device}), 0u)
-          << variant.id;
+      EXPECT_EQ(bits_of(1, kMany), 0u) << variant.id;  // by the suite's own sort
+      params.set("sort", "cub");
+      EXPECT_EQ(bits_of(0, kMany), 0u) << variant.id;
     }
-    for (const auto& [n, bits] : {std::pair{std::size_t{0}, 32u}, std::pair{kLargestInt, 32u},
+    for (const auto& [n, bits] : {std::pair{std::size_t{1}, 32u}, std::pair{kLargestInt, 32u},
                                   std::pair{kLargestInt + 1, 64u}})
-      EXPECT_EQ(variant.count_bits({.n = n, .params = params, .device = device}), bits)
-          << variant.id << " " << n;
+      EXPECT_EQ(bits_of(n, kMany), bits) << variant.id << " " << n;
+  }
+}
+
+TEST(Catalog, NoWidthIsRecordedWhereTooFewBucketsAreNotSorted) {
+  const DeviceTraits device;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    if (variant.id != "eilers/shared-bank-sorted" && variant.id != "eilers/global-atomic-sorted")
+      continue;
+    Params params;
+    for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+    params.set("sort", "cub");
+    EXPECT_EQ(variant.count_bits({.n = 1, .buckets = 16, .params = params, .device = device}), 0u)
+        << variant.id;
   }
 }
 

@@ -91,9 +91,9 @@ inline ParamSpec sort_axis(
 inline bool sorts_by_cub(const Params& params) {
   return params.has("sort") && params.is("sort", "cub");
 }
-/// The width of the counts that CUB's sort is given; 0 where the suite's sorts.
+/// The width of the counts that CUB's sort is given; 0 where the suite's sorts, or nothing is sorted.
 inline unsigned sort_count_bits(const Problem& p) {
-  return sorts_by_cub(p.params) ? library_count_bits(p) : 0;
+  return sorts_by_cub(p.params) && p.n > 0 ? library_count_bits(p) : 0;
 }
 
 /// Labels below m, ordered by their upper `sort_bits` bits (all of them, if they have no more). As

@@ -152,7 +152,9 @@ def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experi
     )
 
 
-def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Experiment:
+def _overview(
+    id: str, title: str, operation: str, config: str, worst: Sequence[str] = ()
+) -> Experiment:
     """Time against the buckets, of everything that a publication's last figure compares."""
     return Experiment(
         id,
@@ -164,6 +166,7 @@ def _overview(id: str, title: str, config: str, worst: Sequence[str] = ()) -> Ex
         y=("ns_per_input",),
         best="family",
         worst=worst,
+        where={"operation": [operation]},
         log="xy",
     )
 
@@ -283,11 +286,13 @@ ALL: Sequence[Experiment] = (
     _overview(
         "multireduce-time",
         "Time of multireduce against buckets",
+        "multireduce",
         "configs/papers/eilers-F4.25.json",
     ),
     _overview(
         "multiscan-time",
         "Time of multiscan against buckets, on its slowest labels",
+        "multiscan",
         "configs/papers/eilers-F5.9.json",
         worst=("labels",),
     ),
@@ -889,6 +894,7 @@ ALL: Sequence[Experiment] = (
         y=("ns_per_input", "speed_up"),
         base={"variant": "cpu/multireduce"},
         best="params",
+        where={"operation": ["multireduce"]},
         log="xy",
         ranges=_over_the_cpu(
             commutative=("commutative, least", "commutative, most"),

@@ -18,8 +18,8 @@ constexpr double kConfidence = 0.95;
 constexpr double kFalseDiscoveryRate = 0.05;
 
 // How far the logarithms of identical code's times lie apart from process to process, at most
-// (docs/adr/0006-comparison.md): of kernels on a GPU, and on a CPU or where it waits for a GPU, as a
-// neighbour takes half of its time.
+// (docs/adr/0006-comparison.md): of kernels on a GPU, and on a CPU or where it waits for a GPU, as if
+// a neighbour took half of the CPU's time.
 constexpr double kDeviceProcesses = 0.10, kHostProcesses = std::numbers::ln2;
 
 // How far they lie apart together, at most: by the launch, which takes the same time from all kernels,

@@ -3,9 +3,9 @@
 // Source: this project.
 // Idea: that of onepass/multireduce-split, for counts. Bins that do not fit into the shared memory
 //   of one SM fit into that of a few: a group of blocks has one copy of all bins, each block its
-//   share, and every block reads all labels of the group, at about the same time. Where most
-//   threads' four neighbours have one label, a warp that has none of the block's bins goes on at
-//   once, and equal neighbours are counted in registers before.
+//   share, and every block reads all labels of the group, at about the same time. Where
+//   every thread's four neighbours have one label, a warp that has none of the block's bins goes on
+//   at once; where most have, equal neighbours are counted in registers before.
 // Fixes: the limit of onepass/histogram to the bins that one block has room for, and the time of
 //   cub/histogram, on an H200 30 times as long for 2^26 labels of 2^16 bins.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the bins. The

@@ -71,7 +71,7 @@ Variant variant() {
             return Workspace{.device_bytes =
                                  sorted_input(p, sort_bits_of(p)).bytes(p.element_bytes(), sets)};
           },
-      .count_bits = sort_count_bits,
+      .count_bits = [](const Problem& p) { return is_sorted_first(p) ? sort_count_bits(p) : 0; },
       .enqueue = instantiate<EilersGlobalAtomicSorted, BasicOps>(),
   };
 }

@@ -136,7 +136,8 @@ Variant variant() {
             return traffic;
           },
       .workspace = [](const Problem& p) { return Workspace{.device_bytes = places(p).end}; },
-      .count_bits = sort_count_bits,
+      .count_bits =
+          [](const Problem& p) { return places(p).segments > 1 ? sort_count_bits(p) : 0; },
       .enqueue = instantiate<EilersSharedBankSorted, BasicOps>(),
   };
 }

@@ -12,12 +12,13 @@
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
 //   NVLink multicast is off. With CUDA graphs, that is the timing mode `graph`, which replays a
 //   captured batch.
-// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, as a ring does. On
-//   two H100s, two runs, 2^20 i32 into 2^8, 2^16 and 2^20 buckets: 16.5, 22.9 and 43.3 us or more
-//   on the first, 21.4, 28.5 and 54.4 on all. A tree, which ncclReduce refuses, takes 22.5, 45.1
-//   and 60.1 on all. LL takes as long; Simple takes 21.2, 30.0 and 43.4 on the first and 36.7,
-//   45.2 and 54.4 on all; LL128 takes longer into 2^8 and 2^16 (22.0 and 29.5 on the first) and
-//   less into 2^20, 38.8 and 48.2: who tunes NCCL for such tables by hand gains a tenth.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and takes as long
+//   as a ring. On two H100s, the faster of two runs, 2^20 i32 into 2^8, 2^16 and 2^20 buckets:
+//   16.5, 22.9 and 43.3 us on the first, 21.4, 28.5 and 54.4 on all. A tree, which ncclReduce
+//   refuses, takes 22.5, 45.1 and 60.1 on all. LL takes as long; Simple takes 21.2, 30.0 and 43.4
+//   on the first and 36.7, 45.2 and 54.4 on all; LL128 takes longer into 2^8 and 2^16 (22.0 and
+//   29.5 on the first) and less into 2^20, 38.8 and 48.2: who tunes NCCL for such tables by hand
+//   gains a tenth.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"

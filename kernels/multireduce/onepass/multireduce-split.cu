@@ -5,8 +5,8 @@
 //   blocks has one copy of all buckets, each block its share, and every block reads all inputs of
 //   the group, at about the same time: device memory is read once, and the L2 cache serves the
 //   others. A block updates the buckets that are its own. Where most threads' four neighbours have
-//   one label, equal neighbours are combined in registers before; integers of 4 bytes that have one
-//   label in the whole warp by one instruction. For float sums, whose updates are
+//   one label, equal neighbours are combined in registers before, and integers of 4 bytes with one
+//   label for the whole warp are added up by one instruction. For float sums, whose updates are
 //   loops of compare-and-swap, frequent labels have accumulators of their own as in
 //   onepass/multireduce, and buckets are dealt out to the blocks in small pieces, so that frequent
 //   labels that are neighbours do not all fall to one. i64 sums are added in halves
