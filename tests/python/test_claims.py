@@ -1467,11 +1467,20 @@ def test_a_faster_tree_than_that_of_a_card_without_a_name_explains_nothing() -> 
     assert cause_of(20, scaled(unsatisfying(20, 0), 1e-3)) == "unexplained"
 
 
-def test_no_cause_is_claimed_where_no_record_could_support_one() -> None:
+@pytest.mark.parametrize(
+    ("control", "expected"), [(None, "unexplained"), (False, "unexplained"), (True, "regime")]
+)
+def test_barriers_make_the_difference_where_the_same_tree_is_right_between_them(
+    control: bool | None, expected: str
+) -> None:
     claim = CLAIMS[17]
-    bad = made_points(claim, claim["checks"][:1], satisfied=False)
-    assert bad is not None
-    assert cause_of(17, bad) == "unexplained"
+    points = made_points(claim, claim["checks"][:1], satisfied=False)
+    assert points is not None
+    if control is not None:
+        between = made_points(claim, claim["checks"][2:], satisfied=control)
+        assert between is not None
+        points += between
+    assert cause_of(17, points) == expected
 
 
 @pytest.mark.parametrize(
