@@ -119,6 +119,11 @@ def slower_copy(path: Path, factor: float, **where: str) -> Path:
     return write(document, path)
 
 
+def waits(measured: Json) -> bool:
+    """Whether the point's time on the GPU includes that the host has the result."""
+    return bool(measured["backend"] == "cuda" and measured["finish"] == "host")
+
+
 @pytest.mark.parametrize("factor", [3.0, 10.0, 1000.0])
 @pytest.mark.parametrize("element_type", ["i32", "f32"])
 def test_single_files_show_a_type_that_became_slower(
@@ -129,7 +134,12 @@ def test_single_files_show_a_type_that_became_slower(
     timed = [compared for compared in document["points"] if "ratio" in compared]
     slowed = [compared for compared in timed if compared["type"] == element_type]
     assert len(slowed) > 400
-    assert {compared["verdict"] for compared in slowed} == {"slower"}
+    # Where the host waits, a single round that shows much noise need not be sure of three times.
+    waiting = {p["variant"] for p in json.loads(COMMITTED.read_text())["points"] if waits(p)}
+    unsure = [compared for compared in slowed if compared["verdict"] != "slower"]
+    assert {c["verdict"] for c in unsure} <= {"inconclusive"}
+    assert {c["variant"] for c in unsure} <= (waiting if factor == 3.0 else set())
+    assert len(unsure) < len(slowed) / 100
     assert "slower" not in {c["verdict"] for c in timed if c["type"] != element_type}
     assert document["common_shifts"] == []
     assert drive("compare", COMMITTED, new).returncode == REGRESSION
