@@ -39,7 +39,7 @@ T uniform(const InputKey& key, const Randomness& random, std::size_t i) {
     if (key.op == Op::kProd)
       return static_cast<T>((is_planted(key, random, i) ? 3 : 1) * ((word & 1) ? 1 : -1));
     constexpr int kDigits = std::numeric_limits<T>::digits;
-    return std::ldexp(static_cast<T>(word >> (64 - kDigits)), -kDigits);
+    return static_cast<T>(word >> (64 - kDigits)) * (T{1} / (std::uint64_t{1} << kDigits));
   } else {
     const T value = static_cast<T>(word >> (64 - 8 * sizeof(T)));
     const T bit = static_cast<T>(T{1} << (random.word(i, 1) % (8 * sizeof(T) - 1)));
