@@ -1,6 +1,7 @@
 // onepass/histogram-split's kernel and launch.
 #pragma once
 
+#include "kernels/shared/quads.hpp"
 #include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_histogram_split {

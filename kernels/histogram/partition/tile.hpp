@@ -3,7 +3,8 @@
 
 #include "kernels/histogram/partition/policy.hpp"
 #include "kernels/shared/partitioning.hpp"
-#include "kernels/shared/split_table.hpp"
+#include "kernels/shared/private_table.hpp"
+#include "kernels/shared/quads.hpp"
 
 namespace reduce_bench::BACKEND::partition_histogram {
 

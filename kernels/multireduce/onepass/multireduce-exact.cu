@@ -28,8 +28,8 @@
 #include <string>
 
 #include "kernels/shared/fixed_point.hpp"
+#include "kernels/shared/quads.hpp"
 #include "kernels/shared/shuffle.hpp"
-#include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_exact {
 

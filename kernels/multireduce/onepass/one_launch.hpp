@@ -3,7 +3,7 @@
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
 #include "kernels/shared/cached_atomics.hpp"
-#include "kernels/shared/split_table.hpp"
+#include "kernels/shared/quads.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/quads.hpp"
 #include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_split {

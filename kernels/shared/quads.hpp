@@ -1,0 +1,60 @@
+// Inputs of a warp four by four, where neighbours often have one label.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/shared/ops.hpp"
+#include "kernels/shared/vector16.hpp"
+
+namespace reduce_bench::BACKEND {
+
+/// Inputs that a thread takes at once: neighbours, and the values of one 16-byte load of labels.
+inline constexpr unsigned kQuad = Vector16<Label>::kCount;
+
+/// That a block has the buckets of all labels.
+struct HasAll {
+  __device__ bool operator()(Label) const { return true; }
+};
+
+/// Gives the quads of a warp to `put(present, label, value)`, which all lanes call together. Where
+/// most quads have one label each (runs, sorted labels, one label for all), neighbours with one
+/// label are combined before, in the thread and across lanes: a run costs one update. Quads are
+/// left out where all have one label each and `has(label)` says that the block has none of them.
+template <class Op, class T, class Put, class Has = HasAll>
+__device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], Put&& put,
+                          Has&& has = {}) {
+  constexpr int kMost = 3 * static_cast<int>(kWarpSize) / 4;
+  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+  const unsigned all_alike = __ballot_sync(kAllLanes, alike);
+  if (__popc(all_alike) < kMost) {
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) put(true, label[e], value[e]);
+    return;
+  }
+  if constexpr (!std::is_same_v<std::remove_cvref_t<Has>, HasAll>)
+    if (all_alike == kAllLanes && !__any_sync(kAllLanes, has(label[0]))) return;
+  const unsigned lane = threadIdx.x % kWarpSize;
+  T run = Op::combine(Op::combine(value[0], value[1]), Op::combine(value[2], value[3]));
+  const Label before = __shfl_up_sync(kAllLanes, label[0], 1);
+  const bool goes_on =
+      lane > 0 && alike && (all_alike >> (lane - 1) & 1) != 0 && before == label[0];
+  const unsigned go_on = __ballot_sync(kAllLanes, goes_on);
+  if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == 4)
+    if (go_on == (kAllLanes & ~1u))  // one label for the warp, which one instruction adds up
+      return put(lane == 0, label[0], __reduce_add_sync(kAllLanes, run));
+  // The lanes of the run before this one: those down to the last that does not go on.
+  const auto reach =
+      static_cast<unsigned>(__clz(static_cast<int>(~go_on << (kWarpSize - 1 - lane))));
+#pragma unroll
+  for (unsigned offset = 1; offset < kWarpSize; offset *= 2) {
+    const T earlier = __shfl_up_sync(kAllLanes, run, offset);
+    if (offset <= reach) run = Op::combine(earlier, run);
+  }
+  const bool ends = lane == kWarpSize - 1 || (go_on >> (lane + 1) & 1) == 0;
+  put(alike && ends, label[0], run);
+  if (all_alike == kAllLanes) return;
+#pragma unroll
+  for (unsigned e = 0; e < kQuad; ++e) put(!alike, label[e], value[e]);
+}
+
+}  // namespace reduce_bench::BACKEND
