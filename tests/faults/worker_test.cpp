@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "../expect_error.hpp"
+#include "common/kept_variables.hpp"
+#include "devices/machine.hpp"
 #include "plan/variants.hpp"
 
 namespace reduce_bench {
@@ -144,6 +148,38 @@ TEST(Worker, OneThatDiesAtEveryStartIsGivenUp) {
                     "no worker process for cpu came up in 3 attempts: the last exited "
                     "with status 1");
   }
+}
+
+TEST(Worker, AnotherDeviceThanTheDriversIsRefused) {
+  const std::string of_driver = name_of_device(Backend::kOpencl, 0);
+  if (of_driver.find("pthread-") != 0 && of_driver.find("cpu-") != 0)
+    GTEST_SKIP() << "OpenCL's first device is not PoCL's: '" << of_driver << "'";
+  const auto traits_where = [](const char* devices) {
+    ::setenv("POCL_DEVICES", devices, 1);  // PoCL looked at it in this process already
+    Worker(Backend::kOpencl, 0, FAULTS_BINARY).traits();
+    ::unsetenv("POCL_DEVICES");
+  };
+  traits_where("pthread");
+  try {
+    traits_where("basic");
+    FAIL();
+  } catch (const DeviceLost& error) {
+    ::unsetenv("POCL_DEVICES");
+    EXPECT_CONTAINS(error.what(), "device 0 of opencl is '");
+    EXPECT_CONTAINS(error.what(), "and '" + of_driver + "' for the driver");
+  }
+}
+
+TEST(KeptVariables, AreWholeAgainWhereALibraryCutThem) {
+  ::setenv("REDUCE_BENCH_TEST_LIST", "one:two", 1);
+  {
+    const KeptVariables kept{"REDUCE_BENCH_TEST_LIST", "REDUCE_BENCH_TEST_UNSET"};
+    std::strtok(std::getenv("REDUCE_BENCH_TEST_LIST"), ":");
+    EXPECT_STREQ(std::getenv("REDUCE_BENCH_TEST_LIST"), "one");
+  }
+  EXPECT_STREQ(std::getenv("REDUCE_BENCH_TEST_LIST"), "one:two");
+  EXPECT_EQ(std::getenv("REDUCE_BENCH_TEST_UNSET"), nullptr);
+  ::unsetenv("REDUCE_BENCH_TEST_LIST");
 }
 
 TEST(Worker, CeilingsAreMeasuredThere) {

@@ -48,6 +48,20 @@ void Machine::check_ordinal(int ordinal, const std::vector<Backend>& backends) c
     throw UsageError(fmt::format("--device {}: {}; leave --device out", ordinal, why_not));
 }
 
+std::string name_of_device(Backend backend, int ordinal) {
+  const auto name_in = [&](const auto& devices) -> std::string {
+    const auto index = static_cast<std::size_t>(ordinal);
+    return index < devices.size() ? devices[index].name : "";
+  };
+  switch (backend) {
+    case Backend::kCuda: return name_in(cuda_status().devices);
+    case Backend::kOpencl: return name_in(opencl_status().devices);
+    case Backend::kCpu:
+    case Backend::kEmu: break;
+  }
+  return {};
+}
+
 std::vector<Device*> Device::gather(unsigned count) {
   if (count > 1)
     throw DeviceLacks(

@@ -28,4 +28,8 @@ class Machine {
   mutable std::optional<OpenclStatus> opencl_;
 };
 
+/// The name of the device that has this number where this process looks; empty where there is none
+/// or the backend is the host itself.
+std::string name_of_device(Backend backend, int ordinal);
+
 }  // namespace reduce_bench

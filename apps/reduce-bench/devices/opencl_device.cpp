@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "common/error.hpp"
+#include "common/kept_variables.hpp"
 #include "common/mix.hpp"
 #include "common/pages.hpp"
 #include "devices/device.hpp"
@@ -86,7 +87,12 @@ constexpr double kClockTolerance = 0.02;
 
 std::vector<cl::Device> all_devices() {
   std::vector<cl::Platform> platforms;
-  cl::Platform::get(&platforms);
+  {
+    // The loader of CUDA 13.0 cuts the list of drivers at its first colon where it stands in the
+    // environment. A worker process, which gets that environment, would see other devices.
+    const KeptVariables kept{"OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"};
+    cl::Platform::get(&platforms);
+  }
   std::vector<cl::Device> devices;
   for (const cl::Platform& platform : platforms) {
     std::vector<cl::Device> of_platform;

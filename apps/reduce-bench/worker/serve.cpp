@@ -21,6 +21,7 @@
 
 #include "common/error.hpp"
 #include "common/pages.hpp"
+#include "devices/machine.hpp"
 #include "devices/rank_devices.hpp"
 #include "kernels/platform/mpi.hpp"
 #include "plugins/load.hpp"
@@ -132,7 +133,9 @@ int serve_as_worker(Backend backend, int ordinal, int parent, const PluginFile& 
   Channel driver(kWorkerDescriptor);
   return serve(driver, [&](Json& greeting) {
     if (!plugin.path.empty()) greeting["plugin"] = to_wire(load(plugin));
-    return make_device(backend, ordinal);
+    auto device = make_device(backend, ordinal);
+    greeting["device"] = name_of_device(backend, ordinal);
+    return device;
   });
 }
 

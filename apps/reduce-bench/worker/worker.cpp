@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "common/error.hpp"
+#include "devices/machine.hpp"
 #include "plugins/load_python.hpp"
 #include "worker/channel.hpp"
 #include "worker/interrupt.hpp"
@@ -211,6 +212,7 @@ void Worker::need_process() {
     Json answer;
     const Wait wait = wait_for_answer(answer, kStartLimitS, 1);
     if (wait == Wait::kAnswered && answer.contains("traits")) {
+      check_device(answer);
       traits_ = traits_from_wire(answer["traits"]);
       return;
     }
@@ -223,6 +225,19 @@ void Worker::need_process() {
   }
   throw DeviceLost(fmt::format("no worker process for {} came up in {} attempts: the last {}",
                                name_of(backend_), kStartAttempts, how));
+}
+
+void Worker::check_device(const Json& greeting) {
+  if (!greeting.contains("device")) return;  // of ranks, which may be on other machines
+  const auto taken = greeting["device"].get<std::string>();
+  const std::string expected = name_of_device(backend_, ordinal_);
+  if (taken == expected) return;
+  end_process();
+  throw DeviceLost(fmt::format(
+      "device {} of {} is '{}' for the worker process and '{}' for the driver, which would name "
+      "the "
+      "wrong one in results: see which drivers are installed, and what 'reduce-bench info' lists",
+      ordinal_, name_of(backend_), taken, expected));
 }
 
 DeclaredPlugin ask_plugin(const std::string& path) {

@@ -67,6 +67,9 @@ class Worker final : public Executor {
   int await_first_rank(const MeetingPlace& place);
   /// Starts a process unless one is there and alive.
   void need_process();
+  /// Throws DeviceLost where the process took another device than the driver, which names it in
+  /// results, has under that number.
+  void check_device(const Json& greeting);
   Wait wait_for_answer(Json& answer, double limit_s, int patience);
   /// Kills the process and says in a clause how it ended.
   std::string end_process();
