@@ -273,8 +273,7 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
             lacking.setdefault(lacks, []).append(str(part.result))
     for lacks, left_out in lacking.items():
         _say(f"left out, since {lacks} is needed: {', '.join(left_out)}")
-    out = {name for names in lacking.values() for name in names}
-    own = [part for part in parts if str(part.result) not in out]
+    own = [part for part in parts if not machine.lacks(part)]
     refused: list[str] = []
     for round_, part in ((round_, part) for round_ in ROUNDS for part in own):
         path = machine.place(part, round_)

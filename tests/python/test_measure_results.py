@@ -83,6 +83,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"config": "configs/more.json", "on": "gpus"},
         {"config": "configs/calls.json", "on": "gpu", "plugins": ["a.py"], "modules": ["no_such"]},
         {"config": "configs/of-cpu.json", "on": "cpu", "simulated": True},
+        {"config": "configs/one.json", "on": "cpu"},  # a result of the same name
     ]
     (folder / "scripts" / "results.json").write_text(json.dumps({"parts": parts}))
     driver = folder / "build" / "bin" / "reduce-bench"
@@ -130,7 +131,7 @@ def test_every_part_is_measured_twice_where_it_can_be(
     said = capsys.readouterr().err
     assert "left out, since a machine of two GPUs or more is needed: more.json\n" in said
     assert "left out, since a Python with no_such is needed: calls.json\n" in said
-    assert "left out, since a machine without a GPU is needed: of-cpu.json\n" in said
+    assert "left out, since a machine without a GPU is needed: of-cpu.json, one.json\n" in said
     assert measure(gpus=2) == 0  # goes on with what it lacked
     assert [call.split()[2] for call in calls(root)] == ["configs/more.json"] * 2
 
