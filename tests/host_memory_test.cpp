@@ -10,6 +10,7 @@
 #include "common/pages.hpp"
 #include "devices/counters.hpp"
 #include "devices/device.hpp"
+#include "devices/processor.hpp"
 #include "huge_pages.hpp"
 
 namespace reduce_bench {
@@ -72,6 +73,14 @@ TEST(Pages, MoreThanTheAddressSpaceIsRefused) {
 // Page faults: the kernel counts them itself, on any processor.
 constexpr Event kPageFaults{"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS};
 constexpr Event kNoSuchEvent{"none", ~std::uint32_t{0}, 0};
+
+TEST(Processor, AllLastLevelCachesTogetherHoldTheFirst) {
+  const auto first_bytes = last_level_cache_bytes(), all_bytes = last_level_caches_bytes();
+  ASSERT_EQ(first_bytes.has_value(), all_bytes.has_value());
+  if (!first_bytes) GTEST_SKIP() << "this system does not tell of caches";
+  EXPECT_GE(*all_bytes, *first_bytes);
+  EXPECT_LE(*all_bytes, *first_bytes * logical_cores());  // of cores that share none
+}
 
 TEST(Counters, CountTheWorkAloneOnEveryThread) {
   constexpr std::size_t kPrepared = 300, kEach = 100;

@@ -104,7 +104,7 @@ class CpuDevice final : public HostDevice {
  public:
   CpuDevice()
       : HostDevice(Backend::kCpu, {.sm_count = logical_cores()}),
-        flush_(2 * last_level_cache_bytes().value_or(std::size_t{64} << 20)) {
+        flush_(2 * last_level_caches_bytes().value_or(std::size_t{64} << 20)) {
     pin_threads();
   }
 
@@ -178,8 +178,10 @@ class CpuDevice final : public HostDevice {
   }
 
   void flush_caches() {
-    // Reading and writing more lines than the last level holds leaves none of the input behind.
+    // Reading and writing more lines than the last levels hold leaves none of the input behind. Each
+    // core does its share, since a parallel variant's input lies in caches of each core's own, too.
     // Not memset: for large blocks it may write around the caches.
+#pragma omp parallel for schedule(static)
     for (std::size_t i = 0; i < flush_.size(); i += 64)
       flush_[i] = static_cast<std::byte>(static_cast<unsigned char>(flush_[i]) + 1);
     sink_ = static_cast<std::uint64_t>(flush_[flush_.size() / 2]);

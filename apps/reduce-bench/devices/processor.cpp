@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <thread>
+#include <utility>
 
 namespace reduce_bench {
 namespace {
@@ -23,6 +25,28 @@ std::optional<std::string> proc_value(const char* path, const std::string& key) 
   return std::nullopt;
 }
 
+struct Cache {
+  std::size_t size_bytes;
+  std::string shared_by;  ///< cores, as the system lists them: `0-7`
+};
+
+/// The largest cache level of a core, where the system tells.
+std::optional<Cache> last_level_cache_of(int core) {
+  std::optional<Cache> largest;
+  for (int level = 0; level < 8; ++level) {
+    const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}", core, level);
+    std::ifstream size_file(folder + "/size"), cores_file(folder + "/shared_cpu_list");
+    Cache cache{};
+    char unit = ' ';
+    if (!(size_file >> cache.size_bytes)) break;
+    size_file >> unit;
+    cache.size_bytes *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
+    std::getline(cores_file, cache.shared_by);
+    if (!largest || cache.size_bytes > largest->size_bytes) largest = std::move(cache);
+  }
+  return largest;
+}
+
 }  // namespace
 
 unsigned logical_cores() {
@@ -33,17 +57,22 @@ unsigned logical_cores() {
 }
 
 std::optional<std::size_t> last_level_cache_bytes() {
-  std::optional<std::size_t> largest;
-  for (int level = 0; level < 8; ++level) {
-    std::ifstream stream(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
-    std::size_t size = 0;
-    char unit = ' ';
-    if (!(stream >> size)) break;
-    stream >> unit;
-    size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
-    if (!largest || size > *largest) largest = size;
-  }
-  return largest;
+  const auto cache = last_level_cache_of(0);
+  return cache ? std::optional(cache->size_bytes) : std::nullopt;
+}
+
+std::optional<std::size_t> last_level_caches_bytes() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return std::nullopt;
+  std::map<std::string, std::size_t> by_cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set))
+      if (const auto cache = last_level_cache_of(core))
+        by_cores.emplace(cache->shared_by, cache->size_bytes);
+  if (by_cores.empty()) return std::nullopt;
+  std::size_t all_bytes = 0;
+  for (const auto& [cores, size_bytes] : by_cores) all_bytes += size_bytes;
+  return all_bytes;
 }
 
 std::string cpu_model() { return proc_value("/proc/cpuinfo", "model name").value_or("unknown"); }
