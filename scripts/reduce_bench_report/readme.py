@@ -355,7 +355,7 @@ class Problem:
 
 KEYED_N = 1 << 26
 PROBLEMS = (
-    *(Problem("sum of i32", "reduce", 1 << bits, "i32") for bits in (10, 12, 20, 28)),
+    *(Problem("sum of i32", "reduce", 1 << bits, "i32") for bits in (10, 13, 20, 28)),
     Problem("sum of f64", "reduce", 1 << 28, "f64"),
     Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=256),
     Problem("multireduce, sum of i32", "multireduce", KEYED_N, "i32", buckets=1 << 18),
