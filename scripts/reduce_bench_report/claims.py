@@ -279,6 +279,16 @@ class FormRatio:
         return of_n, of_buckets, self.labels != point.labels
 
 
+def _has_source_form(measured: Measured, registry: Registry) -> bool:
+    """Whether the point departs from its source in nothing that has a form of the source's."""
+    params = dict(measured.point.params)
+    return all(
+        params.get(param) in values
+        for departure in registry.departures[measured.point.variant]
+        for param, values in departure["source_form"].items()
+    )
+
+
 def _source_form(
     measured: Measured, registry: Registry, pools: Sequence[list[Measured]], found: "FoundRatios"
 ) -> tuple[float, float] | None:
@@ -354,10 +364,21 @@ def _fails_by_every_form(
     pools: Sequence[list[Measured]],
 ) -> bool:
     """Whether the claim fails even if the times of these variants were those of their sources'
-    forms: judged with intervals that span both. It may not where a form was not measured."""
+    forms: judged by the points alone that have these, or with intervals that span both forms. It may
+    not where a form was not measured."""
     departures = [each for variant in departing for each in registry.departures[variant]]
     if not all("source_form" in each for each in departures):
         return False
+    of_source = [
+        [
+            each
+            for each in pool
+            if each.point.variant not in departing or _has_source_form(each, registry)
+        ]
+        for pool in pools
+    ]
+    if _read(claim, runs, of_source, registry).verdict is Verdict.NOT_REPRODUCED:
+        return True
     found: FoundRatios = {}
     spanning: list[list[Measured]] = []
     for pool in pools:

@@ -1574,6 +1574,18 @@ def test_points_that_have_the_source_s_form_span_no_other() -> None:
     assert cause_in_regime(59, [*suite, *cub]) == "hardware"
 
 
+@pytest.mark.parametrize(("satisfied", "expected"), [(False, "hardware"), (True, "unexplained")])
+def test_the_source_s_form_may_decide_alone_where_it_is_the_slower_one(
+    satisfied: bool, expected: str
+) -> None:
+    claim = CLAIMS[59]
+    theirs = made_points(claim, claim["checks"], satisfied=satisfied)
+    assert theirs is not None
+    suite = in_form(unsatisfying(59, 0), sort="suite")
+    cub = in_form(scaled(theirs, 3), sort="cub")
+    assert cause_in_regime(59, [*suite, *cub]) == expected
+
+
 def test_a_form_counts_by_the_nearest_number_of_buckets() -> None:
     ours = in_form(unsatisfying(49, 0), sort="suite")
     ours += [made | {"buckets": 1 << 19} for made in ours]  # between the ends
