@@ -364,21 +364,24 @@ def _fails_by_every_form(
     pools: Sequence[list[Measured]],
 ) -> bool:
     """Whether the claim fails even if the times of these variants were those of their sources'
-    forms: judged by the points alone that have these, or with intervals that span both forms. It may
-    not where a form was not measured."""
+    forms: judged with intervals that span both or, where it compares one kernel with itself, by the
+    points alone that have the form. It may not where a form was not measured."""
     departures = [each for variant in departing for each in registry.departures[variant]]
     if not all("source_form" in each for each in departures):
         return False
-    of_source = [
-        [
-            each
-            for each in pool
-            if each.point.variant not in departing or _has_source_form(each, registry)
+    if rests_on(claim) == set(departing) and len(departing) == 1:
+        # Both sides of a ratio share what the form changes: intervals that span it are too wide.
+        of_source = [
+            [
+                each
+                for each in pool
+                if each.point.variant not in departing or _has_source_form(each, registry)
+            ]
+            for pool in pools
         ]
-        for pool in pools
-    ]
-    if _read(claim, runs, of_source, registry).verdict is Verdict.NOT_REPRODUCED:
-        return True
+        alone = _read(claim, runs, of_source, registry)
+        if alone.verdict is Verdict.NOT_REPRODUCED and not any(c.missing for c in alone.checks):
+            return True
     found: FoundRatios = {}
     spanning: list[list[Measured]] = []
     for pool in pools:
