@@ -27,6 +27,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -259,6 +260,7 @@ def _journal(path: Path) -> Path:
     return path.with_name(f"{path.name}.journal")
 
 
+@cache
 def _imports(module: str) -> bool:
     python = os.environ.get("REDUCE_BENCH_PYTHON", "python3")
     tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False)
@@ -275,10 +277,13 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
         _say(f"left out, since {lacks} is needed: {', '.join(left_out)}")
     own = [part for part in parts if not machine.lacks(part)]
     refused: list[str] = []
+    ended = False
     for round_, part in ((round_, part) for round_ in ROUNDS for part in own):
         path = machine.place(part, round_)
         if machine.is_done(part, round_):
             continue
+        if round_ > 1 and not machine.is_done(part, 1):
+            continue  # a second round alone tells nothing
         left = _left(deadline)
         if left is not None and left < LEAST_S:
             return _time_is_up(machine, own, refused)
@@ -286,13 +291,21 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
         status = _run(machine, part, path, deadline, lock)
         if status == EXIT_INTERRUPTED:
             return _time_is_up(machine, own, refused)
-        if status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(part, round_):
+        if status < 0:
+            ended = True
+            name = signal.Signals(-status).name
+            _say(f"{path} is cut: {name} ended the driver; the same command goes on with it")
+        elif status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(part, round_):
             refused.append(str(path))
     simulated = (part for part in own if part.simulated and machine.is_done(part, 1))
-    _simulate(machine, [machine.place(part, 1) for part in simulated], deadline)
+    unpredicted = not _simulate(
+        machine, [machine.place(part, 1) for part in simulated], deadline, lock
+    )
     if refused:
         _tell_of_refused(refused)
         return EXIT_REFUSED
+    if ended or unpredicted:
+        return EXIT_INTERRUPTED
     _tell_of_files(machine)
     return _worst(machine.place(part, round_) for round_ in ROUNDS for part in own)
 
@@ -366,35 +379,49 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock:
         raise
 
 
-def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None) -> None:
-    """Predicts the points of the results by the caches of the processor, measured before."""
+def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None, lock: int) -> bool:
+    """Predicts the points of the results by the caches of the processor, measured before. Whether
+    all are predicted then."""
     lacking = [path for path in paths if not _is_simulated(machine, path)]
     if not lacking:
-        return
+        return True
     if deadline is not None:
         _say(
             f"left out: the simulation of {', '.join(map(str, lacking))}, since it cannot be cut; "
             "call without --minutes"
         )
-        return
-    local = Path("results", "local")
+        return False
+    # Under a folder, since what lies in results/local itself is taken for a result.
+    local = Path("results", "local", "simulating")
     local.mkdir(parents=True, exist_ok=True)
     hierarchy = local / "hierarchy.json"  # which the predictions repeat
     _say("measuring the caches of the processor")
     probe = [str(machine.driver.with_name("cache-sim")), "probe", "-o", str(hierarchy)]
-    if subprocess.run(probe, check=False).returncode != 0:
+    if _call(probe, lock) != 0:
         _refuse("the caches could not be measured, for what is said above")
     for path in lacking:
         _say(f"simulating {path}")
         # Under another name until it is whole: a part of the predictions would look like all.
-        unfinished = local / f"{path.stem}.simulating"
+        unfinished = local / path.stem
         shutil.rmtree(unfinished, ignore_errors=True)
         simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
-        if subprocess.run(simulate, check=False).returncode != 0:
+        if _call(simulate, lock) != 0:
             _refuse(f"the simulation of {path} failed, for what is said above")
         folder = _simulated(path)
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)
+    return True
+
+
+def _call(command: Sequence[str], lock: int) -> int:
+    """The exit code of a program that ends, and all that it started, with this one."""
+    process = subprocess.Popen(command, start_new_session=True, pass_fds=[lock])
+    try:
+        return process.wait()
+    except EndedError:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        raise
 
 
 def _simulated(path: Path) -> Path:

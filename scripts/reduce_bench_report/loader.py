@@ -145,8 +145,12 @@ class Results:
     @property
     def name(self) -> str:
         """The file's, which of a second round begins with its folder."""
-        again = f"{AGAIN}/" if self.path.parent.name == AGAIN else ""
-        return again + self.path.name
+        return (f"{AGAIN}/" if self.is_again else "") + self.path.name
+
+    @property
+    def is_again(self) -> bool:
+        """Whether it is a second round."""
+        return self.path.parent.name == AGAIN
 
     @cached_property
     def again(self) -> "Results | None":
@@ -178,7 +182,7 @@ class Results:
     def folder(self) -> Path:
         """The one that it lies in, or its first round."""
         parent = self.path.resolve().parent
-        return parent.parent if parent.name == AGAIN else parent
+        return parent.parent if self.is_again else parent
 
     @property
     def device(self) -> str:
@@ -304,6 +308,17 @@ def with_rounds(runs: Sequence[Results]) -> list[Results]:
     known = {run.path.resolve() for run in runs}
     again = [run.again for run in runs if run.again is not None]
     return [*runs, *(run for run in again if run.path.resolve() not in known)]
+
+
+def with_tuning(device: Device) -> Device:
+    """The device with what was tuned on it, which no figure and no claim is of."""
+    folders = dict.fromkeys(run.folder for run in device.runs)
+    tuned = [
+        load(from_here(path))
+        for folder in folders
+        for path in sorted(folder.glob(f"{TUNING}/*.json"))
+    ]
+    return Device([*device.runs, *tuned])
 
 
 def load_devices(paths: Sequence[Path]) -> list[Device]:

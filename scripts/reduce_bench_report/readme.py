@@ -43,7 +43,7 @@ from reduce_bench_report.grids import (
     simulation_errors,
 )
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import Device, InputError, Point, Results
+from reduce_bench_report.loader import Device, InputError, Point, Results, with_tuning
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.points import Measured
 from reduce_bench_report.select import filter_points
@@ -83,7 +83,6 @@ CPU_FIGURES: Mapping[str, Sequence[str]] = {
 SIZES = [str(2**bits) for bits in (10, 13, 16, 19, 22, 25, 28, 30)]
 EXAMPLE_SIZES = [str(2**bits) for bits in (10, 19, 28)]
 EXAMPLE_VARIANTS = ("onepass/reduce", "cub/reduce", "cub/reduce-not-guaranteed")
-NAMED = 3  # of many points that only a sentence names
 CHECKSUM_DIGITS = 12  # as figures and tables state them
 WIDTH_PIXELS = 620  # a column of a paper is half of it
 
@@ -606,6 +605,7 @@ def scorecard_block(devices: Sequence[Device]) -> str:
 def provenance_block(devices: Sequence[Device], root: Path) -> str:
     """What machine and revision each committed result is of, and its checksum."""
     rows = []
+    devices = [with_tuning(device) for device in devices]
     for run in [run for device in devices for run in device.rounds]:
         gpu = run.environment["gpu"]
         file = Path(os.path.relpath(run.path.resolve(), root.resolve())).as_posix()
@@ -630,6 +630,7 @@ def _revisions_of(device: Device) -> str:
 
 def rounds_block(devices: Sequence[Device], root: Path) -> str:
     """What lies between the two rounds of each device, and which points differ by more."""
+    devices = [with_tuning(device) for device in devices]
     measured_again = [device for device in devices if rounds.pairs(device.runs)]
     if not measured_again:
         return "No second round is committed."
@@ -678,8 +679,9 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
     said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
     if changed:
         count = f"{len(changed)} point{'s are' if len(changed) > 1 else ' is'} not alike"
-        more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
-        said += [markdown_text(f"{count} in both rounds: {'; '.join(changed[:NAMED] + more)}.")]
+        said += [markdown_text(f"{count} in both rounds: {'; '.join(changed)}.")]
+    if lacking := [run.name for run in device.runs if run.again is None]:
+        said += [markdown_text(f"Without a second round: {', '.join(lacking)}.")]
     return "\n\n".join(said)
 
 

@@ -34,7 +34,7 @@ from reduce_bench_report.claims import Verdict
 from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
 from reduce_bench_report.identity import PointIdentity
-from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, UNITS, Point, Results
+from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, UNITS, Device, Point, Results
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.paths import PAGE
 from reduce_bench_report.points import Measured
@@ -204,6 +204,7 @@ def page(
     file_of = dict(zip(map(id, runs), files, strict=scorecard is not None))
     command = regenerate.shell_command("report", *(str(run.path) for run in runs))
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
+    runs.sort(key=lambda run: run.is_again)  # figures and tables are of first rounds
     entries = _entries(runs)
     current = [entry for entry in entries if entry.current]
     recommended = recommend.recommendations(Measured(e.point, e.run) for e in current)
@@ -212,7 +213,7 @@ def page(
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
     template = template_of("report.html")
     return template.render(
-        title=f"reduce-bench: {runs[0].device}",
+        title=f"reduce-bench: {Device(runs).name}",
         headings=HEADINGS,
         fields=FIELDS,
         counted_headings=[
@@ -282,7 +283,7 @@ def _figure_groups(drawn: Sequence[Figure]) -> list[tuple[str, list[Figure]]]:
 
 
 def _entries(runs: Sequence[Results]) -> list[Entry]:
-    """Every point, numbered over the runs, the newest run first."""
+    """Every point, numbered over the runs, the first of which that has a point counts."""
     entries: list[Entry] = []
     newer: set[PointIdentity] = set()
     for run in runs:

@@ -58,6 +58,9 @@ if Path(config).stem == said.get("endless") and "--resume" not in sys.argv:
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
     journal.write_text("a point")
     time.sleep(60)
+if Path(config).stem == said.get("killed"):
+    journal.write_text("a point")
+    os.kill(os.getpid(), signal.SIGKILL)
 journal.unlink(missing_ok=True)
 of_point = {{1: "wrong", 4: "failed"}}.get(status, "ok")
 points = [{{"status": "ok", "known_wrong": False}}, {{"status": of_point, "known_wrong": False}}]
@@ -307,9 +310,21 @@ def test_a_part_that_is_refused_does_not_keep_others_from_being_measured(
     root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert measure(status={"one": 2}) == 2
-    assert len(calls(root)) == 4
+    assert len(calls(root)) == 3  # no second round of what has no first
     said = capsys.readouterr().err
-    assert "not measured: results/some-gpu/one.json, results/some-gpu/again/one.json, for" in said
+    assert "not measured: results/some-gpu/one.json, for" in said
+
+
+def test_a_driver_that_was_killed_is_not_called_refused(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measure(killed="one") == 130
+    assert len(calls(root)) == 3
+    said = capsys.readouterr().err
+    assert "results/some-gpu/one.json is cut: SIGKILL ended the driver; the same command" in said
+    assert "not measured" not in said
+    assert measure() == 0
+    assert calls(root)[0].endswith("--resume")
 
 
 @pytest.mark.parametrize("status", [1, 4])
@@ -340,10 +355,11 @@ def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure
     simulated = "cpu/some-cpu/of-cpu.simulated/0.json"
     assert simulated not in results(root)
     (root / "exit.txt").write_text("0")
-    assert measure("--minutes", "5", gpus=0) == 0  # which a simulation might not keep to
+    assert measure("--minutes", "5", gpus=0) == 130  # which a simulation might not keep to
     assert simulated not in results(root)
     assert measure(gpus=0) == 0
     assert simulated in results(root)
+    assert not list((root / "results" / "local").glob("*.json"))  # which would count as results
     put_program(probe, "#!/bin/sh\nexit 4\n")
     assert measure(gpus=0) == 0  # what is there is of this revision
     assert measure(gpus=0, revision=OTHER_REVISION) == 2

@@ -314,6 +314,21 @@ def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> N
         assert current == {20.0: True, 10.0: False, 30.0: True}
 
 
+def test_first_rounds_count_and_the_card_heads_the_page_whatever_is_newer(tmp_path: Path) -> None:
+    first = save(tmp_path, "r.json", [point("a/x", 1024, 10.0), point("b/x", 1024, 15.0)])
+    beside = made_up.results([point("cpu/x", 1024, 90.0, backend="cpu")], gpu=False)
+    second = made_up.results([point("a/x", 1024, 20.0), point("b/x", 1024, 15.0)])
+    (tmp_path / "again").mkdir()
+    paths = [tmp_path / "again" / "r.json", tmp_path / "r-cpu.json"]
+    for path, document in zip(paths, (second, beside), strict=True):
+        document["environment"]["date_utc"] = "2026-02-01T00:00:00Z"
+        made_up.write(document, path)
+    page = made(tmp_path, first, *paths)
+    assert "2^10 a/x 2 10 ns" in page.text("summary")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>reduce-bench: NVIDIA Imaginary 1</title>" in text
+
+
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = [
         point(f"harris/{number}", 1 << 22, 8000.0 / (number + 1), params={"block": "128"})

@@ -151,11 +151,15 @@ def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     assert f"1 point is not alike in both rounds: {changed}." in block
     few = readme.rounds_block([device(tmp_path, first, again[:36])], tmp_path)
     missing = [
-        f"harris/0, reduce i32 sum, n = {n}: ok, then not measured" for n in ("1,036", "1,037")
+        f"harris/0, reduce i32 sum, n = 1,03{digit}: ok, then not measured"
+        for digit in range(6, 10)
     ]
-    said = "; ".join([changed, *missing, "2 more"])
+    said = "; ".join([changed, *missing])
     assert f"5 points are not alike in both rounds: {said}." in few
     alone = Device([load(made_up.write(made_up.results(first), tmp_path / "alone.json"))])
+    both = readme.rounds_block([Device([*of.runs, *alone.runs])], tmp_path)
+    assert both.endswith("Without a second round: alone.json.")
+    assert "Without a second round" not in block
     assert readme.rounds_block([alone], tmp_path) == "No second round is committed."
 
 
@@ -164,6 +168,17 @@ def test_provenance_names_both_rounds_and_their_revisions(tmp_path: Path) -> Non
     block = readme.provenance_block([of], tmp_path)
     assert block.startswith("The 2 files of NVIDIA Imaginary 1 are of revision 0123456789.\n")
     assert "| again/r.json |" in block
+
+
+def test_what_was_tuned_is_a_result_of_a_revision_and_of_two_rounds(tmp_path: Path) -> None:
+    of = device(tmp_path, points([1.0]), points([1.0]))
+    (tmp_path / "tuning").mkdir()
+    saved(tmp_path, {"variants": ["cub/*"], "cause": "no"})
+    tuned = device(tmp_path / "tuning", points([1.0, 1.0]), points([1.0, 1.5]))
+    assert len(tuned.rounds) == 2
+    block = readme.provenance_block([of], tmp_path)
+    assert "| tuning/r.json |" in block and "| tuning/again/r.json |" in block
+    assert " of 3 times differ" in readme.rounds_block([of], tmp_path)
 
 
 def _another_build(document: made_up.Json) -> None:
