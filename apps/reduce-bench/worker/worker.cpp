@@ -234,9 +234,8 @@ void Worker::check_device(const Json& greeting) {
   if (taken == expected) return;
   end_process();
   throw DeviceLost(fmt::format(
-      "device {} of {} is '{}' for the worker process and '{}' for the driver, which would name "
-      "the "
-      "wrong one in results: see which drivers are installed, and what 'reduce-bench info' lists",
+      "device {} of {} is '{}' for the worker process and '{}' for the driver, whose name results "
+      "would have: see which drivers are installed, and what 'reduce-bench info' lists",
       ordinal_, name_of(backend_), taken, expected));
 }
 
