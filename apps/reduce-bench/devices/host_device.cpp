@@ -104,7 +104,7 @@ class CpuDevice final : public HostDevice {
  public:
   CpuDevice()
       : HostDevice(Backend::kCpu, {.sm_count = logical_cores()}),
-        flush_(2 * last_level_caches_bytes().value_or(std::size_t{64} << 20)) {
+        flush_(2 * all_caches_bytes().value_or(std::size_t{64} << 20)) {
     pin_threads();
   }
 
@@ -178,8 +178,8 @@ class CpuDevice final : public HostDevice {
   }
 
   void flush_caches() {
-    // Reading and writing more lines than the last levels hold leaves none of the input behind. Each
-    // core does its share, since a parallel variant's input lies in caches of each core's own, too.
+    // Reading and writing more lines than all caches hold leaves none of the input behind. Each core
+    // does its share, which is more than the caches of its own and its part of the shared ones.
     // Not memset: for large blocks it may write around the caches.
 #pragma omp parallel for schedule(static)
     for (std::size_t i = 0; i < flush_.size(); i += 64)

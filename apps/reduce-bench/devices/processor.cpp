@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
+#include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace reduce_bench {
 namespace {
@@ -30,9 +31,9 @@ struct Cache {
   std::string shared_by;  ///< cores, as the system lists them: `0-7`
 };
 
-/// The largest cache level of a core, where the system tells.
-std::optional<Cache> last_level_cache_of(int core) {
-  std::optional<Cache> largest;
+/// From the first level on, as far as the system tells.
+std::vector<Cache> caches_of(int core) {
+  std::vector<Cache> caches;
   for (int level = 0; level < 8; ++level) {
     const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}", core, level);
     std::ifstream size_file(folder + "/size"), cores_file(folder + "/shared_cpu_list");
@@ -42,9 +43,9 @@ std::optional<Cache> last_level_cache_of(int core) {
     size_file >> unit;
     cache.size_bytes *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
     std::getline(cores_file, cache.shared_by);
-    if (!largest || cache.size_bytes > largest->size_bytes) largest = std::move(cache);
+    caches.push_back(std::move(cache));
   }
-  return largest;
+  return caches;
 }
 
 }  // namespace
@@ -57,22 +58,24 @@ unsigned logical_cores() {
 }
 
 std::optional<std::size_t> last_level_cache_bytes() {
-  const auto cache = last_level_cache_of(0);
-  return cache ? std::optional(cache->size_bytes) : std::nullopt;
+  std::optional<std::size_t> largest;
+  for (const Cache& cache : caches_of(0)) largest = std::max(largest, {cache.size_bytes});
+  return largest;
 }
 
-std::optional<std::size_t> last_level_caches_bytes() {
+std::optional<std::size_t> all_caches_bytes() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return std::nullopt;
-  std::map<std::string, std::size_t> by_cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set))
-      if (const auto cache = last_level_cache_of(core))
-        by_cores.emplace(cache->shared_by, cache->size_bytes);
-  if (by_cores.empty()) return std::nullopt;
+  std::set<std::pair<std::size_t, std::string>> seen;  // level and cores
   std::size_t all_bytes = 0;
-  for (const auto& [cores, size_bytes] : by_cores) all_bytes += size_bytes;
-  return all_bytes;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &set)) continue;
+    const std::vector<Cache> caches = caches_of(core);
+    for (std::size_t level = 0; level < caches.size(); ++level)
+      if (seen.emplace(level, caches[level].shared_by).second)
+        all_bytes += caches[level].size_bytes;
+  }
+  return all_bytes > 0 ? std::optional(all_bytes) : std::nullopt;
 }
 
 std::string cpu_model() { return proc_value("/proc/cpuinfo", "model name").value_or("unknown"); }

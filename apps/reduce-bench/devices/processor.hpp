@@ -11,8 +11,8 @@ namespace reduce_bench {
 unsigned logical_cores();
 /// The largest cache level of the first CPU, where the system tells.
 std::optional<std::size_t> last_level_cache_bytes();
-/// Those of all cores that this process may run on, together.
-std::optional<std::size_t> last_level_caches_bytes();
+/// The caches of all levels and of all cores that this process may run on, together.
+std::optional<std::size_t> all_caches_bytes();
 /// `unknown` where the system does not tell.
 std::string cpu_model();
 
