@@ -2,9 +2,13 @@
 // what the test says.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -26,7 +30,8 @@ class FakeDevice : public Device {
   std::vector<Mode> counted;
   unsigned ended_works = 0;
   unsigned host_allocations = 0;
-  bool has_own_memory = false;  ///< whether inputs are uploaded
+  /// Whether inputs are uploaded. What is allocated since then faults where the host accesses it.
+  bool has_own_memory = false;
   unsigned uploads = 0;
 
   Backend backend() const override { return Backend::kCpu; }
@@ -35,40 +40,61 @@ class FakeDevice : public Device {
   const DeviceTraits& traits() const override { return traits_; }
   std::size_t free_bytes() const override { return available_bytes; }
   Memory allocate(std::size_t size_bytes) override {
-    void* data = nullptr;
-    if (posix_memalign(&data, 256, std::max<std::size_t>(size_bytes, 1)) != 0)
-      throw OutOfMemory("no memory for the fake device");
-    return {data, size_bytes, &std::free};
+    if (!has_own_memory) return allocate_shared(size_bytes);
+    const std::size_t mapped_bytes = std::max<std::size_t>(size_bytes, 1);
+    void* const data = ::mmap(nullptr, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw OutOfMemory("no memory for the fake device");
+    own_->emplace(data, mapped_bytes);
+    return {data, size_bytes, [own = own_](void* mapped) {
+              ::munmap(mapped, own->at(mapped));
+              own->erase(mapped);
+            }};
   }
   Memory allocate_host(std::size_t size_bytes) override {
     ++host_allocations;
-    return allocate(size_bytes);
+    return allocate_shared(size_bytes);
+  }
+  void call(const Work& work) override {
+    const Reach reach(*own_);
+    work.enqueue();
   }
   void upload(void* to, const void* from, std::size_t size_bytes) override {
     ++uploads;
+    const Reach reach(*own_);
     if (size_bytes != 0) std::memcpy(to, from, size_bytes);  // of nothing, `from` may be null
   }
   void download(void* to, const void* from, std::size_t size_bytes) override {
+    const Reach reach(*own_);
     if (size_bytes != 0) std::memcpy(to, from, size_bytes);
   }
   void fill(void* to, unsigned char byte, std::size_t size_bytes) override {
+    const Reach reach(*own_);
     std::memset(to, byte, size_bytes);
   }
   std::uint64_t checksum(const void* data, std::size_t n, std::size_t element_bytes) override {
+    const Reach reach(*own_);
     return reduce_bench::checksum(static_cast<const std::byte*>(data), n, element_bytes);
   }
   Stream stream() override { return {}; }
   void synchronize() override {}
   bool has_mode(Mode mode, const Work&) const override { return modes.contains(mode); }
   Sample sample(Mode mode, const Work& work, unsigned batch) override {
-    for (unsigned i = 0; i < batch; ++i) work.enqueue();
+    if (work.guard != nullptr) {
+      work.guard->before_sample();
+      work.guard->at_begin();
+    }
+    for (unsigned i = 0; i < batch; ++i) call(work);
+    if (work.guard != nullptr) {
+      work.guard->at_end();
+      work.guard->after_sample();
+    }
     taken.emplace_back(mode, batch);
     return script(taken.size() - 1);
   }
   std::vector<Counter> count(Mode mode, const Work& work,
                              const std::function<void()>& restore) override {
     restore();
-    work.enqueue();
+    call(work);
     counted.push_back(mode);
     return counters;
   }
@@ -79,13 +105,43 @@ class FakeDevice : public Device {
   }
   std::function<void()> copy(std::byte* to, const std::byte* from,
                              std::size_t size_bytes) override {
-    return [=] { std::memcpy(to, from, size_bytes); };
+    return [=, this] {
+      const Reach reach(*own_);
+      std::memcpy(to, from, size_bytes);
+    };
   }
   std::function<void()> empty_launch() override {
     return [] {};
   }
 
  private:
+  using Mappings = std::map<void*, std::size_t>;  ///< address -> bytes
+
+  /// While it lives the host may access the device's memory.
+  class Reach {
+   public:
+    explicit Reach(const Mappings& mappings) : mappings_(mappings) {
+      protect(PROT_READ | PROT_WRITE);
+    }
+    ~Reach() { protect(PROT_NONE); }
+    Reach(const Reach&) = delete;
+    Reach& operator=(const Reach&) = delete;
+
+   private:
+    void protect(int access) const {
+      for (const auto& [data, bytes] : mappings_) ::mprotect(data, bytes, access);
+    }
+    const Mappings& mappings_;
+  };
+
+  static Memory allocate_shared(std::size_t size_bytes) {
+    void* data = nullptr;
+    if (posix_memalign(&data, 256, std::max<std::size_t>(size_bytes, 1)) != 0)
+      throw OutOfMemory("no memory for the fake device");
+    return {data, size_bytes, &std::free};
+  }
+
+  std::shared_ptr<Mappings> own_ = std::make_shared<Mappings>();
   DeviceTraits traits_;
 };
 

@@ -507,7 +507,7 @@ class KeyedExecute : public testing::Test {
     return owned;
   }
   Record run(Operation operation, Enqueue enqueue) {
-    entry = {.variant = {.id = "made-up/keyed", .operation = operation}};
+    entry = {.variant = {.id = "made-up/keyed", .operation = operation}, .plugin = plugin};
     if (is_scan(operation)) entry.variant.params = {scan_axis()};
     if (operation == Operation::kScatter && point.params.has("winner"))
       entry.variant.params = {winner_axis()};
@@ -520,6 +520,7 @@ class KeyedExecute : public testing::Test {
 
   FakeDevice* device = nullptr;
   Session session;
+  const PluginFile* plugin = nullptr;  ///< that the variants are of
   CatalogEntry entry;
   Point point;
 };
@@ -589,6 +590,26 @@ TEST_F(KeyedExecute, ValuesStayWhereOnlyLabelsChange) {
   point.n = 999;
   EXPECT_EQ(uploads_of(multireduce), 2u);
   EXPECT_EQ(run_multireduce(multireduce).status, Status::kOk);
+}
+
+/// Gives what the first call of all found.
+void remember(const Call& call) {
+  static const std::vector<int> first = [&] {
+    multireduce(call);
+    const auto* const results = static_cast<const int*>(call.results);
+    return std::vector<int>(results, results + call.problem.buckets);
+  }();
+  std::copy(first.begin(), first.end(), static_cast<int*>(call.results));
+}
+
+TEST_F(KeyedExecute, APluginIsCheckedOnTheInputsThatItWasTimedOn) {
+  device->has_own_memory = true;
+  const PluginFile file;
+  plugin = &file;
+  Record record = run_multireduce(multireduce);
+  EXPECT_EQ(record.status, Status::kOk) << record.reason;
+  record = run_multireduce(remember);
+  EXPECT_CONTAINS(record.reason, "in cold timing, where inputs change between calls");
 }
 
 /// Scatters so that the last of equal labels wins, or the first.

@@ -59,10 +59,12 @@ std::vector<emu::NamedArray> named_arrays(const Call& call, const Arrays& arrays
   return named;
 }
 
-/// The array on the host. Where the host has no copy of it `make` makes it anew, which `made` holds.
+/// The array on the host, which may keep a copy of what the device has. Else `make` makes it anew, and
+/// `made` holds it.
 template <class Make>
 std::byte* host_copy(const InputArray& array, HostArray& made, Make&& make) {
-  if (array.data() == nullptr || array.host.bytes) return array.data();
+  if (array.data() == nullptr) return nullptr;
+  if (array.host.bytes) return array.host.bytes.get() + array.host.data_offset_bytes;
   made = make();
   return made.bytes.get();
 }
