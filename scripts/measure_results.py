@@ -381,47 +381,57 @@ def _run(machine: Machine, part: Part, path: Path, deadline: float | None, lock:
 
 def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None, lock: int) -> bool:
     """Predicts the points of the results by the caches of the processor, measured before. Whether
-    all are predicted then."""
+    all are predicted then; what is goes on where a call was cut."""
     lacking = [path for path in paths if not _is_simulated(machine, path)]
     if not lacking:
         return True
-    if deadline is not None:
-        _say(
-            f"left out: the simulation of {', '.join(map(str, lacking))}, since it cannot be cut; "
-            "call without --minutes"
-        )
-        return False
     # Under a folder, since what lies in results/local itself is taken for a result.
     local = Path("results", "local", "simulating")
-    local.mkdir(parents=True, exist_ok=True)
-    hierarchy = local / "hierarchy.json"  # which the predictions repeat
-    _say("measuring the caches of the processor")
-    probe = [str(machine.driver.with_name("cache-sim")), "probe", "-o", str(hierarchy)]
-    if _call(probe, lock) != 0:
-        _refuse("the caches could not be measured, for what is said above")
-    for path in lacking:
+    unfinished = local / f"{machine.folder.name}-{machine.revision[:10]}"
+    unfinished.mkdir(parents=True, exist_ok=True)
+    hierarchy = unfinished / "hierarchy.json"  # which the predictions repeat
+    if not hierarchy.exists():
+        _say("measuring the caches of the processor")
+        probe = [str(machine.driver.with_name("cache-sim")), "probe", "-o", str(hierarchy)]
+        if (status := _call(probe, deadline, lock)) == EXIT_INTERRUPTED:
+            return _is_cut(lacking)
+        if status != 0:
+            _refuse("the caches could not be measured, for what is said above")
+    for path in list(lacking):
         _say(f"simulating {path}")
-        # Under another name until it is whole: a part of the predictions would look like all.
-        unfinished = local / path.stem
-        shutil.rmtree(unfinished, ignore_errors=True)
-        simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(unfinished)]
-        if _call(simulate, lock) != 0:
+        # Elsewhere until it is whole: a part of the predictions would look like all.
+        predictions = unfinished / path.stem
+        simulate = ["scripts/simulate_points.sh", str(path), str(hierarchy), str(predictions)]
+        if (status := _call(simulate, deadline, lock)) == EXIT_INTERRUPTED:
+            return _is_cut(lacking)
+        if status != 0:
             _refuse(f"the simulation of {path} failed, for what is said above")
         folder = _simulated(path)
         shutil.rmtree(folder, ignore_errors=True)
-        unfinished.rename(folder)
+        predictions.rename(folder)
+        lacking.remove(path)
+    shutil.rmtree(local)
     return True
 
 
-def _call(command: Sequence[str], lock: int) -> int:
-    """The exit code of a program that ends, and all that it started, with this one."""
+def _is_cut(lacking: Sequence[Path]) -> bool:
+    names = ", ".join(map(str, lacking))
+    _say(f"the time is up; the simulation of {names} is lacking, the same command goes on with it")
+    return False
+
+
+def _call(command: Sequence[str], deadline: float | None, lock: int) -> int:
+    """The exit code of a program that ends, and all that it started, with this one, or at the
+    deadline: then it is EXIT_INTERRUPTED."""
     process = subprocess.Popen(command, start_new_session=True, pass_fds=[lock])
     try:
-        return process.wait()
-    except EndedError:
+        return process.wait(_left(deadline))
+    except (EndedError, subprocess.TimeoutExpired) as end:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
-        raise
+        if isinstance(end, EndedError):
+            raise
+        return EXIT_INTERRUPTED
 
 
 def _simulated(path: Path) -> Path:

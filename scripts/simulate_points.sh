@@ -1,26 +1,37 @@
 #!/usr/bin/env bash
 # Simulates the CPU points of a results file:
 #   scripts/simulate_points.sh RESULTS HIERARCHY FOLDER
-# writes one file for each point to the folder. What lies in x.simulated beside x.json is drawn by
-# `make figures RESULTS="x.json" ONLY=eilers-F2.8` and read by `make claims`. To be run in the
-# repository's root, once `make figures` has installed the Python packages. BIN is where cache-sim lies
-# (build/bin).
+# writes one file for each point to the folder. A file no older than the results, the hierarchy
+# and the simulator stays, so that the same command goes on where one was cut. What lies in
+# x.simulated beside x.json is drawn by `make figures RESULTS="x.json" ONLY=eilers-F2.8` and read by
+# `make claims`. To be run in the repository's root, once `make figures` has installed the Python
+# packages. BIN is where cache-sim lies (build/bin).
 set -euo pipefail
 
 if [[ $# -ne 3 ]]; then
   echo "usage: scripts/simulate_points.sh RESULTS HIERARCHY FOLDER" >&2
   exit 2
 fi
+simulator=${BIN:-build/bin}/cache-sim
 mkdir -p "$3"
 # Thousands of buckets and more are much slower than a few: each core takes the next that is left.
-PYTHONPATH=scripts .venv/bin/python - "$@" <<'PROGRAM' | xargs -r -P "$(nproc)" -L 1 "${BIN:-build/bin}/cache-sim" simulate > /dev/null
+PYTHONPATH=scripts .venv/bin/python - "$@" "$simulator" <<'PROGRAM' | xargs -r -P "$(nproc)" -L 1 "$simulator" simulate > /dev/null
 import shlex
 import sys
 from pathlib import Path
 
 from reduce_bench_report.loader import InputError, load
 
-results, hierarchy, folder = sys.argv[1:]
+results, hierarchy, folder, simulator = sys.argv[1:]
+
+
+def is_done(file: Path) -> bool:
+    made_from = [Path(results), Path(hierarchy), Path(simulator)]
+    return file.exists() and all(
+        each.exists() and each.stat().st_mtime <= file.stat().st_mtime for each in made_from
+    )
+
+
 try:
     points = load(Path(results)).points
 except InputError as error:
@@ -45,6 +56,7 @@ for point in points:
             arguments += [option, params[name]]
     if params.get("pages") == "huge":
         arguments += ["--page-bytes", str(2 << 20)]
-    arguments += ["-o", f"{folder}/{point.raw['index']}.json"]
-    print(shlex.join(arguments))
+    file = Path(folder, f"{point.raw['index']}.json")
+    if not is_done(file):
+        print(shlex.join([*arguments, "-o", str(file)]))
 PROGRAM

@@ -343,26 +343,54 @@ def put_program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def test_the_simulation_of_a_processor_is_whole_or_not_there(root: Path, measure: Measure) -> None:
+@pytest.fixture
+def simulation(root: Path) -> str:
+    """Programs that measure caches and predict a point, as long as exit.txt says that all is well.
+    Where the predictions lie."""
     git = json.dumps({"git": {"revision": REVISION, "dirty": False}})
-    probe = root / "build" / "bin" / "cache-sim"
-    put_program(probe, '#!/bin/sh\n[ "$1 $2" = "probe -o" ] && echo here > "$3"\n')
-    predict = f"mkdir -p $3; grep -q here $2 && echo '{git}' > $3/0.json; exit $(cat exit.txt)"
-    put_program(root / "scripts" / "simulate_points.sh", f"#!/bin/sh\n{predict}\n")
-    (root / "exit.txt").write_text("1")
+    probe = '[ "$1 $2" = "probe -o" ] && echo here > "$3"; echo probe >> calls.txt'
+    put_program(root / "build" / "bin" / "cache-sim", f"#!/bin/sh\n{probe}\n")
+    predict = f"mkdir -p $3; grep -q here $2 && echo '{git}' > $3/$(ls $3 | wc -l).json"
+    script = f"#!/bin/sh\n{predict}\n. ./then.sh\n"
+    put_program(root / "scripts" / "simulate_points.sh", script)
+    (root / "then.sh").write_text("exit 0")
+    return "cpu/some-cpu/of-cpu.simulated"
+
+
+def test_the_simulation_of_a_processor_is_whole_or_not_there(
+    root: Path, measure: Measure, simulation: str
+) -> None:
+    (root / "then.sh").write_text("exit 1")
     assert measure(gpus=0) == 2
     assert calls(root)[0].endswith("results/cpu/some-cpu/of-cpu.json --backend cpu")
-    simulated = "cpu/some-cpu/of-cpu.simulated/0.json"
-    assert simulated not in results(root)
-    (root / "exit.txt").write_text("0")
-    assert measure("--minutes", "5", gpus=0) == 130  # which a simulation might not keep to
-    assert simulated not in results(root)
+    assert not {each for each in results(root) if each.startswith(simulation)}
+    (root / "then.sh").write_text("exit 0")
     assert measure(gpus=0) == 0
-    assert simulated in results(root)
-    assert not list((root / "results" / "local").glob("*.json"))  # which would count as results
-    put_program(probe, "#!/bin/sh\nexit 4\n")
+    assert f"{simulation}/0.json" in results(root)
+    assert not (root / "results" / "local" / "simulating").exists()
+    put_program(root / "build" / "bin" / "cache-sim", "#!/bin/sh\nexit 4\n")
     assert measure(gpus=0) == 0  # what is there is of this revision
     assert measure(gpus=0, revision=OTHER_REVISION) == 2
+
+
+def test_a_simulation_that_the_time_cuts_goes_on(
+    root: Path,
+    measure: Measure,
+    simulation: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (root / "then.sh").write_text("exit 1")
+    assert measure(gpus=0) == 2  # but all is measured
+    monkeypatch.setattr(measure_results, "GRACE_S", 59.0)  # a minute's call has a second
+    (root / "then.sh").write_text("sleep 60")
+    assert measure("--minutes", "1", gpus=0) == 130
+    said = capsys.readouterr().err
+    assert "the simulation of results/cpu/some-cpu/of-cpu.json is lacking, the same command" in said
+    (root / "then.sh").write_text("exit 0")
+    assert measure("--minutes", "1", gpus=0) == 0
+    assert "probe" not in calls(root)  # these predictions repeat the caches that others do
+    assert {f"{simulation}/{i}.json" for i in range(3)} <= results(root)
 
 
 def started(root: Path) -> subprocess.Popen[str]:

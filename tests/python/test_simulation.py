@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -253,10 +254,19 @@ def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
 
     done = run()
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "called").read_text(encoding="utf-8") == (
+    called = tmp_path / "called"
+    assert called.read_text(encoding="utf-8") == (
         "simulate --hierarchy made-up --algorithm cpu/multireduce --n 16777216 --buckets 16 "
         "--labels uniform --seed 1 --fetch sequential -o out/0.json\n"
     )
+    (tmp_path / "made-up").touch()
+    (tmp_path / "out" / "0.json").touch()
+    assert run().returncode == 0
+    assert called.read_text(encoding="utf-8").count("simulate") == 1
+    later_s = (tmp_path / "out" / "0.json").stat().st_mtime + 1
+    os.utime(tmp_path / "made-up", (later_s, later_s))  # caches that were measured anew
+    assert run().returncode == 0
+    assert called.read_text(encoding="utf-8").count("simulate") == 2
     results.write_bytes(results.read_bytes()[:-100])
     done = run()
     assert done.returncode != 0
