@@ -17,6 +17,7 @@ from reduce_bench_report import (
     claims,
     figures,
     files,
+    kernel_tables,
     plots,
     published,
     recommend,
@@ -54,7 +55,8 @@ COURSE = Path("docs") / "course.md"
 RESULTS = Path("docs") / "results.md"
 ROUNDS = Path("docs") / "rounds.md"
 SIMULATOR = Path("docs") / "simulator.md"
-PEERS = Path("docs") / "kernels" / "peers.md"
+KERNELS = Path("docs") / "kernels"
+PEERS = KERNELS / "peers.md"
 COUNTED = Path("docs") / "counted.md"
 OF_LABELS = ("labels", "scan")  # the axes, beside the buckets, that tell problems apart
 PLUGINS = Path("docs") / "plugins.md"
@@ -790,6 +792,19 @@ def _rounds(committed: Committed, page: Path) -> str:
     return rounds_block(committed.devices, committed.root)
 
 
+def _kernel_table(name: str) -> Callable[[Committed, Path], str]:
+    def block(committed: Committed, page: Path) -> str:
+        used = [run for run in committed.runs if run.name == kernel_tables.CONFIG]
+        if not used:
+            return "No table, because no results of its configuration are committed."
+        table = kernel_tables.table_text(kernel_tables.TABLES[name], used)
+        size = f"n = {size_text(kernel_tables.N)}, m buckets"
+        said = f"Cells: median time, µs ({size}). {origin(used)}."
+        return f"{table}\n\n{markdown_text(said)}"
+
+    return block
+
+
 def _counted_elsewhere(committed: Committed, page: Path) -> str:
     tables = [counted_block(card.runs, only_off=True) for card in committed.of_other_cards]
     return "\n\n".join(tables) or "No other GPU's counts are committed."
@@ -819,4 +834,9 @@ BLOCKS: Mapping[str, Block] = {
         PEERS, _figures_of("devices-reduce", "devices-predicted", "tables-predicted")
     ),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
+    **{
+        name: Block(KERNELS / f"{page}.md", _kernel_table(name))
+        for page, names in kernel_tables.PAGES.items()
+        for name in names
+    },
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import made_up
 import pytest
 from made_up import known_wrong, point, points_of, unmeasured
-from reduce_bench_report import readme
+from reduce_bench_report import kernel_tables, readme
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claim_registry import load_registry
 from reduce_bench_report.experiments import EXPERIMENTS
@@ -130,6 +130,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
+        *(readme.KERNELS / f"{page}.md" for page in kernel_tables.PAGES),
     ]
     text = text_of(root)
     assert text.startswith("# Title\n\n<!-- begin: figure -->\n<img src=")
@@ -210,6 +211,7 @@ def test_check_writes_nothing(
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
+        *(readme.KERNELS / f"{page}.md" for page in kernel_tables.PAGES),
     ]
     assert captured.out.splitlines() == [*figures, *map(str, pages)]
     assert "run make readme" in captured.err
@@ -471,6 +473,29 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
     assert "Multireduce on its slowest labels: no table" in readme.keyed_block(
         runs_of(tmp_path, sums())
     )
+
+
+def test_tables_of_kernels_have_the_times_of_their_rows_and_columns(tmp_path: Path) -> None:
+    points = points_of("configs/keyed.json")
+    kind = {"variant": "partition/histogram", "type": "u32", "buckets": 1 << 20}
+    for each in points:
+        if kind.items() <= each.items() and each["labels"]["name"] == "sorted":
+            time = each["timing"]["cold"]
+            time.update({key: 7000.0 for key in time if key.endswith("_ns")})
+    (run,) = runs_of(tmp_path, points)
+    run.path.rename(tmp_path / kernel_tables.CONFIG)
+    run = load(tmp_path / kernel_tables.CONFIG)
+    table = kernel_tables.table_text(kernel_tables.TABLES["partition-histogram"], [run])
+    assert "| sorted | 1 | 1 | 7 | 1 | 1 |" in table
+    for name in kernel_tables.TABLES:  # which keyed.json measures all cells of
+        assert "| - |" not in kernel_tables.table_text(kernel_tables.TABLES[name], [run])
+    lacking = [each for each in points if each["buckets"] != 1 << 20]
+    (tmp_path / "other").mkdir()
+    (less,) = runs_of(tmp_path / "other", lacking)
+    less.path.rename(less.path.with_name(kernel_tables.CONFIG))
+    run = load(less.path.with_name(kernel_tables.CONFIG))
+    table = kernel_tables.table_text(kernel_tables.TABLES["partition-histogram"], [run])
+    assert "| sorted | 1 | 1 | - | 1 | 1 |" in table
 
 
 def another(tmp_path: Path, name: str, *of_points: Sequence[made_up.Json]) -> list[Results]:
