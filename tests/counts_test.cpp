@@ -223,6 +223,10 @@ bool is_held(const Point& point) {
   return point.operation() == Operation::kReduce || std::getenv("REDUCE_BENCH_HOLD_ALL") != nullptr;
 }
 
+/// A GPU repeats a few wavefronts of shared memory, now more, now fewer: in three runs on an H200 the
+/// 264 stores of onepass/reduce, requests without a conflict, were 266, 268 and 270.
+constexpr double kRepeatedWavefronts = 8;
+
 // The emulated device has what kernels ask of the GPU, above all its number of SMs.
 TEST(Counts, AreThoseOfAGpu) {
   const std::string file = SOURCE_DIR "/results/nvidia-h200/emulated.json";
@@ -254,7 +258,10 @@ TEST(Counts, AreThoseOfAGpu) {
       const auto emulated = static_cast<double>(of(record.counted.front().counts, metric));
       const double gpu =
           counted->second.counts.at(std::string(emu::kMetricNames[index_of(metric)]));
-      if (std::abs(emulated - gpu) <= 0.02 * gpu) continue;
+      const bool of_shared =
+          metric == Metric::kSharedLoadWavefronts || metric == Metric::kSharedStoreWavefronts;
+      const double repeated = of_shared ? kRepeatedWavefronts : 0;
+      if (std::abs(emulated - gpu) <= std::max(0.02 * gpu, repeated)) continue;
       otherwise.insert(metric);
       const auto known = kOtherwise.find(point.entry->variant.id);
       EXPECT_TRUE(known != kOtherwise.end() && known->second.contains(metric))
