@@ -1467,15 +1467,13 @@ def test_a_faster_tree_than_that_of_a_card_without_a_name_explains_nothing() -> 
     assert cause_of(20, scaled(unsatisfying(20, 0), 1e-3)) == "unexplained"
 
 
-@pytest.mark.parametrize(("ratio", "expected"), [(3.4, "regime"), (3.6, "unexplained")])
-def test_a_tree_that_won_as_its_rival_broke_down_needs_a_rival_that_does(
-    ratio: float, expected: str
-) -> None:
+@pytest.mark.parametrize("ratio", [2.0, 7.0])
+def test_that_its_rival_broke_down_is_not_why_a_tree_wins_by_more(ratio: float) -> None:
     points = unsatisfying(20, 0)
     naive = next(each for each in points if each["variant"] == "report7/naive-atomic")
     half_ns = naive["timing"]["cold"]["median_ns"] / ratio
     half = made_point({"variant": "report7/naive-atomic", "type": "f64", "n": 1 << 29}, half_ns)
-    assert cause_of(20, [*points, half]) == expected
+    assert cause_of(20, [*points, half]) == "unexplained"
 
 
 @pytest.mark.parametrize(
