@@ -7,7 +7,8 @@ The parts are those of scripts/results.json. Results go to results/<device>/ and
 folders `again` in it. A part is done when its results file is whole, of the driver's revision and
 of the part's configuration; one that was cut left a journal, with which the driver goes on. So the
 same command continues, here or wherever results/ was copied to. It needs nothing but Python's
-standard library and a driver that was built from a clean checkout. BIN is where the driver and
+standard library, a driver that was built from a clean checkout and, where caches are simulated,
+the Python packages in .venv. BIN is where the driver and
 cache-sim lie (build/bin).
 
 Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
@@ -18,6 +19,7 @@ import argparse
 import fcntl
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -25,7 +27,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -385,9 +387,14 @@ def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None, l
     lacking = [path for path in paths if not _is_simulated(machine, path)]
     if not lacking:
         return True
+    python = Path(".venv", "bin", "python")
+    if not python.exists():
+        names = ", ".join(map(str, lacking))
+        _say(f"left out: the simulation of {names}, since {python} is needed: run make figures")
+        return False
     # Under a folder, since what lies in results/local itself is taken for a result.
     local = Path("results", "local", "simulating")
-    unfinished = local / f"{machine.folder.name}-{machine.revision[:10]}"
+    unfinished = local / f"{machine.folder.name}-{platform.node()}-{machine.revision[:10]}"
     unfinished.mkdir(parents=True, exist_ok=True)
     hierarchy = unfinished / "hierarchy.json"  # which the predictions repeat
     if not hierarchy.exists():
@@ -410,7 +417,9 @@ def _simulate(machine: Machine, paths: Iterable[Path], deadline: float | None, l
         shutil.rmtree(folder, ignore_errors=True)
         predictions.rename(folder)
         lacking.remove(path)
-    shutil.rmtree(local)
+    shutil.rmtree(unfinished)
+    with suppress(OSError):  # another device's lie there, too
+        local.rmdir()
     return True
 
 

@@ -354,6 +354,8 @@ def simulation(root: Path) -> str:
     script = f"#!/bin/sh\n{predict}\n. ./then.sh\n"
     put_program(root / "scripts" / "simulate_points.sh", script)
     (root / "then.sh").write_text("exit 0")
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").touch()
     return "cpu/some-cpu/of-cpu.simulated"
 
 
@@ -368,9 +370,23 @@ def test_the_simulation_of_a_processor_is_whole_or_not_there(
     assert measure(gpus=0) == 0
     assert f"{simulation}/0.json" in results(root)
     assert not (root / "results" / "local" / "simulating").exists()
+    (root / "results" / "local" / "simulating" / "of another").mkdir(parents=True)
+    shutil.rmtree(root / "results" / simulation)
+    assert measure(gpus=0) == 0
+    assert (root / "results" / "local" / "simulating" / "of another").exists()
     put_program(root / "build" / "bin" / "cache-sim", "#!/bin/sh\nexit 4\n")
     assert measure(gpus=0) == 0  # what is there is of this revision
     assert measure(gpus=0, revision=OTHER_REVISION) == 2
+
+
+def test_what_a_simulation_lacks_is_told(
+    root: Path, measure: Measure, simulation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / ".venv" / "bin" / "python").unlink()
+    assert measure(gpus=0) == 130
+    said = "left out: the simulation of results/cpu/some-cpu/of-cpu.json, since .venv/bin/python is"
+    assert said in capsys.readouterr().err
+    assert not {each for each in results(root) if each.startswith(simulation)}
 
 
 def test_a_simulation_that_the_time_cuts_goes_on(

@@ -259,14 +259,22 @@ def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
         "simulate --hierarchy made-up --algorithm cpu/multireduce --n 16777216 --buckets 16 "
         "--labels uniform --seed 1 --fetch sequential -o out/0.json\n"
     )
-    (tmp_path / "made-up").touch()
-    (tmp_path / "out" / "0.json").touch()
-    assert run().returncode == 0
-    assert called.read_text(encoding="utf-8").count("simulate") == 1
-    later_s = (tmp_path / "out" / "0.json").stat().st_mtime + 1
-    os.utime(tmp_path / "made-up", (later_s, later_s))  # caches that were measured anew
-    assert run().returncode == 0
-    assert called.read_text(encoding="utf-8").count("simulate") == 2
+
+    def simulated_in_all() -> int:
+        assert run().returncode == 0
+        return called.read_text(encoding="utf-8").count("simulate")
+
+    prediction, hierarchy = tmp_path / "out" / "0.json", tmp_path / "made-up"
+    prediction.write_text('{"hierarchy": {"caches": [1, 2]}}')
+    hierarchy.write_text('{"caches": [1, 2]}')
+    assert simulated_in_all() == 1
+    os.utime(results, (prediction.stat().st_mtime + 1,) * 2)
+    assert simulated_in_all() == 2
+    os.utime(results, (1, 1))
+    assert simulated_in_all() == 2
+    hierarchy.write_text('{"caches": [1, 3]}')
+    os.utime(hierarchy, (1, 1))  # older than the prediction, and other caches
+    assert simulated_in_all() == 3
     results.write_bytes(results.read_bytes()[:-100])
     done = run()
     assert done.returncode != 0
