@@ -101,6 +101,7 @@ class Experiment:
 
 
 RANDOM = {"labels": "uniform"}
+ZIPF = "zipf(exponent=1)"
 DEGENERATE = {"labels": "degenerate"}
 CPU_LOOP = {"variant": "cpu/sequential"}
 JRADI = {"variant": "jradi/unrolled"}
@@ -198,11 +199,63 @@ def _keyed(
     )
 
 
+def _by_labels(
+    id: str,
+    variants: Sequence[str],
+    where: Mapping[str, Sequence[str]],
+    *,
+    exponents: Sequence[int],
+    labels: Sequence[str] = ("uniform", ZIPF, "sorted", "runs(length=64)", "degenerate"),
+    panels: Sequence[str] = (),
+) -> Experiment:
+    """Times of 2^26 inputs by the number of buckets, 2^exponent, and by the labels."""
+    return Experiment(
+        id,
+        f"{variants[0]} on each kind of labels",
+        "Medians with cold caches",
+        "configs/keyed.json",
+        kind="table",
+        x="buckets",
+        y=("us",),
+        where={
+            "n": ["67108864"],
+            "variant": variants,
+            "buckets": [str(1 << each) for each in exponents],
+            "labels": labels,
+            **where,
+        },
+        panels=panels,
+    )
+
+
 KEYED = (
     _keyed("keyed-multireduce", "Multireduce", _i32("multireduce", "sum")),
     _keyed("keyed-ordered", "Multireduce in order", _i32("multireduce", "right")),
     _keyed("keyed-multiscan", "Multiscan", _i32("multiscan", "sum")),
     _keyed("keyed-histogram", "Histogram", {"operation": ["histogram"]}, panels=("type",)),
+)
+KERNELS = (
+    _by_labels(
+        "partition-multireduce",
+        ["partition/multireduce"],
+        _i32("multireduce", "sum"),
+        exponents=range(16, 25),
+    ),
+    _by_labels(
+        "partition-multireduce-wide",
+        ["partition/multireduce", "atomic/global", "cub/sort-reduce-by-key"],
+        {"operation": ["multireduce"], "op": ["sum"], "type": ["i64", "f64"]},
+        exponents=(20, 23),
+        labels=("uniform", ZIPF),
+        panels=("type",),
+    ),
+    _by_labels(
+        "partition-histogram",
+        ["partition/histogram", "atomic/histogram", "cub/histogram"],
+        _of("histogram", "u32", "none"),
+        exponents=(16, 18, 20, 22, 24),
+        panels=("variant",),
+    ),
 )
 DEVICES = (
     Experiment(
@@ -282,6 +335,7 @@ SWEEPS = (
 ALL: Sequence[Experiment] = (
     *SWEEPS,
     *KEYED,
+    *KERNELS,
     *DEVICES,
     _overview(
         "multireduce-time",

@@ -17,7 +17,6 @@ from reduce_bench_report import (
     claims,
     figures,
     files,
-    kernel_tables,
     plots,
     published,
     recommend,
@@ -538,20 +537,21 @@ def table_block(runs: Sequence[Results]) -> str:
     )
 
 
-def keyed_block(runs: Sequence[Results]) -> str:
-    """Times by the number of buckets, a table for each operation."""
+def tables_block(ids: Sequence[str], runs: Sequence[Results]) -> str:
+    """Times by the number of buckets, a table for each experiment."""
     said = []
-    for experiment in KEYED:
-        shown = _shown(experiment.id, runs)
+    for id in ids:
+        shown = _shown(id, runs)
         if isinstance(shown, Absence):
-            said.append(markdown_text(f"{experiment.title}: no table, because {shown.reason}."))
+            title = shown.experiment.title
+            said.append(markdown_text(f"{title}: no table, because {shown.reason}."))
             continue
-        said.append(f"**{experiment.title}**")
+        said.append(f"**{shown.experiment.title}**")
         for grid in grids(shown):
             said += [f"{grid.title}:"] if len(shown.panels) > 1 else []
             said.append(markdown_rows(grid.headings, grid.rows, range(grid.texts)))
         measured = f"Cells: {MEASURES[shown.measures[0]].heading} ({constants(shown)})."
-        about = [f"{experiment.source}.", measured, _missing_and_origin(shown, runs)]
+        about = [f"{shown.source}.", measured, _missing_and_origin(shown, runs)]
         said.append(markdown_text(" ".join(about)))
     return "\n\n".join(said)
 
@@ -776,6 +776,10 @@ def _of_card(block: Callable[[Sequence[Results]], str]) -> Callable[[Committed, 
     return lambda committed, page: block(committed.runs)
 
 
+def _tables_of(*ids: str) -> Callable[[Committed, Path], str]:
+    return lambda committed, page: tables_block(ids, committed.runs)
+
+
 def _of_devices(block: Callable[[Sequence[Device]], str]) -> Callable[[Committed, Path], str]:
     return lambda committed, page: block(committed.devices)
 
@@ -792,19 +796,6 @@ def _rounds(committed: Committed, page: Path) -> str:
     return rounds_block(committed.devices, committed.root)
 
 
-def _kernel_table(name: str) -> Callable[[Committed, Path], str]:
-    def block(committed: Committed, page: Path) -> str:
-        used = [run for run in committed.runs if run.name == kernel_tables.CONFIG]
-        if not used:
-            return "No table, because no results of its configuration are committed."
-        table = kernel_tables.table_text(kernel_tables.TABLES[name], used)
-        size = f"n = {size_text(kernel_tables.N)}, m buckets"
-        said = f"Cells: median time, µs ({size}). {origin(used)}."
-        return f"{table}\n\n{markdown_text(said)}"
-
-    return block
-
-
 def _counted_elsewhere(committed: Committed, page: Path) -> str:
     tables = [counted_block(card.runs, only_off=True) for card in committed.of_other_cards]
     return "\n\n".join(tables) or "No other GPU's counts are committed."
@@ -817,7 +808,7 @@ BLOCKS: Mapping[str, Block] = {
     "course": Block(COURSE, _of_card(course_block)),
     "reduce-table": Block(RESULTS, _of_card(table_block)),
     "keyed-figures": Block(RESULTS, _figures_of("multireduce-time", "multiscan-time")),
-    "keyed-tables": Block(RESULTS, _of_card(keyed_block)),
+    "keyed-tables": Block(RESULTS, _tables_of(*(each.id for each in KEYED))),
     "scorecard": Block(RESULTS, _of_devices(scorecard_block)),
     "counted": Block(COUNTED, _of_card(counted_block)),
     "counted-elsewhere": Block(COUNTED, _counted_elsewhere),
@@ -834,9 +825,13 @@ BLOCKS: Mapping[str, Block] = {
         PEERS, _figures_of("devices-reduce", "devices-predicted", "tables-predicted")
     ),
     "simulated": Block(SIMULATOR, _figures_of("eilers-F2.8")),
-    **{
-        name: Block(KERNELS / f"{page}.md", _kernel_table(name))
-        for page, names in kernel_tables.PAGES.items()
-        for name in names
-    },
+    "partition-multireduce": Block(
+        KERNELS / "partition-multireduce.md", _tables_of("partition-multireduce")
+    ),
+    "partition-multireduce-wide": Block(
+        KERNELS / "partition-multireduce.md", _tables_of("partition-multireduce-wide")
+    ),
+    "partition-histogram": Block(
+        KERNELS / "partition-histogram.md", _tables_of("partition-histogram")
+    ),
 }

@@ -9,10 +9,10 @@ from pathlib import Path
 import made_up
 import pytest
 from made_up import known_wrong, point, points_of, unmeasured
-from reduce_bench_report import kernel_tables, readme
+from reduce_bench_report import readme
 from reduce_bench_report.__main__ import main
 from reduce_bench_report.claim_registry import load_registry
-from reduce_bench_report.experiments import EXPERIMENTS
+from reduce_bench_report.experiments import EXPERIMENTS, KERNELS, KEYED
 from reduce_bench_report.loader import (
     SIMULATED,
     Device,
@@ -25,6 +25,7 @@ from reduce_bench_report.loader import (
 
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = EXPERIMENTS["frameworks-time"].config
+IDS_OF_KEYED = [each.id for each in KEYED]
 OF_CPU = EXPERIMENTS["eilers-F2.8"].config
 OWN_CONFIGS = {EXPERIMENTS[name].config for name in readme.FIGURES} - {None}
 PAGES = sorted({block.page for block in readme.BLOCKS.values()})
@@ -130,7 +131,7 @@ def test_blocks_are_replaced_and_nothing_else(tmp_path: Path, root: Path) -> Non
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
-        *(readme.KERNELS / f"{page}.md" for page in kernel_tables.PAGES),
+        *(readme.KERNELS / f"partition-{name}.md" for name in ("multireduce", "histogram")),
     ]
     text = text_of(root)
     assert text.startswith("# Title\n\n<!-- begin: figure -->\n<img src=")
@@ -211,7 +212,7 @@ def test_check_writes_nothing(
         readme.PLUGINS,
         readme.PEERS,
         readme.SIMULATOR,
-        *(readme.KERNELS / f"{page}.md" for page in kernel_tables.PAGES),
+        *(readme.KERNELS / f"partition-{name}.md" for name in ("multireduce", "histogram")),
     ]
     assert captured.out.splitlines() == [*figures, *map(str, pages)]
     assert "run make readme" in captured.err
@@ -455,7 +456,7 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
         time = each["timing"]["cold"]
         if each["labels"]["name"] == "zipf" and each["variant"] == "onepass/multireduce":
             time.update({key: 7000.0 for key in time if key.endswith("_ns")})
-    block = readme.keyed_block(runs_of(tmp_path, points))
+    block = readme.tables_block(IDS_OF_KEYED, runs_of(tmp_path, points))
     rows = [line for line in block.splitlines() if line.startswith("|")]
     ours = "onepass/multireduce | partition/multireduce | onepass/multireduce-split"
     assert rows[0] == f"| m | cub/sort-reduce-by-key | {ours} |"
@@ -470,32 +471,25 @@ def test_keyed_tables_have_the_slowest_labels(tmp_path: Path) -> None:
     assert "\n| 256 |" in of_bytes and "| 2^12 |" not in of_bytes
     assert "\n| 2^12 |" in of_words
     assert "(histogram, cuda, n = 2^26, uniform labels)" in of_words  # no operator, no values
-    assert "Multireduce on its slowest labels: no table" in readme.keyed_block(
-        runs_of(tmp_path, sums())
+    assert "Multireduce on its slowest labels: no table" in readme.tables_block(
+        IDS_OF_KEYED, runs_of(tmp_path, sums())
     )
 
 
-def test_tables_of_kernels_have_the_times_of_their_rows_and_columns(tmp_path: Path) -> None:
+def test_tables_by_labels_have_a_column_for_each(tmp_path: Path) -> None:
     points = points_of("configs/keyed.json")
     kind = {"variant": "partition/histogram", "type": "u32", "buckets": 1 << 20}
     for each in points:
         if kind.items() <= each.items() and each["labels"]["name"] == "sorted":
             time = each["timing"]["cold"]
             time.update({key: 7000.0 for key in time if key.endswith("_ns")})
-    (run,) = runs_of(tmp_path, points)
-    run.path.rename(tmp_path / kernel_tables.CONFIG)
-    run = load(tmp_path / kernel_tables.CONFIG)
-    table = kernel_tables.table_text(kernel_tables.TABLES["partition-histogram"], [run])
-    assert "| sorted | 1 | 1 | 7 | 1 | 1 |" in table
-    for name in kernel_tables.TABLES:  # which keyed.json measures all cells of
-        assert "| - |" not in kernel_tables.table_text(kernel_tables.TABLES[name], [run])
-    lacking = [each for each in points if each["buckets"] != 1 << 20]
-    (tmp_path / "other").mkdir()
-    (less,) = runs_of(tmp_path / "other", lacking)
-    less.path.rename(less.path.with_name(kernel_tables.CONFIG))
-    run = load(less.path.with_name(kernel_tables.CONFIG))
-    table = kernel_tables.table_text(kernel_tables.TABLES["partition-histogram"], [run])
-    assert "| sorted | 1 | 1 | - | 1 | 1 |" in table
+    block = readme.tables_block(["partition-histogram"], runs_of(tmp_path, points))
+    ours = block.partition("\npartition/histogram:\n")[2]
+    labels = "uniform | degenerate | zipf(exponent=1) | sorted | runs(length=64)"
+    assert f"| m | {labels} |" in ours
+    assert "| 2^20 | 1 | 1 | 1 | 7 | 1 |" in ours
+    for experiment in KERNELS:  # of which keyed.json has every cell
+        assert "Missing" not in readme.tables_block([experiment.id], runs_of(tmp_path, points))
 
 
 def another(tmp_path: Path, name: str, *of_points: Sequence[made_up.Json]) -> list[Results]:
