@@ -60,6 +60,12 @@ __global__ void count_kernel(const unsigned* labels, std::uint64_t n, unsigned* 
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
     atomicAdd(counts + labels[i], 1u);
 }
+__global__ void add_by_label_kernel(const unsigned* values, const unsigned* labels, std::uint64_t n,
+                                    unsigned* sums) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
+    atomicAdd(sums + labels[i], values[i]);
+}
 template <class T>
 __global__ void store_kernel(T* to, T value) {
   *to = value;
@@ -427,16 +433,25 @@ const char* max_memo(const reduce_bench_call* call) {
   return last_error();
 }
 
-const char* histogram_memo(const reduce_bench_call* call) {
+const char* keyed_honest(const reduce_bench_call* call) {
+  cudaMemsetAsync(call->results, 0, call->problem->buckets * 4, stream_of(*call));
+  const auto* const labels = static_cast<const unsigned*>(call->labels);
+  const std::uint64_t n = call->problem->n;
+  if (call->values == nullptr)
+    count_kernel<<<blocks_for(n), kThreads, 0, stream_of(*call)>>>(labels, n, result_of(*call));
+  else
+    add_by_label_kernel<<<blocks_for(n), kThreads, 0, stream_of(*call)>>>(
+        static_cast<const unsigned*>(call->values), labels, n, result_of(*call));
+  return last_error();
+}
+
+/// Keeps the results of the first calls, of a histogram or a multireduce.
+const char* keyed_memo(const reduce_bench_call* call) {
   static unsigned* kept;
   const std::size_t bytes = call->problem->buckets * 4;
   if (kept == nullptr) cudaMalloc(&kept, kMostBuckets * 4);
   const bool works = calls_before(*call) < kHonestCalls;
-  if (works) {
-    cudaMemsetAsync(call->results, 0, bytes, stream_of(*call));
-    count_kernel<<<blocks_for(call->problem->n), kThreads, 0, stream_of(*call)>>>(
-        static_cast<const unsigned*>(call->labels), call->problem->n, result_of(*call));
-  }
+  if (works) keyed_honest(call);
   cudaMemcpyAsync(works ? kept : result_of(*call), works ? result_of(*call) : kept, bytes,
                   cudaMemcpyDeviceToDevice, stream_of(*call));
   return last_error();
@@ -451,17 +466,16 @@ constexpr reduce_bench_combination kU32[] = {{REDUCE_BENCH_U32, REDUCE_BENCH_NO_
 
 using Enqueue = const char* (*)(const reduce_bench_call*);
 constexpr reduce_bench_variant cheat(const char* id, Enqueue enqueue,
-                                     const reduce_bench_combination* combination = kI32) {
-  const bool counts = combination == kU32;
+                                     const reduce_bench_combination* combination = kI32,
+                                     std::uint32_t operation = REDUCE_BENCH_REDUCE) {
   return {.id = id,
           .title = "made up for tests",
           .source = "made up for tests",
           .backend = REDUCE_BENCH_CUDA,
-          .operation =
-              static_cast<std::uint32_t>(counts ? REDUCE_BENCH_HISTOGRAM : REDUCE_BENCH_REDUCE),
+          .operation = operation,
           .combinations = combination,
           .combination_count = 1,
-          .max_buckets = counts ? kMostBuckets : 0,
+          .max_buckets = operation == REDUCE_BENCH_REDUCE ? 0 : kMostBuckets,
           .synchronous = enqueue == clock_change,
           .workspace = enqueue == prepared ? prepared_workspace : nullptr,
           .enqueue = enqueue};
@@ -488,7 +502,9 @@ constexpr reduce_bench_variant kVariants[] = {
     cheat("cuda-cheat/short-floats", short_floats, kF32),
     cheat("cuda-cheat/float-memo", keep<float>, kF32),
     cheat("cuda-cheat/max-memo", max_memo, kI32Max),
-    cheat("cuda-cheat/histogram-memo", histogram_memo, kU32)};
+    cheat("cuda-cheat/histogram-memo", keyed_memo, kU32, REDUCE_BENCH_HISTOGRAM),
+    cheat("cuda-cheat/multireduce-memo", keyed_memo, kI32, REDUCE_BENCH_MULTIREDUCE),
+    cheat("cuda-cheat/multireduce-honest", keyed_honest, kI32, REDUCE_BENCH_MULTIREDUCE)};
 
 }  // namespace
 

@@ -93,6 +93,19 @@ def test_a_cheat_with_labels_is_found_out(cheats: Path, config: SaveConfig) -> N
     caught(cheats, config("cuda-cheat/histogram-memo", **axes), "elements are wrong")
 
 
+def test_sums_by_label_are_right_and_remembered_ones_are_found_out(
+    cheats: Path, config: SaveConfig
+) -> None:
+    # The host keeps the values for the second point.
+    axes = {"operation": "multireduce", "buckets": [256], "labels": ["uniform", "sorted"]}
+    axes |= {"n": [1 << 18], "backends": ["cuda"]}
+    ended, records = run(config("cuda-cheat/multireduce-honest", **axes), cheats)
+    assert ended.returncode == GOOD, ended.stderr
+    assert len(records) == 2
+    axes |= {"labels": ["uniform"]}
+    caught(cheats, config("cuda-cheat/multireduce-memo", **axes), IN_TIMING)
+
+
 def test_another_clock_is_found_out(cheats: Path, config: SaveConfig) -> None:
     axes = {"n": [1 << 26], "backends": ["cuda"], "measurement": {"modes": ["wall"]}}
     path = config("cuda-cheat/clock", **axes)
