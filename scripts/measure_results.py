@@ -8,8 +8,7 @@ folders `again` in it. A part is done when its results file is whole, of the dri
 of the part's configuration; one that was cut left a journal, with which the driver goes on. So the
 same command continues, here or wherever results/ was copied to. It needs nothing but Python's
 standard library, a driver that was built from a clean checkout and, where caches are simulated,
-the Python packages in .venv. BIN is where the driver and
-cache-sim lie (build/bin).
+the Python packages in .venv. BIN is where the driver and cache-sim lie (build/bin).
 
 Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
 that is not clean, or a part that the driver refused; 130 interrupted, or the time was up.

@@ -201,6 +201,7 @@ def _keyed(
 
 def _by_labels(
     id: str,
+    title: str,
     variants: Sequence[str],
     where: Mapping[str, Sequence[str]],
     *,
@@ -211,8 +212,8 @@ def _by_labels(
     """Times of 2^26 inputs by the number of buckets, 2^exponent, and by the labels."""
     return Experiment(
         id,
-        f"{variants[0]} on each kind of labels",
-        "Medians with cold caches",
+        title,
+        "With cold caches",
         "configs/keyed.json",
         kind="table",
         x="buckets",
@@ -237,12 +238,14 @@ KEYED = (
 KERNELS = (
     _by_labels(
         "partition-multireduce",
+        "partition/multireduce by kind of labels",
         ["partition/multireduce"],
         _i32("multireduce", "sum"),
         exponents=range(16, 25),
     ),
     _by_labels(
         "partition-multireduce-wide",
+        "Multireduce of 8 bytes, by partitions and others",
         ["partition/multireduce", "atomic/global", "cub/sort-reduce-by-key"],
         {"operation": ["multireduce"], "op": ["sum"], "type": ["i64", "f64"]},
         exponents=(20, 23),
@@ -251,6 +254,7 @@ KERNELS = (
     ),
     _by_labels(
         "partition-histogram",
+        "Histograms by kind of labels, by partitions and others",
         ["partition/histogram", "atomic/histogram", "cub/histogram"],
         _of("histogram", "u32", "none"),
         exponents=(16, 18, 20, 22, 24),

@@ -345,8 +345,8 @@ def put_program(path: Path, text: str) -> None:
 
 @pytest.fixture
 def simulation(root: Path) -> str:
-    """Programs that measure caches and predict a point, as long as exit.txt says that all is well.
-    Where the predictions lie."""
+    """Programs that measure caches and predict a point, and then do what then.sh says. Where the
+    predictions lie."""
     git = json.dumps({"git": {"revision": REVISION, "dirty": False}})
     probe = '[ "$1 $2" = "probe -o" ] && echo here > "$3"; echo probe >> calls.txt'
     put_program(root / "build" / "bin" / "cache-sim", f"#!/bin/sh\n{probe}\n")
