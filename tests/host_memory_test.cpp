@@ -3,9 +3,11 @@
 #include <linux/perf_event.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/pages.hpp"
 #include "devices/counters.hpp"
@@ -20,6 +22,21 @@ constexpr std::size_t kPageBytes = 4096;
 
 void touch(std::byte* data, std::size_t from_page, std::size_t to_page) {
   for (std::size_t page = from_page; page < to_page; ++page) data[page * kPageBytes] = std::byte{1};
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+TEST(CopyByAllCores, CopiesEveryByteAndNoMore) {
+  const std::size_t part_bytes = std::size_t{256} << 10;
+  for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{1}, part_bytes, part_bytes + 1,
+                                       5 * part_bytes - 1, 8 * part_bytes}) {
+    std::vector<std::byte> from(size_bytes + 1), to(size_bytes + 1, std::byte{7});
+    for (std::size_t i = 0; i < from.size(); ++i)
+      from[i] = static_cast<std::byte>(i * i / 1000 + i);
+    copy_by_all_cores(to.data(), from.data(), size_bytes);
+    EXPECT_TRUE(std::equal(to.begin(), to.end() - 1, from.begin())) << size_bytes;
+    EXPECT_EQ(to.back(), std::byte{7}) << size_bytes;
+  }
 }
 
 // ---- pages --------------------------------------------------------------------------------------

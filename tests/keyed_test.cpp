@@ -353,6 +353,13 @@ TEST(ArrayComparisonOf, FloatsBoundsEachBucketByItsOwnInputs) {
   EXPECT_EQ(wrong.index, 0u);
   const auto nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(compare(e.results, bytes_of(std::vector{0.1f, nan}), 1000).mismatches, 1u);
+  // NaN does not agree with itself either, unless every bit counts.
+  Expected spoiled = expected(Operation::kMultireduce, Op::kSum, values, Labels{0, 1, 1, 1}, 2);
+  const std::vector both{0.1f, nan};
+  std::memcpy(spoiled.results.elements.get(), both.data(), sizeof(float) * both.size());
+  EXPECT_EQ(compare(spoiled.results, bytes_of(both), 1000).mismatches, 1u);
+  spoiled.results.bitwise = true;
+  EXPECT_EQ(compare(spoiled.results, bytes_of(both), 1000).mismatches, 0u);
 }
 
 template <class T>

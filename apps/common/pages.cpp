@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -28,6 +29,13 @@ std::size_t available_memory_bytes() {
   }
   return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
          static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void copy_by_all_cores(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  constexpr std::size_t kPartBytes = std::size_t{256} << 10;
+#pragma omp parallel for schedule(static) if (size_bytes > kPartBytes)
+  for (std::size_t at = 0; at < size_bytes; at += kPartBytes)
+    std::memcpy(to + at, from + at, std::min(kPartBytes, size_bytes - at));
 }
 
 PagedMemory::PagedMemory(std::size_t size_bytes, PageSize pages) {

@@ -1,4 +1,4 @@
-// Host memory: how much there is, and pages of a chosen size.
+// Host memory: how much there is, copies by all cores, and pages of a chosen size.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,8 @@ namespace reduce_bench {
 
 /// How much memory the host can still give out.
 std::size_t available_memory_bytes();
+
+void copy_by_all_cores(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;  // where base pages are 4 KiB
 constexpr std::size_t whole_huge_pages(std::size_t size_bytes) {

