@@ -27,12 +27,17 @@ class Measured:
     source_form: tuple[float, float] = (1.0, 1.0)  # its source's form takes so much of its time
 
     @property
-    def noise(self) -> float:
-        """How far two measurements of the same thing lay apart on this backend: the largest A/A
-        ratio in this run, minus 1, or what lies between runs where that is more."""
+    def noise_within(self) -> float:
+        """How far two measurements of the same thing lay apart on this backend in this run: the
+        largest A/A ratio, minus 1."""
         pairs = self.run.document["noise_floor"]["aa"]
         within = (abs(p["ratio"] - 1) for p in pairs if p["backend"] == self.point.backend)
-        return max(float(max(within, default=0.0)), self.between_runs)
+        return float(max(within, default=0.0))
+
+    @property
+    def noise(self) -> float:
+        """The same, or what lies between runs where that is more."""
+        return max(self.noise_within, self.between_runs)
 
     @property
     def counts(self) -> bool:

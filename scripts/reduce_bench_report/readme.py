@@ -42,7 +42,6 @@ from reduce_bench_report.grids import (
     markdown_text,
     simulation_errors,
 )
-from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import Device, InputError, Point, Results, with_tuning
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.points import Measured
@@ -375,10 +374,10 @@ PROBLEMS = (
 
 
 def best_block(runs: Sequence[Results]) -> str:
-    """For each problem the fastest variant and the fastest library, of the newest measurements."""
+    """For each problem the fastest variant and the fastest library."""
     rows = []
     used: list[Results] = []
-    recommended = recommend.recommendations(_newest(runs))
+    recommended = recommend.recommendations(recommend.one_run_each(runs))
     for problem in PROBLEMS:
         at = _of_problem(problem, recommended)
         if at is None or at.library is None or len({*map(_is_library, at.ranked)}) < 2:
@@ -407,8 +406,8 @@ def best_block(runs: Sequence[Results]) -> str:
     said = (
         "Each row: the fastest variant whose results were right (two where the noise leaves "
         "open which of them is faster), how many variants were measured, and the fastest library "
-        "among them. Where several runs measured the same point, the newest of them counts. n is "
-        "the number of inputs, m that of buckets; labels are uniform "
+        "among them. Of a point that several runs measured, that run counts which measured the "
+        "most variants beside it. n is the number of inputs, m that of buckets; labels are uniform "
         f"if nothing else is said. {origin(used)}."
     )
     return f"{markdown_rows(headings, rows, (0, 1, 2, 6))}\n\n{markdown_text(said)}"
@@ -422,7 +421,7 @@ def best_shares(
     card's."""
     used: list[Results] = []
     cards = [device for device in devices if device.has_card]
-    found = [recommend.recommendations(_newest(card.runs)) for card in cards]
+    found = [recommend.recommendations(recommend.one_run_each(card.runs)) for card in cards]
     rows = []
     for problem in PROBLEMS:
         best = [_of_problem(problem, recommended) for recommended in found]
@@ -446,15 +445,6 @@ def best_shares_block(devices: Sequence[Device]) -> str:
         return "No table, because no card has results of these problems."
     said = f"In brackets, the share of the card's own read ceiling. {origin(used)}."
     return f"{markdown_rows(headings, rows, range(len(headings)))}\n\n{markdown_text(said)}"
-
-
-def _newest(runs: Sequence[Results]) -> list[Measured]:
-    """Each point as the newest run that has it measured it."""
-    newest: dict[PointIdentity, Measured] = {}
-    for run in sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True):
-        for point in run.points:
-            newest.setdefault(point.identity, Measured(point, run))
-    return list(newest.values())
 
 
 def _of_problem(
@@ -700,7 +690,8 @@ def _mode_us(point: Point, mode: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    percent = 100 * share
+    return f"{percent:.2g} %" if percent < 99.5 else f"{percent:.0f} %"
 
 
 def counted_block(runs: Sequence[Results], only_off: bool = False) -> str:

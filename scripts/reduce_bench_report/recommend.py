@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from reduce_bench_report.loader import ELEMENT_BYTES, Point
+from reduce_bench_report import rounds
+from reduce_bench_report.identity import PointIdentity
+from reduce_bench_report.loader import ELEMENT_BYTES, Point, Results
 from reduce_bench_report.points import Measured
 
 LIBRARIES = ("cub", "thrust")  # families
@@ -84,19 +86,43 @@ class Recommendation:
 
 def tie(one: Measured, other: Measured) -> bool:
     """Whether the noise leaves open which is faster: their intervals overlap, or their medians lie
-    apart by no more than two measurements of the same thing did in either run."""
+    apart by no more than two measurements of the same thing did in either run, and where they are
+    of two runs, from run to run."""
     a, b = one.point, other.point
     if a.time_ns("ci_low_ns") <= b.time_ns("ci_high_ns") and b.time_ns("ci_low_ns") <= a.time_ns(
         "ci_high_ns"
     ):
         return True
     ratio = max(a.time_ns(), b.time_ns()) / min(a.time_ns(), b.time_ns())
+    if one.run is other.run:
+        return ratio - 1 <= one.noise_within
     return ratio - 1 <= max(one.noise, other.noise)
 
 
 def excess(share: float | None) -> float | None:
     """By which factor the read ceiling was measured too low at least, where a share shows it."""
     return share if share is not None and share > HIGHEST_SHARE else None
+
+
+def one_run_each(runs: Sequence[Results]) -> list[Measured]:
+    """Each point as one run has it. Where several runs have it, it is of a first round rather than
+    a second one, then of the run that timed the most variants of the problem at that size, so that
+    what is compared was measured side by side as far as it can be, and then of the newest."""
+    variants: dict[tuple[int, Problem, Size], set[str]] = defaultdict(set)
+    for place, run in enumerate(runs):
+        for point in run.points:
+            if point.ranked and point.is_of_one_device:
+                variants[place, Problem.of(point), Size(point.n, point.buckets)].add(point.variant)
+    between = rounds.floors(runs)
+    chosen: dict[PointIdentity, tuple[tuple[bool, int, str], Measured]] = {}
+    for place, run in enumerate(runs):
+        for point in run.points:
+            beside = variants.get((place, Problem.of(point), Size(point.n, point.buckets)), ())
+            rank = (not run.is_again, len(beside), str(run.environment["date_utc"]))
+            if point.identity not in chosen or rank > chosen[point.identity][0]:
+                floor = between.get(rounds.Kind.of(point, point.mode), 0.0) if point.ranked else 0.0
+                chosen[point.identity] = rank, Measured(point, run, between_runs=floor)
+    return [measured for _, measured in chosen.values()]
 
 
 def recommendations(measured: Iterable[Measured]) -> dict[Problem, list[Recommendation]]:

@@ -33,7 +33,6 @@ from reduce_bench_report import (
 from reduce_bench_report.claims import Verdict
 from reduce_bench_report.evaluate import Evaluation
 from reduce_bench_report.grids import Grid
-from reduce_bench_report.identity import PointIdentity
 from reduce_bench_report.loader import ELEMENT_BYTES, FIELDS, UNITS, Device, Point, Results
 from reduce_bench_report.measures import MEASURES
 from reduce_bench_report.paths import PAGE
@@ -88,7 +87,7 @@ class Entry:
     index: int
     run: Results
     point: Point
-    current: bool  # not measured again by a newer run
+    current: bool  # of the run of several that counts (recommend.one_run_each)
 
     @property
     def time(self) -> str:
@@ -205,9 +204,10 @@ def page(
     command = regenerate.shell_command("report", *(str(run.path) for run in runs))
     runs = sorted(runs, key=lambda run: str(run.environment["date_utc"]), reverse=True)
     runs.sort(key=lambda run: run.is_again)  # figures and tables are of first rounds
-    entries = _entries(runs)
+    chosen = recommend.one_run_each(runs)
+    entries = _entries(runs, chosen)
     current = [entry for entry in entries if entry.current]
-    recommended = recommend.recommendations(Measured(e.point, e.run) for e in current)
+    recommended = recommend.recommendations(chosen)
     # A figure may complete a point by parameters that it lacks; its record stays the same.
     by_point = {id(entry.point.raw): entry for entry in entries}
     by_place = {(file_of.get(id(e.run)), e.point.raw["index"]): e for e in entries}
@@ -282,17 +282,14 @@ def _figure_groups(drawn: Sequence[Figure]) -> list[tuple[str, list[Figure]]]:
     return [(title, list(own)) for title, own in itertools.groupby(drawn, group)]
 
 
-def _entries(runs: Sequence[Results]) -> list[Entry]:
-    """Every point, numbered over the runs, the first of which that has a point counts."""
-    entries: list[Entry] = []
-    newer: set[PointIdentity] = set()
-    for run in runs:
-        entries += [
-            Entry(len(entries) + place, run, point, point.identity not in newer)
-            for place, point in enumerate(run.points)
-        ]
-        newer.update(point.identity for point in run.points)
-    return entries
+def _entries(runs: Sequence[Results], chosen: Iterable[Measured]) -> list[Entry]:
+    """Every point, numbered over the runs; those that are chosen count."""
+    current = {id(each.point.raw) for each in chosen}
+    points = [(run, point) for run in runs for point in run.points]
+    return [
+        Entry(index, run, point, id(point.raw) in current)
+        for index, (run, point) in enumerate(points)
+    ]
 
 
 def _outcomes(entries: Iterable[Entry]) -> Mapping[str, int]:
@@ -473,7 +470,7 @@ class VariantSection:
 
     @property
     def counted(self) -> list[Entry]:
-        """What a GPU counted of each problem's largest point, as the newest run has it."""
+        """What a GPU counted of each problem's largest point, as the run has it that counts."""
         largest: dict[tuple[recommend.Problem, str], Entry] = {}
         for each in self.entries:
             if not each.current or not each.counted:
@@ -657,7 +654,7 @@ def _data(
 
 
 def _charts(entries: Sequence[Entry]) -> dict[str, list[dict[str, Any]]]:
-    """Those of all points under an empty name, and those of each variant; of the newest runs."""
+    """Those of all points that count under an empty name, and those of each variant."""
     families = sorted({entry.point.family for entry in entries})
     sections: dict[str, dict[int, Point]] = {"": {}}
     for entry in entries:

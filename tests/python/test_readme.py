@@ -321,19 +321,22 @@ def test_best_needs_a_library_and_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
-def test_best_is_of_the_newest_run_of_each_point(tmp_path: Path, order: Sequence[int]) -> None:
+def test_best_is_of_the_run_with_most_variants_and_then_the_newest(
+    tmp_path: Path, order: Sequence[int]
+) -> None:
     size = 1 << 20
     own = [point(f"harris/{number}", size, 1000.0 + number) for number in range(3)]
-    old = [point("cub/reduce", size, 3000.0), point("onepass/reduce", size, 900.0), *own]
-    new = [point("cub/reduce", size, 2000.0), point("onepass/reduce", size, 950.0)]
-    runs = runs_of(tmp_path, old[:2], old, new)
+    many = [point("cub/reduce", size, 3000.0), point("onepass/reduce", size, 900.0), *own]
+    newer = [point("cub/reduce", size, 2000.0), point("onepass/reduce", size, 950.0), *own]
+    few = [point("cub/reduce", size, 1000.0), point("onepass/reduce", size, 2000.0)]
+    runs = runs_of(tmp_path, many, newer, few)
     for day, run in enumerate(runs, start=1):
         run.environment["date_utc"] = f"2026-01-0{day}T00:00:00Z"
     block = readme.best_block([runs[place] for place in order])
     ((_, _, best, measured, us, _, library, library_us),) = rows_of(block)
     assert (best, us, measured) == ("onepass/reduce", "0.95", "5")
     assert (library, library_us) == ("cub/reduce", "2")
-    assert "2026-01-03" in block
+    assert "2026-01-02" in block
 
 
 def test_best_are_two_where_the_noise_is_larger(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from reduce_bench_report.recommend import (
     Recommendation,
     excess,
     recommendations,
+    tie,
 )
 
 Loaded = Callable[..., Results]
@@ -35,6 +36,16 @@ def made(run: Results) -> dict[int, Recommendation]:
     """Those of the only problem, by buckets, or by n where there are none."""
     (found,) = recommendations(Measured(each, run) for each in run.points).values()
     return {each.size.buckets or each.size.n: each for each in found}
+
+
+def test_what_lies_between_runs_makes_a_tie_of_two_runs_alone(loaded: Loaded) -> None:
+    one = loaded([keyed("a/x", 16, 100.0), keyed("b/x", 16, 104.0)])
+    other = loaded([keyed("c/x", 16, 104.0)])
+    a, b, c = (
+        Measured(each, run, between_runs=0.05) for run in (one, other) for each in run.points
+    )
+    assert not tie(a, b)
+    assert tie(a, c)
 
 
 def absent(each: Recommendation) -> list[str]:

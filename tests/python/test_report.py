@@ -16,7 +16,6 @@ from reduce_bench_report.__main__ import main
 from reduce_bench_report.claims import Verdict
 from reduce_bench_report.loader import SCHEMA_PATH, InputError, load
 from reduce_bench_report.paths import PAGE
-from reduce_bench_report.points import Measured
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
 RAW = {"script", "style"}
@@ -286,24 +285,29 @@ def test_operations_with_labels_are_compared_by_buckets(tmp_path: Path) -> None:
         )
     ]  # fmt: skip
     runs = [load(save(tmp_path, "r.json", points))]
-    measured = [Measured(entry.point, entry.run) for entry in report._entries(runs)]
+    measured = recommend.one_run_each(runs)
     (comparison,) = report._comparisons(recommend.recommendations(measured))
     assert comparison.title == "histogram u32, uniform values, uniform labels, cuda, cold"
     best = [(each.size.buckets, each.ranked[0].point.variant) for each in comparison.sizes]
     assert best == [(256, "a/x"), (4096, "b/x")]
 
 
-def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> None:
+def test_point_of_several_runs_counts_once_by_the_run_with_most_variants_beside_it(
+    tmp_path: Path,
+) -> None:
     older = save(tmp_path, "older.json", [point("a/x", 1024, 10.0), point("b/x", 1024, 30.0)])
-    newer_document = made_up.results([point("a/x", 1024, 20.0)])
+    few_document = made_up.results([point("a/x", 1024, 40.0)])
+    few_document["environment"]["date_utc"] = "2026-03-01T00:00:00Z"
+    few = made_up.write(few_document, tmp_path / "few.json")
+    newer_document = made_up.results([point("a/x", 1024, 20.0), point("b/x", 1024, 35.0)])
     newer_document["environment"]["date_utc"] = "2026-02-01T00:00:00Z"
     newer = made_up.write(newer_document, tmp_path / "newer.json")
-    for order in ((older, newer), (newer, older)):
+    for order in ((older, newer, few), (few, newer, older)):
         page = made(tmp_path, *order)
         text = page.text("summary")
         assert "2^10 a/x 2 20 ns" in text
         runs = page.text("environment")
-        assert "3 points: 3 ok. 1 point measured again by a newer run is in the table" in runs
+        assert "5 points: 5 ok. 3 points of which another run counts, since it measured" in runs
         current = dict(
             zip(
                 page.column("record", "timing.cold.median_ns"),
@@ -311,7 +315,7 @@ def test_point_measured_again_counts_once_by_its_newest_run(tmp_path: Path) -> N
                 strict=True,
             )
         )
-        assert current == {20.0: True, 10.0: False, 30.0: True}
+        assert current == {20.0: True, 35.0: True, 10.0: False, 30.0: False, 40.0: False}
 
 
 def test_first_rounds_count_and_the_card_heads_the_page_whatever_is_newer(tmp_path: Path) -> None:
