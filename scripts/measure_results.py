@@ -5,13 +5,14 @@
 
 The parts are those of scripts/results.json. Results go to results/<device>/ and second rounds to
 folders `again` in it. A part is done when its results file is whole, of the driver's revision and
-of the part's configuration; one that was cut left a journal, with which the driver goes on. So the
-same command continues, here or wherever results/ was copied to. It needs nothing but Python's
-standard library, a driver that was built from a clean checkout and, where caches are simulated,
-the Python packages in .venv. BIN is where the driver and cache-sim lie (build/bin).
+build, and of the part's configuration; one that was cut left a journal, with which the driver goes
+on. So the same command continues, here or wherever results/ was copied to. It needs nothing but
+Python's standard library, a driver that was built from a clean checkout and, where caches are
+simulated, the Python packages in .venv. BIN is where the driver and cache-sim lie (build/bin).
 
 Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
-that is not clean, or a part that the driver refused; 130 interrupted, or the time was up.
+that is not clean, another processor beside the card than there was, or a part that the driver
+refused; 130 interrupted, or the time was up.
 """
 
 import argparse
@@ -87,6 +88,8 @@ class Machine:
 
     driver: Path
     revision: str
+    build: Sequence[str]
+    processor: str
     device: str
     gpus: int
     folder: Path  # from the root
@@ -102,14 +105,17 @@ class Machine:
     def place(self, part: Part, round_: int) -> Path:
         return self.folder / part.result_of(round_)
 
+    def built(self, found: "Found") -> bool:
+        return (found.revision, found.build) == (self.revision, self.build)
+
     def is_done(self, part: Part, round_: int) -> bool:
-        """Whether the results are whole, of this revision and of the part's configuration."""
+        """Whether the results are whole, of this build and of the part's configuration."""
         path = self.place(part, round_)
         found = _found(path)
         return (
             found is not None
             and not _journal(path).exists()
-            and found.revision == self.revision
+            and self.built(found)
             and part.config in found.command
         )
 
@@ -196,11 +202,20 @@ def _machine() -> Machine:
     try:
         environment = json.loads(_output(driver, "info", "--json"))
         gpus = environment["cuda_devices"]
-        device = str(gpus[0]["name"] if gpus else environment["environment"]["cpu"]["model"])
+        build = _build(environment["environment"])
+        processor = str(environment["environment"]["cpu"]["model"])
+        device = str(gpus[0]["name"]) if gpus else processor
     except UNFIT as error:
         _refuse(f"'{driver} info --json' names no device ({error}): build it with make build")
     under = Path("results") if gpus else Path("results", "cpu")
-    return Machine(driver, found[1], device, len(gpus), _folder(under, device))
+    folder = _folder(under, device)
+    return Machine(driver, found[1], build, processor, device, len(gpus), folder)
+
+
+def _build(environment: Json) -> list[str]:
+    """What tells builds of one revision apart, as in reduce_bench_report/loader.py."""
+    facts = ("compiler", "cuda_compiler", "cccl", "flags", "build_type")
+    return [str(environment.get(name)) for name in facts]
 
 
 def _output(driver: Path, *arguments: str) -> str:
@@ -235,7 +250,9 @@ class Found:
     """What a results file that is whole says."""
 
     device: str
+    processor: str
     revision: str | None  # None of a build with changes
+    build: Sequence[str]
     command: Sequence[str]
     states: frozenset[str]  # of the points that are not known to be wrong
 
@@ -248,6 +265,8 @@ def _found(path: Path) -> Found | None:
         gpu, git = environment["gpu"], environment["git"]
         found = Found(
             device=gpu["name"] if gpu else environment["cpu"]["model"],
+            processor=str(environment["cpu"]["model"]),
+            build=_build(environment),
             revision=None if git["dirty"] else git["revision"],
             command=environment["command_line"],
             states=frozenset(point["status"] for point in points if not point["known_wrong"]),
@@ -276,6 +295,7 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
             lacking.setdefault(lacks, []).append(str(part.result))
     for lacks, left_out in lacking.items():
         _say(f"left out, since {lacks} is needed: {', '.join(left_out)}")
+    _refuse_other_processors(machine)
     own = [part for part in parts if not machine.lacks(part)]
     refused: list[str] = []
     ended = False
@@ -309,6 +329,17 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
         return EXIT_INTERRUPTED
     _tell_of_files(machine)
     return _worst(machine.place(part, round_) for round_ in ROUNDS for part in own)
+
+
+def _refuse_other_processors(machine: Machine) -> None:
+    """A card is compared with the processor beside it, so all of its results need the same one."""
+    for path in _documents(machine.folder):
+        found = _found(path)
+        if found and machine.built(found) and found.processor != machine.processor:
+            _refuse(
+                f"{path} is of a machine with {found.processor}, and this one has "
+                f"{machine.processor}: measure on one like that, or remove what was measured there"
+            )
 
 
 @contextmanager
@@ -461,13 +492,16 @@ def _is_of(machine: Machine, simulation: Path) -> bool:
 
 
 def _tell_of_files(machine: Machine) -> None:
-    """Says what of the folder is of another revision, since no part has measured it anew, and what
-    is too large."""
+    """Says what of the folder is of another build, since no part has measured it anew, and what is
+    too large."""
     documents = list(_documents(machine.folder))
-    revisions = {path: found.revision if (found := _found(path)) else None for path in documents}
-    others = [str(path) for path in documents if revisions[path] != machine.revision]
+    others = [
+        str(path)
+        for path in documents
+        if (found := _found(path)) is None or not machine.built(found)
+    ]
     if others:
-        _say(f"not of this revision: {', '.join(others)}; no part of this machine measures them")
+        _say(f"not of this build: {', '.join(others)}; no part of this machine measures them")
     large = [str(path) for path in documents if path.stat().st_size >= MOST_BYTES]
     if large:
         _say(f"too large to be committed, {MOST_BYTES} bytes or more: {', '.join(large)}")

@@ -173,6 +173,7 @@ class Results:
         """What keeps the other from being a round of this run; empty where nothing does."""
         facts: dict[str, Callable[[Results], object]] = {
             "revision": lambda run: run.environment["git"],
+            "build": lambda run: [run.environment.get(name) for name in BUILD],
             "device": lambda run: run.device,
             "configuration": lambda run: run.document["config"],
         }
@@ -267,6 +268,10 @@ def load(path: Path) -> Results:
                 "environment; it was altered, so run the configuration again"
             )
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
+
+
+# What two builds of one revision differ by; `scripts/measure_results.py` has the same.
+BUILD = ("compiler", "cuda_compiler", "cccl", "flags", "build_type")
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ def _inverse(key: str) -> Callable[[Point], Quartiles | None]:
         if middle is None:
             return None
         low, median, high = quartiles_ns(point)
-        return middle * median / high, middle, middle * median / low
+        # In this order no rounding puts a quartile on the other side of the middle.
+        return middle * (median / high), middle, middle * (median / low)
 
     return of
 

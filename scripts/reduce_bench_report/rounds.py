@@ -73,6 +73,11 @@ class Pair:
         return max(self.ratio, 1 / self.ratio) - 1
 
     @property
+    def apart_us(self) -> float:
+        times = [each.timing[self.mode]["median_ns"] for each in (self.first, self.again)]
+        return float(max(times) - min(times)) / 1e3
+
+    @property
     def kind(self) -> Kind:
         return Kind.of(self.first, self.mode)
 
@@ -170,6 +175,12 @@ def _cause(pair: Pair, device: Device, causes: Sequence[Mapping[str, Any]]) -> s
             and device.name in each.get("devices", [device.name])
             and pair.mode in each.get("modes", [pair.mode])
             and _waits(pair.first) == each.get("waits", _waits(pair.first))
+            and _is_in(pair.first.n, each.get("n", {}))
+            and pair.apart_us <= each.get("apart_us", math.inf)
         ):
             return str(each["cause"])
     return NOT_EXPLAINED
+
+
+def _is_in(n: int, limits: Mapping[str, int]) -> bool:
+    return limits.get("from", 0) <= n <= limits.get("to", n)

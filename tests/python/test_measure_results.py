@@ -40,7 +40,8 @@ if sys.argv[1] == "--version":
     print(f"reduce-bench 1.0.0, revision {{said['revision']}}{{changes}}")
     sys.exit()
 gpu = {{"name": said["gpu"]}} if said["gpus"] else None
-environment = {{"cpu": {{"model": "Some CPU"}}, "gpu": gpu, "git": git, "command_line": sys.argv}}
+environment = {{"cpu": {{"model": said["cpu"]}}, "gpu": gpu, "git": git, "command_line": sys.argv}}
+environment |= {{"compiler": "g++", "cuda_compiler": None, "cccl": said["cccl"], "flags": "-O3"}}
 if sys.argv[1] == "info":
     devices = [gpu] * said["gpus"]
     print(json.dumps({{"environment": environment, "cuda_devices": devices}}))
@@ -100,7 +101,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def measure(root: Path) -> Measure:
     def measured(*arguments: str, gpus: int = 1, **said: Any) -> int:
-        told = {"revision": REVISION, "gpu": "Some GPU", "gpus": gpus, "status": {}} | said
+        told = {"revision": REVISION, "gpu": "Some GPU", "gpus": gpus, "status": {}}
+        told |= {"cpu": "Some CPU", "cccl": "3.5.0"} | said
         (root / "driver.json").write_text(json.dumps(told))
         (root / "calls.txt").write_text("")
         try:
@@ -155,6 +157,20 @@ def test_what_is_whole_and_of_this_revision_stays(root: Path, measure: Measure) 
     assert [call.split()[-1] for call in calls(root)] == ["--resume"]
     assert measure(revision=OTHER_REVISION) == 0
     assert len(calls(root)) == 4
+    assert measure(revision=OTHER_REVISION, cccl="3.0.1") == 0
+    assert len(calls(root)) == 4
+
+
+def test_another_processor_beside_the_card_is_refused(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measure() == 0
+    assert measure(cpu="Other CPU") == 2
+    assert calls(root) == []
+    said = capsys.readouterr().err
+    assert "is of a machine with Some CPU, and this one has Other CPU: measure on one like" in said
+    assert measure(cpu="Other CPU", revision=OTHER_REVISION) == 0
+    assert len(calls(root)) == 4
 
 
 def test_results_of_another_configuration_are_measured_anew(root: Path, measure: Measure) -> None:
@@ -181,6 +197,7 @@ def test_the_folder_is_that_of_the_device(root: Path, measure: Measure, gpu: str
     folder.mkdir()
     (folder / "a.json").write_text("{")  # which says nothing
     environment = {"gpu": {"name": gpu}, "git": {"dirty": True}, "command_line": []}
+    environment["cpu"] = {"model": "Some CPU"}
     (folder / "old.json").write_text(
         json.dumps({"environment": environment, "interrupted": False, "points": []})
     )
@@ -207,7 +224,7 @@ def test_what_no_part_measured_is_named(
     folder.mkdir()
     (folder / "old.json").write_text("{}")
     assert measure() == 0
-    assert "not of this revision: results/some-gpu/old.json; no part" in capsys.readouterr().err
+    assert "not of this build: results/some-gpu/old.json; no part" in capsys.readouterr().err
 
 
 def test_a_driver_of_uncommitted_changes_measures_nothing(
@@ -230,7 +247,7 @@ def test_a_driver_of_uncommitted_changes_measures_nothing(
         ("--version", "hello\n" * 50, "was not built from a clean checkout (hello"),
         ("info", "", "names no device (Expecting value"),
         ("info", "[]", "names no device ("),
-        ("info", '{"cuda_devices": [{}]}', "names no device ('name'): build it with make build"),
+        ("info", '{"cuda_devices": [{}]}', "names no device ('environment'): build it with make"),
     ],
 )
 def test_a_program_that_is_not_the_driver_is_refused(
@@ -413,7 +430,7 @@ def started(root: Path) -> subprocess.Popen[str]:
     """The command, once its driver measures a part without an end."""
     shutil.copy(ROOT / "scripts" / "measure_results.py", root / "scripts")
     told = {"revision": REVISION, "gpu": "G", "gpus": 1, "status": {}, "endless": "one"}
-    (root / "driver.json").write_text(json.dumps(told))
+    (root / "driver.json").write_text(json.dumps(told | {"cpu": "C", "cccl": "3.5.0"}))
     command = [sys.executable, "scripts/measure_results.py"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=root)
     journal = root / "results" / "g" / "one.json.journal"

@@ -98,6 +98,12 @@ def test_what_counts_is_the_variant_s(tmp_path: Path) -> None:
         ({"variants": ["*"], "modes": ["hot"]}, False),
         ({"variants": ["*"], "waits": False}, True),
         ({"variants": ["*"], "waits": True}, False),
+        ({"variants": ["*"], "n": {"from": 1039}}, True),
+        ({"variants": ["*"], "n": {"from": 1040}}, False),
+        ({"variants": ["*"], "n": {"to": 1039}}, True),
+        ({"variants": ["*"], "n": {"from": 1000, "to": 1038}}, False),
+        ({"variants": ["*"], "apart_us": 1001}, True),
+        ({"variants": ["*"], "apart_us": 999}, False),
     ],
 )
 def test_a_cause_is_said_of_the_points_that_it_matches(
@@ -181,8 +187,12 @@ def test_what_was_tuned_is_a_result_of_a_revision_and_of_two_rounds(tmp_path: Pa
     assert " of 3 times differ" in readme.rounds_block([of], tmp_path)
 
 
-def _another_build(document: made_up.Json) -> None:
+def _another_revision(document: made_up.Json) -> None:
     document["environment"]["git"]["revision"] = "ab" * 20
+
+
+def _another_build(document: made_up.Json) -> None:
+    document["environment"]["cccl"] = "1.0.0"
 
 
 def _another_device(document: made_up.Json) -> None:
@@ -196,7 +206,8 @@ def _another_configuration(document: made_up.Json) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (_another_build, "revision"),
+        (_another_revision, "revision"),
+        (_another_build, "build"),
         (_another_device, "device"),
         (_another_configuration, "configuration"),
     ],
