@@ -1648,6 +1648,52 @@ def test_multiscan_is_judged_by_the_thesis_s_own_algorithms() -> None:
     assert verdict(CLAIMS[74], scaled(points, 1e-3, buckets=16, backend="cuda")) is Verdict.IN_PART
 
 
+@pytest.mark.parametrize(
+    ("gain", "expected"), [(7.8, Verdict.REPRODUCED), (8.3, Verdict.NOT_REPRODUCED)]
+)
+def test_a_gain_as_large_as_the_thesis_s_own_best_is_not_large_enough(
+    gain: float, expected: Verdict
+) -> None:
+    check = CLAIMS[74]["checks"][0]
+    points = [
+        made_point(spec, time_ns)
+        for side, time_ns in (("to", START_NS), ("of", gain * START_NS))
+        for spec in specs_of(CLAIMS[74], check, check[side])
+    ]
+    assert verdict(CLAIMS[74], points) is expected
+
+
+def test_shared_memory_is_held_against_the_best_case_of_global_memory() -> None:
+    points = satisfying(70, 0)
+    assert verdict(CLAIMS[70], points) is Verdict.REPRODUCED
+    (ours,) = (made for made in points if made["variant"] == "sheffler/global")
+    shared = [made for made in points if made["variant"] == "sheffler/shared"]
+    slow, fast = (
+        scaled([ours], factor)[0] | {"params": ours["params"] | {"threads": threads}}
+        for factor, threads in ((100.0, "16"), (1.0, "64"))
+    )
+    assert verdict(CLAIMS[70], [*shared, slow]) is Verdict.NOT_REPRODUCED
+    assert verdict(CLAIMS[70], [*shared, slow, fast]) is Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(3.0, "contradiction"), (1.5, "unexplained")])
+def test_a_multiscan_as_slow_as_the_source_s_own_times_contradicts_its_sentence(
+    ratio: float, expected: str
+) -> None:
+    points = [
+        made_point(spec, time_ns)
+        for claim in (CLAIMS[73], IN_REGIME[73])
+        for side, time_ns in (("to", START_NS), ("of", ratio * START_NS))
+        for buckets in (16, 256, 4096)
+        for spec in specs_of(
+            claim, claim["checks"][0], claim["checks"][0][side] | {"buckets": buckets}
+        )
+    ]
+    judgement = judge(CLAIMS[73], [run_of(points)], REGISTRY)
+    assert judgement.cause is not None
+    assert judgement.cause.name == expected
+
+
 def test_a_scatter_is_as_good_as_its_slowest_size() -> None:
     (small,) = (made for made in satisfying(62, 0) if made["buckets"] == 256)
 
