@@ -1322,6 +1322,16 @@ def test_every_changed_check_states_the_source_s_sentence() -> None:
     assert changed <= {number for number, claim in CLAIMS.items() if "reading" in claim}
 
 
+def with_ratio(claim: Json, ratio: float, **selection: Any) -> list[Json]:
+    """Points of the first check, whose times have that ratio."""
+    check, asked = claim["checks"][0], claim | {"base": claim["base"] | selection}
+    return [
+        made_point(spec, time_ns)
+        for side, time_ns in (("to", START_NS), ("of", ratio * START_NS))
+        for spec in specs_of(asked, check, check[side])
+    ]
+
+
 def satisfying(number: int, *checks: int) -> list[Json]:
     claim = CLAIMS[number]
     points = made_points(claim, [claim["checks"][index] for index in checks], satisfied=True)
@@ -1654,13 +1664,7 @@ def test_multiscan_is_judged_by_the_thesis_s_own_algorithms() -> None:
 def test_a_gain_as_large_as_the_thesis_s_own_best_is_not_large_enough(
     gain: float, expected: Verdict
 ) -> None:
-    check = CLAIMS[74]["checks"][0]
-    points = [
-        made_point(spec, time_ns)
-        for side, time_ns in (("to", START_NS), ("of", gain * START_NS))
-        for spec in specs_of(CLAIMS[74], check, check[side])
-    ]
-    assert verdict(CLAIMS[74], points) is expected
+    assert verdict(CLAIMS[74], with_ratio(CLAIMS[74], gain)) is expected
 
 
 def test_shared_memory_is_held_against_the_best_case_of_global_memory() -> None:
@@ -1681,13 +1685,10 @@ def test_a_multiscan_as_slow_as_the_source_s_own_times_contradicts_its_sentence(
     ratio: float, expected: str
 ) -> None:
     points = [
-        made_point(spec, time_ns)
+        point
         for claim in (CLAIMS[73], IN_REGIME[73])
-        for side, time_ns in (("to", START_NS), ("of", ratio * START_NS))
         for buckets in (16, 256, 4096)
-        for spec in specs_of(
-            claim, claim["checks"][0], claim["checks"][0][side] | {"buckets": buckets}
-        )
+        for point in with_ratio(claim, ratio, buckets=buckets)
     ]
     judgement = judge(CLAIMS[73], [run_of(points)], REGISTRY)
     assert judgement.cause is not None
@@ -1977,13 +1978,7 @@ def test_almost_as_good_on_any_data_is_so_on_the_worst() -> None:
      (1.3, Verdict.NOT_REPRODUCED), (2.5, Verdict.NOT_REPRODUCED)],
 )  # fmt: skip
 def test_slightly_slower_has_two_ends(ratio: float, expected: Verdict) -> None:
-    check = CLAIMS[73]["checks"][0]
-    points = [
-        made_point(spec, time_ns)
-        for side, time_ns in (("to", START_NS), ("of", ratio * START_NS))
-        for spec in specs_of(CLAIMS[73], check, check[side])
-    ]
-    assert verdict(CLAIMS[73], points) is expected
+    assert verdict(CLAIMS[73], with_ratio(CLAIMS[73], ratio)) is expected
 
 
 def test_where_totals_are_read_makes_a_difference_on_either_side() -> None:
