@@ -37,6 +37,9 @@ ROOT = Path(__file__).resolve().parents[1]
 GRACE_S = 30.0  # for the point in flight to end; then it is given up
 MOST_BYTES = 5_000_000  # of a committed file, less than
 ROUNDS = (1, 2)
+# What tells builds of one revision apart; that of reduce_bench_report/loader.py, which this does
+# without: a test holds the two against each other.
+BUILD = ("compiler", "cuda_compiler", "cccl", "flags", "build_type")
 LEAST_S = 10.0  # a shorter call would measure little more than the ceilings
 EXIT_WRONG, EXIT_REFUSED, EXIT_FAILED, EXIT_INTERRUPTED = 1, 2, 4, 130
 WHERE = {
@@ -213,9 +216,7 @@ def _machine() -> Machine:
 
 
 def _build(environment: Json) -> list[str]:
-    """What tells builds of one revision apart, as in reduce_bench_report/loader.py."""
-    facts = ("compiler", "cuda_compiler", "cccl", "flags", "build_type")
-    return [str(environment.get(name)) for name in facts]
+    return [str(environment.get(name)) for name in BUILD]
 
 
 def _output(driver: Path, *arguments: str) -> str:

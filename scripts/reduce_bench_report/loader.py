@@ -270,7 +270,7 @@ def load(path: Path) -> Results:
     return Results(path, hashlib.sha256(content).hexdigest(), document, points)
 
 
-# What two builds of one revision differ by; `scripts/measure_results.py` has the same.
+# What two builds of one revision differ by; scripts/measure_results.py has the same.
 BUILD = ("compiler", "cuda_compiler", "cccl", "flags", "build_type")
 
 

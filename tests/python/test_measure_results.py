@@ -17,7 +17,7 @@ from typing import Any
 
 import measure_results
 import pytest
-from reduce_bench_report import configuration
+from reduce_bench_report import configuration, loader
 
 ROOT = Path(__file__).parents[2]
 PARTS = json.loads((ROOT / "scripts" / "results.json").read_text(encoding="utf-8"))["parts"]
@@ -529,6 +529,10 @@ def test_every_configuration_is_a_part_or_never_committed() -> None:
     assert listed == {
         str(path.relative_to(ROOT)) for path in there if path.name not in NOT_COMMITTED
     }
+
+
+def test_builds_differ_by_the_same_facts_where_they_are_measured_and_shown() -> None:
+    assert measure_results.BUILD == loader.BUILD
 
 
 def test_predictions_are_of_parts_on_a_processor() -> None:
