@@ -86,6 +86,41 @@ TEST(OtherDevices, TheLaunchThatClearsIsNotTheOneRecorded) {
   EXPECT_LT(log.grid, 16u);
 }
 
+/// How many bucket sets there are: one for each block.
+std::size_t sets_of(const std::string& id, std::size_t buckets) {
+  const Variant& variant = *select_variants(std::vector{id}).front()->on(Backend::kEmu);
+  Params params = default_params(variant);
+  params.set("shared_kib", "48");
+  const Problem problem{.operation = variant.operation,
+                        .n = 1 << 20,
+                        .buckets = buckets,
+                        .type = Type::kI32,
+                        .op = Op::kSum,
+                        .params = params,
+                        .device = emu::settings().device};
+  return variant.workspace(problem).device_bytes / (buckets * sizeof(int));
+}
+
+// Of the publication's 48 KB, a block of 32 threads takes 32 KB with 256 buckets, and with 64 it takes
+// 8 KB, and 10 KB with eight labels and values and one of padding of each thread beside them.
+TEST(OtherDevices, SetsOfThreadsAreAsFewAsThePublishedSharedMemoryHolds) {
+  const std::size_t sm_count = emu::settings().device.sm_count;
+  EXPECT_EQ(sets_of("eilers/shared-thread", 256), sm_count);
+  EXPECT_EQ(sets_of("eilers/shared-thread", 64), 6 * sm_count);
+  EXPECT_EQ(sets_of("eilers/shared-thread-ordered", 256), sm_count);
+  EXPECT_EQ(sets_of("eilers/shared-thread-ordered", 64), 4 * sm_count);
+}
+
+TEST(OtherDevices, SpineTreesTakeSeveralSegmentsInABlock) {
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 1;
+  const Inputs<int> inputs = random_inputs(20003, 3);
+  for (const char* blocks : {"1", "3"})
+    EXPECT_EQ(
+        results_on(device, "sheffler/shared", Op::kRight, inputs, 3, {{"blocks_per_sm", blocks}}),
+        latest_before(inputs, 3));
+}
+
 TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 1;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/shared/combine_sets.hpp"
+#include "kernels/shared/shared_room.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -54,17 +55,20 @@ inline std::size_t bytes_per_thread(const Problem& p, std::size_t other_bytes) {
 }
 
 /// Plans as many warps as have room for their threads' sets and `other_bytes` per thread, and as
-/// many blocks as are resident. `per_thread` is a multiple of `unit` inputs.
+/// many blocks as are resident. `per_thread` is a multiple of `unit` inputs. In as little shared
+/// memory as the publication's card has, a block is one warp, as the publication's is with 256
+/// buckets: a larger one would leave part of so little unused.
 inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes, unsigned unit) {
   ThreadSetsPlan plan{};
   const std::size_t bytes = bytes_per_thread(p, other_bytes);
-  plan.threads = static_cast<unsigned>(
-      std::clamp<std::size_t>(p.device.max_shared_bytes_per_block / bytes / kWarpSize * kWarpSize,
-                              kWarpSize, kMostSetThreads));
+  const std::size_t room = shared_room_bytes(p);
+  plan.threads = has_published_room(p.params)
+                     ? kWarpSize
+                     : static_cast<unsigned>(std::clamp<std::size_t>(
+                           room / bytes / kWarpSize * kWarpSize, kWarpSize, kMostSetThreads));
   plan.shared_bytes = plan.threads * bytes;
   const std::size_t resident = std::clamp<std::size_t>(
-      std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
-                            p.device.max_shared_bytes_per_block / plan.shared_bytes),
+      std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads, room / plan.shared_bytes),
       1, p.device.max_blocks_per_sm);
   const std::size_t most = resident * p.device.sm_count;
   plan.per_thread =
@@ -75,10 +79,11 @@ inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes
 
 inline std::string thread_sets_restriction(const Problem& p, std::size_t other_bytes) {
   const std::size_t needed = kWarpSize * bytes_per_thread(p, other_bytes);
-  if (needed <= p.device.max_shared_bytes_per_block) return {};
+  const std::size_t room = shared_room_bytes(p);
+  if (needed <= room) return {};
   return std::to_string(needed) + " bytes of shared memory are needed for the " +
          std::to_string(p.buckets) + " buckets of each thread of a warp, a block has " +
-         std::to_string(p.device.max_shared_bytes_per_block);
+         std::to_string(room);
 }
 
 }  // namespace reduce_bench::BACKEND

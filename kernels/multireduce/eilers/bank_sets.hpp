@@ -8,6 +8,7 @@
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"
+#include "kernels/shared/shared_room.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -80,10 +81,10 @@ inline BankSetsPlan plan_bank_sets(const Problem& p) {
           ? std::clamp(static_cast<unsigned>(ceil_div(4 * plan.buckets, kWarpSize)) * kWarpSize,
                        kWarpSize, 1024u)
           : kWarpSize * p.params.number("warps");
-  const std::size_t resident = std::clamp<std::size_t>(
-      std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
-                            p.device.max_shared_bytes_per_block / plan.shared_bytes),
-      1, p.device.max_blocks_per_sm);
+  const std::size_t resident =
+      std::clamp<std::size_t>(std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
+                                                    shared_room_bytes(p) / plan.shared_bytes),
+                              1, p.device.max_blocks_per_sm);
   // Whole steps of the loop, so that only the last block has a tail.
   const std::size_t step = 2 * std::size_t{plan.threads};
   const std::size_t most = resident * p.device.sm_count;
@@ -104,9 +105,10 @@ inline ParamSpec bank_sets_merge() {
 }
 
 inline std::string bank_sets_restriction(const Problem& p) {
-  if (bank_sets_bytes(p) <= p.device.max_shared_bytes_per_block) return {};
+  const std::size_t room = shared_room_bytes(p);
+  if (bank_sets_bytes(p) <= room) return {};
   return std::to_string(bank_sets_bytes(p)) + " bytes of shared memory are needed, a block has " +
-         std::to_string(p.device.max_shared_bytes_per_block);
+         std::to_string(room);
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -9,7 +9,7 @@
 // Fixes: atomic/global's traffic and contention in the L2 cache, and the threads for which
 //   per-thread sets in shared memory leave no room: 32 sets serve any number of warps.
 // Launch: a fill of the results; then 4 m threads per block, rounded to warps, at most 1024, as
-//   many blocks as are resident.
+//   many blocks as are resident, or as would be in the 48 KB of the publication's card.
 // Traffic: n labels and n values read, m results written; the blocks' partial results are combined
 //   in the L2 cache.
 // Preconditions: m <= 256; 32 m elements of shared memory; the operator commutes.
@@ -65,7 +65,7 @@ Variant variant() {
       .source = "eilers Algorithm 4.10",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
-      .params = {bank_sets_warps(), bank_sets_merge()},
+      .params = {bank_sets_warps(), bank_sets_merge(), shared_room_axis()},
       .restriction = restriction,
       .depth = [](const Problem& p) -> std::uint64_t { return plan_bank_sets(p).depth(); },
       .enqueue = instantiate<EilersSharedBank, BasicOps>(),

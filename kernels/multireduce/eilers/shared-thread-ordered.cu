@@ -7,8 +7,8 @@
 //   through shared memory, with rows padded by one element so that reading them causes no bank
 //   conflicts.
 // Fixes: eilers/shared-thread's lost order: the inputs of a bucket are combined in their order.
-// Launch: as eilers/shared-thread: blocks of as many threads as have room, as many as are resident;
-//   then a block for each bucket.
+// Launch: as eilers/shared-thread: blocks of as many threads as have room, as many as are resident,
+//   or of one warp each in 48 KB; then a block for each bucket.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's shared
 //   memory. Order-preserving.
@@ -90,7 +90,8 @@ Variant variant() {
       .params = {{"items",
                   "8",
                   {"8", "16", "32"},
-                  "inputs of a thread in a tile (few are best, but for 256 buckets 32)"}},
+                  "inputs of a thread in a tile (few are best, but for 256 buckets 32)"},
+                 shared_room_axis()},
       .restriction = [](const Problem& p) { return thread_sets_restriction(p, row_bytes(p)); },
       .depth = [](const Problem& p) -> std::uint64_t {
         const ThreadSetsPlan plan = plan_of(p);

@@ -7,7 +7,8 @@
 //   registers in batches, so that several loads are in flight.
 // Fixes: the traffic and the cache misses of bucket sets in global memory.
 // Launch: blocks of as many threads as have room for their sets, at most 256, as many as are
-//   resident; then a block or a thread for each bucket, which combines the blocks' results.
+//   resident, or of one warp each, as many as the 48 KB of the publication's card have room for;
+//   then a block or a thread for each bucket, which combines the blocks' results.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets for each thread of a warp fit into a block's shared memory.
 // Deviations: the condition is that 32 m elements fit, instead of m <= 256 (48 KB and one warp).
@@ -68,7 +69,8 @@ Variant variant() {
       .source = "eilers section 4.3.6",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kAdapted,
-      .params = {{"items", "4", {"1", "4", "8"}, "inputs that a thread fetches at once"}},
+      .params = {{"items", "4", {"1", "4", "8"}, "inputs that a thread fetches at once"},
+                 shared_room_axis()},
       .restriction = [](const Problem& p) { return thread_sets_restriction(p, 0); },
       .depth = [](const Problem& p) -> std::uint64_t {
         const ThreadSetsPlan plan = plan_of(p);
