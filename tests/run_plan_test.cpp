@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "common/error.hpp"
+#include "devices/gpu_counts.hpp"
 #include "expect_error.hpp"
 #include "plan/identity.hpp"
 #include "results/older.hpp"
@@ -280,6 +281,25 @@ TEST_F(RunPlan, CountingHasAProcessOfItsOwnAfterTheTimes) {
     EXPECT_EQ(entry.at("timing").at("cold").at("samples"), 6);
   }
   EXPECT_EQ(made_up.ended.size(), 4u);
+}
+
+TEST_F(RunPlan, AJournalOfWhatWasCountedGoesOn) {
+  asked = counted_config();
+  plan = make_plan(asked, {.automatic = {Backend::kCuda}}).points;
+  // As a GPU's are: no reason keeps all from being counted, and not every one counts every stall.
+  made_up.script = [&](std::size_t, Record record) {
+    if (!made_up.profiled.back()) return record;
+    for (const std::string& name : gpu_counter_names())
+      if (name != kAllCounters && name != "stalled_misc")
+        record.counters.push_back({.name = name, .count = 1});
+    return record;
+  };
+  const RunResults results = run();
+  for (std::size_t index = 0; index < plan.size(); ++index) {
+    const Json& entry = results.points[index]->entry;
+    ASSERT_GT(entry.at("counters").size(), 30u);
+    EXPECT_EQ(read_finished(plan[index], entry, "journal").entry, entry);
+  }
 }
 
 TEST_F(RunPlan, CountedPointsOfSeveralProblemsShareTheirProcesses) {

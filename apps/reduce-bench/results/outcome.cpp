@@ -48,6 +48,7 @@ std::vector<Json> possible_entries(const Point& point) {
   Record full{.point = point, .reason = "why"};
   engage(full);
   full.energy->unavailable = "why";
+  full.code->unavailable = "why";
   full.library = "its name and version";
   full.spread->devices = 2;
   full.traffic.read_bytes = 1;
@@ -60,7 +61,9 @@ std::vector<Json> possible_entries(const Point& point) {
   bare.spread = Spread{};
   bare.pages = GrantedPages{};
   bare.energy = Energy{};
-  for (const Counter& counter : full.counters) bare.counters.push_back({.name = counter.name});
+  bare.code = MachineCode{};
+  for (const Counter& counter : full.counters)
+    if (counter.name != kAllCounters) bare.counters.push_back({.name = counter.name});
   // What every GPU counts is left to the schema: which stalls are among it differs.
   const Record uncounted{.point = point, .counters = {{.name = std::string(kAllCounters)}}};
   for (const Mode mode : point.measurement.modes) {
