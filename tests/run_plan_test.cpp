@@ -136,6 +136,25 @@ TEST_F(RunPlan, TheNoiseIsOfTwoTimesOfPointsWithInputs) {
   EXPECT_EQ(results.noise_floor(), 0.25);
 }
 
+TEST_F(RunPlan, TheNoiseIsNotOfPointsThatTakeLongWhereOthersDoNot) {
+  made_up.script = [](std::size_t, Record record) {
+    if (record.point.n == 2000) record.timing[Mode::kCold].samples_ns = {1.01e8};
+    return record;
+  };
+  run();
+  made_up.executed.erase(made_up.executed.begin(), made_up.executed.begin() + 4);
+  for (const std::size_t index : made_up.executed) EXPECT_EQ(plan[index].n, 1000u);
+  EXPECT_EQ(made_up.executed.size(), 4u);
+
+  made_up.executed.clear();
+  made_up.script = [](std::size_t, Record record) {
+    record.timing[Mode::kCold].samples_ns = {1.01e8};
+    return record;
+  };
+  run();
+  EXPECT_EQ(made_up.executed.size(), 4u + 2 * 3);
+}
+
 TEST_F(RunPlan, ProblemsOfDifferentRoundsHaveBlocksOfTheirOwn) {
   asked = parse_config(Json::parse(R"({"schema": 1, "sweeps": [
       {"variants": ["cpu/sequential"], "n": [1000], "measurement": {"interleave": 2}},
