@@ -56,7 +56,8 @@ std::vector<T> results_on(const DeviceTraits& device, const std::string& id, Op 
                         .device = device};
   EXPECT_EQ(variant.restriction == nullptr ? "" : variant.restriction(problem), "");
   std::vector<T> results(problem.arrays().results.count);
-  std::vector<std::uint64_t> workspace(variant.workspace(problem).device_bytes / 8 + 1);
+  const Workspace needed = variant.workspace == nullptr ? Workspace{} : variant.workspace(problem);
+  std::vector<std::uint64_t> workspace(needed.device_bytes / 8 + 1);
   const Call call{.values = inputs.values.data(),
                   .labels = inputs.labels.data(),
                   .results = results.data(),
@@ -86,39 +87,69 @@ TEST(OtherDevices, TheLaunchThatClearsIsNotTheOneRecorded) {
   EXPECT_LT(log.grid, 16u);
 }
 
-/// How many bucket sets there are: one for each block.
-std::size_t sets_of(const std::string& id, std::size_t buckets) {
-  const Variant& variant = *select_variants(std::vector{id}).front()->on(Backend::kEmu);
-  Params params = default_params(variant);
-  params.set("shared_kib", "48");
-  const Problem problem{.operation = variant.operation,
-                        .n = 1 << 20,
-                        .buckets = buckets,
-                        .type = Type::kI32,
-                        .op = Op::kSum,
-                        .params = params,
-                        .device = emu::settings().device};
-  return variant.workspace(problem).device_bytes / (buckets * sizeof(int));
+/// As large as an H200's multiprocessors.
+DeviceTraits device_of_large_sms() {
+  DeviceTraits device = emu::settings().device;
+  device.max_threads_per_sm = 2048;
+  return device;
 }
 
-// Of the publication's 48 KB, a block of 32 threads takes 32 KB with 256 buckets, and with 64 it takes
-// 8 KB, and 10 KB with eight labels and values and one of padding of each thread beside them.
-TEST(OtherDevices, SetsOfThreadsAreAsFewAsThePublishedSharedMemoryHolds) {
-  const std::size_t sm_count = emu::settings().device.sm_count;
-  EXPECT_EQ(sets_of("eilers/shared-thread", 256), sm_count);
-  EXPECT_EQ(sets_of("eilers/shared-thread", 64), 6 * sm_count);
-  EXPECT_EQ(sets_of("eilers/shared-thread-ordered", 256), sm_count);
-  EXPECT_EQ(sets_of("eilers/shared-thread-ordered", 64), 4 * sm_count);
+/// What it launches where it plans for the shared memory of the publication's card.
+LaunchLog published_launch(const std::string& id, std::size_t buckets,
+                           std::vector<std::pair<std::string, std::string>> changed = {}) {
+  changed.emplace_back("shared_kib", "48");
+  const Inputs<int> inputs = random_inputs(199680, buckets);  // the same for 5, 20 or 30 blocks
+  LaunchLog log;
+  (void)results_on(device_of_large_sms(), id, Op::kSum, inputs, buckets, changed, &log);
+  return log;
+}
+void expect_launch(const LaunchLog& log, std::size_t blocks_per_sm, unsigned block,
+                   std::size_t shared_bytes) {
+  EXPECT_EQ(log.grid, blocks_per_sm * emu::settings().device.sm_count);
+  EXPECT_EQ(log.block, block);
+  EXPECT_EQ(log.shared_bytes, shared_bytes);
+}
+
+// Of 48 KB, 32 sets take 32 KB with 256 buckets and 8 KB with 64, whether of threads or of banks. In
+// order, a thread has eight labels and values and one of padding of each besides.
+TEST(OtherDevices, BucketSetsAreAsFewAsThePublishedSharedMemoryHolds) {
+  expect_launch(published_launch("eilers/shared-thread", 256), 1, 32, 32 * 1024);
+  expect_launch(published_launch("eilers/shared-thread", 64), 6, 32, 8 * 1024);
+  expect_launch(published_launch("eilers/shared-thread-ordered", 256), 1, 32, 32 * (1024 + 72));
+  expect_launch(published_launch("eilers/shared-thread-ordered", 64), 4, 32, 32 * (256 + 72));
+  expect_launch(published_launch("eilers/shared-bank", 256), 1, 1024, 32 * 1024);
+  expect_launch(published_launch("eilers/shared-bank", 64), 6, 256, 8 * 1024);
+}
+
+// "nThreads = 32, and have three blocks per SM, or have nThreads = 62, which would leave just enough
+// space for 256 buckets, and have one block per SM" (eilers section 5.4.3).
+TEST(OtherDevices, SpineTreesAreAsFewAsThePublishedSharedMemoryHolds) {
+  const auto blocks_per_sm = [](std::size_t buckets, const char* threads) {
+    const LaunchLog log = published_launch("sheffler/shared", buckets, {{"threads", threads}});
+    EXPECT_EQ(std::to_string(log.block), threads);
+    return log.grid / emu::settings().device.sm_count;
+  };
+  EXPECT_EQ(blocks_per_sm(256, "32"), 3u);
+  EXPECT_EQ(blocks_per_sm(1024, "32"), 2u);
+  EXPECT_EQ(blocks_per_sm(256, "62"), 1u);
 }
 
 TEST(OtherDevices, SpineTreesTakeSeveralSegmentsInABlock) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 1;
   const Inputs<int> inputs = random_inputs(20003, 3);
-  for (const char* blocks : {"1", "3"})
-    EXPECT_EQ(
-        results_on(device, "sheffler/shared", Op::kRight, inputs, 3, {{"blocks_per_sm", blocks}}),
-        latest_before(inputs, 3));
+  for (const char* threads : {"32", "62"})
+    EXPECT_EQ(results_on(device, "sheffler/shared", Op::kRight, inputs, 3,
+                         {{"threads", threads}, {"shared_kib", "48"}}),
+              latest_before(inputs, 3));
+}
+
+// CUDA keeps 1 KB of each block: seven blocks of 32 KB do not fit into 228 KB.
+TEST(OtherDevices, BucketSetsOfThreadsLeaveRoomForWhatCudaKeeps) {
+  const Inputs<int> inputs = random_inputs(2000003, 32);
+  LaunchLog log;
+  (void)results_on(device_of_large_sms(), "eilers/shared-thread", Op::kSum, inputs, 32, {}, &log);
+  expect_launch(log, 6, 256, 32 * 1024);
 }
 
 TEST(OtherDevices, ASegmentedScanTakesSeveralTilesOfAShare) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/histogram/words.hpp"
+#include "kernels/shared/residency.hpp"
 #include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -109,17 +110,6 @@ inline Traffic traffic_of_partials(const Problem& p, std::size_t partial_counts,
   if (merged_by_atomics(p)) partial_counts = 0;
   return {.read_bytes = passes * p.input_bytes() + partial_counts * sizeof(Count),
           .written_bytes = (partial_counts + p.buckets) * sizeof(Count)};
-}
-
-/// Blocks that one SM holds at once. CUDA keeps 1 KB of shared memory for itself in each.
-inline unsigned resident_blocks_per_sm(const DeviceTraits& device, unsigned block,
-                                       std::size_t shared_bytes) {
-  constexpr std::size_t kReservedBytes = 1024;
-  const std::size_t by_memory =
-      (device.max_shared_bytes_per_block + kReservedBytes) / (shared_bytes + kReservedBytes);
-  const std::size_t by_threads = device.max_threads_per_sm / block;
-  return static_cast<unsigned>(
-      std::clamp<std::size_t>(std::min(by_memory, by_threads), 1, device.max_blocks_per_sm));
 }
 
 /// The axis of kernels whose grid just fills the device.

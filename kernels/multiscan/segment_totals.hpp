@@ -173,18 +173,18 @@ template <class Op, class T>
 void enqueue_add_totals(const TypedCall<T>& call, const Segments& segments, T* totals) {
   if (segments.count < 2) return;
   const std::size_t buckets = call.buckets();
-  enqueue_scan_totals<Op>(call.stream, totals, buckets, segments.count);
+  enqueue_scan_totals<Op>(call.stream.aside(), totals, buckets, segments.count);
   if (fetches_totals(call.problem, segments)) {
     const auto block = static_cast<unsigned>(
         std::min<std::size_t>(ceil_div(segments.length, kWarpSize) * kWarpSize, kAddBlock));
     launch(add_fetched_totals_kernel<T, Op>,
-           {static_cast<unsigned>(segments.count), block, buckets * sizeof(T), call.stream},
+           {static_cast<unsigned>(segments.count), block, buckets * sizeof(T), call.stream.aside()},
            call.labels(), call.n(), segments.length, static_cast<unsigned>(buckets), totals,
            call.results());
   } else {
     launch(add_totals_kernel<T, Op>,
            {static_cast<unsigned>(ceil_div(call.n(), kAddBlock * kAddItems)), kAddBlock, 0,
-            call.stream},
+            call.stream.aside()},
            call.labels(), call.n(), segments, totals, call.results());
   }
 }

@@ -74,14 +74,14 @@ void enqueue_combine_sets(const Stream& stream, const T* sets, std::size_t bucke
   if (set_count < kManySets) {
     constexpr unsigned kBlock = 128;
     launch(combine_few_sets_kernel<T, Op>,
-           {static_cast<unsigned>(ceil_div(buckets, kBlock)), kBlock, 0, stream}, sets, buckets,
-           set_count, results);
+           {static_cast<unsigned>(ceil_div(buckets, kBlock)), kBlock, 0, stream.aside()}, sets,
+           buckets, set_count, results);
     return;
   }
   const unsigned warps = warps_of_combine(set_count);
   launch(combine_sets_kernel<T, Op>,
-         {static_cast<unsigned>(buckets), kWarpSize * warps, warps * sizeof(T), stream}, sets,
-         set_count, results);
+         {static_cast<unsigned>(buckets), kWarpSize * warps, warps * sizeof(T), stream.aside()},
+         sets, set_count, results);
 }
 
 /// Most operator applications between a set's bucket and the result.

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/shared/combine_sets.hpp"
-#include "kernels/shared/shared_room.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -61,16 +61,13 @@ inline std::size_t bytes_per_thread(const Problem& p, std::size_t other_bytes) {
 inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes, unsigned unit) {
   ThreadSetsPlan plan{};
   const std::size_t bytes = bytes_per_thread(p, other_bytes);
-  const std::size_t room = shared_room_bytes(p);
-  plan.threads = has_published_room(p.params)
-                     ? kWarpSize
-                     : static_cast<unsigned>(std::clamp<std::size_t>(
-                           room / bytes / kWarpSize * kWarpSize, kWarpSize, kMostSetThreads));
+  plan.threads =
+      has_published_room(p.params)
+          ? kWarpSize
+          : static_cast<unsigned>(std::clamp<std::size_t>(
+                room_bytes(p) / bytes / kWarpSize * kWarpSize, kWarpSize, kMostSetThreads));
   plan.shared_bytes = plan.threads * bytes;
-  const std::size_t resident = std::clamp<std::size_t>(
-      std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads, room / plan.shared_bytes),
-      1, p.device.max_blocks_per_sm);
-  const std::size_t most = resident * p.device.sm_count;
+  const std::size_t most = resident_in_room(p, plan.threads, plan.shared_bytes) * p.device.sm_count;
   plan.per_thread =
       std::max(ceil_div(ceil_div(p.n, most * plan.threads), unit), std::size_t{1}) * unit;
   plan.blocks = static_cast<unsigned>(ceil_div(p.n, plan.per_thread * plan.threads));
@@ -79,7 +76,7 @@ inline ThreadSetsPlan plan_thread_sets(const Problem& p, std::size_t other_bytes
 
 inline std::string thread_sets_restriction(const Problem& p, std::size_t other_bytes) {
   const std::size_t needed = kWarpSize * bytes_per_thread(p, other_bytes);
-  const std::size_t room = shared_room_bytes(p);
+  const std::size_t room = room_bytes(p);
   if (needed <= room) return {};
   return std::to_string(needed) + " bytes of shared memory are needed for the " +
          std::to_string(p.buckets) + " buckets of each thread of a warp, a block has " +

@@ -8,7 +8,7 @@
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"
-#include "kernels/shared/shared_room.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -81,13 +81,9 @@ inline BankSetsPlan plan_bank_sets(const Problem& p) {
           ? std::clamp(static_cast<unsigned>(ceil_div(4 * plan.buckets, kWarpSize)) * kWarpSize,
                        kWarpSize, 1024u)
           : kWarpSize * p.params.number("warps");
-  const std::size_t resident =
-      std::clamp<std::size_t>(std::min<std::size_t>(p.device.max_threads_per_sm / plan.threads,
-                                                    shared_room_bytes(p) / plan.shared_bytes),
-                              1, p.device.max_blocks_per_sm);
   // Whole steps of the loop, so that only the last block has a tail.
   const std::size_t step = 2 * std::size_t{plan.threads};
-  const std::size_t most = resident * p.device.sm_count;
+  const std::size_t most = resident_in_room(p, plan.threads, plan.shared_bytes) * p.device.sm_count;
   plan.per_block = std::max(ceil_div(ceil_div(p.n, most), step), std::size_t{1}) * step;
   plan.blocks = static_cast<unsigned>(ceil_div(p.n, plan.per_block));
   return plan;
@@ -105,7 +101,7 @@ inline ParamSpec bank_sets_merge() {
 }
 
 inline std::string bank_sets_restriction(const Problem& p) {
-  const std::size_t room = shared_room_bytes(p);
+  const std::size_t room = room_bytes(p);
   if (bank_sets_bytes(p) <= room) return {};
   return std::to_string(bank_sets_bytes(p)) + " bytes of shared memory are needed, a block has " +
          std::to_string(room);

@@ -4,9 +4,9 @@
 // Idea: as sheffler/global, with the records of a block's segment and buckets in shared memory.
 // Fixes: sheffler/global's unpredictable accesses to global memory. The price is fewer threads per
 //   SM.
-// Launch: a block of T threads for each segment of T * T inputs, or blocks_per_sm blocks for each
-//   SM, which take segment after segment; then a scan of each bucket's totals, and a block for each
-//   segment.
+// Launch: a block of T threads for each segment of T * T inputs, or as many blocks as the
+//   publication's card has room for on each SM, which take segment after segment; then a scan of
+//   each bucket's totals, and a block for each segment.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice.
 // Preconditions: T * T inputs, as many records and one for each bucket fit into a block's shared
@@ -14,19 +14,27 @@
 // Deviations: those of sheffler/global, form=as-published among them. The publication puts the
 //   records of 62 threads and 256 buckets into 48 KB at 12 bytes a record, which is 48 bytes more
 //   than there are and leaves nothing for the inputs. By default as many blocks are resident as
-//   there is room for; the publication has one of 62 threads, or three of 32.
+//   there is room for; with 256 buckets the publication has one of 62 threads, or three of 32.
 
 #include <algorithm>
 
 #include "kernels/multiscan/sheffler/spine_tree.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND::sheffler_shared {
 
-unsigned blocks_of(const Problem& p, const Segments& segments) {
-  const auto count = static_cast<unsigned>(segments.count);
-  return p.params.is("blocks_per_sm", "auto")
-             ? count
-             : std::min(count, p.params.number("blocks_per_sm") * p.device.sm_count);
+/// Records of a multiprocessor's blocks in the publication, which gives 62 threads just 256 buckets.
+constexpr std::size_t kPublishedRecords = 62 * 62 + 256;
+
+std::size_t published_blocks_per_sm(const Problem& p) {
+  return kPublishedRecords / (sheffler_segments(p).length + p.buckets);
+}
+unsigned blocks_of(const Problem& p) {
+  const std::size_t segments = sheffler_segments(p).count;
+  return static_cast<unsigned>(
+      has_published_room(p.params)
+          ? std::min<std::size_t>(segments, published_blocks_per_sm(p) * p.device.sm_count)
+          : segments);
 }
 
 struct ShefflerShared {
@@ -36,7 +44,7 @@ struct ShefflerShared {
     const Segments segments = sheffler_segments(call.problem);
     launch(
         sheffler_kernel<T, Op, true>,
-        {blocks_of(call.problem, segments), call.params().number("threads"),
+        {blocks_of(call.problem), call.params().number("threads"),
          sheffler_records_bytes(call.problem) + sheffler_inputs_bytes(call.problem), call.stream},
         call.values(), call.labels(), call.n(), static_cast<unsigned>(segments.count),
         static_cast<unsigned>(call.buckets()), call.params().is("form", "corrected"),
@@ -51,6 +59,10 @@ std::string restriction(const Problem& p) {
     return std::to_string(needed) +
            " bytes of shared memory are needed for a block's records and inputs, " + "it has " +
            std::to_string(p.device.max_shared_bytes_per_block);
+  if (has_published_room(p.params) && published_blocks_per_sm(p) == 0)
+    return std::to_string(sheffler_segments(p).length) + " nodes and " + std::to_string(p.buckets) +
+           " buckets: the publication's card has room for " + std::to_string(kPublishedRecords) +
+           " records";
   return partition_restriction(p, sheffler_segments(p));
 }
 
@@ -68,11 +80,7 @@ Variant variant() {
             "32",
             {"32", "62"},
             "threads per block, the side of a segment's square (the publication names 32 and 62)"},
-           {"blocks_per_sm",
-            "auto",
-            {"auto", "1", "3"},
-            "blocks per SM (auto: one for each segment; the publication has three of 32 threads or "
-            "one of 62)"}},
+           shared_room_axis()},
       .restriction = restriction,
       .defect = sheffler_defect,
       .depth = depth_of_sheffler,
