@@ -1733,6 +1733,19 @@ def test_a_scatter_in_its_regime_is_as_good_as_its_slowest_size() -> None:
         assert read(slower, 1.2) is Verdict.IN_PART
 
 
+@pytest.mark.parametrize("number", [50, 52, 70, 71])
+def test_the_regime_is_of_launches_with_no_more_threads_than_the_source_s(number: int) -> None:
+    claim = IN_REGIME[number]
+    thin = made_points(claim, claim["checks"], satisfied=True)
+    assert thin is not None
+    limited = [made for made in thin if "shared_kib" in made["params"]]
+    others = [made for made in thin if made not in limited]
+    thick = [made | {"params": made["params"] | {"shared_kib": "all"}} for made in limited]
+    # In all shared memory they would be fastest, and turn the claim.
+    assert verdict(claim, [*thin, *scaled(thick, 1e-3)]) is Verdict.REPRODUCED
+    assert verdict(claim, [*others, *thick]) is not Verdict.REPRODUCED
+
+
 LAUNCH_SHAPES = {
     9: {"jradi/unrolled": 1.0, "catanzaro/two-stage": 1.0},
     16: {"jradi/unrolled": 1.0},
