@@ -50,7 +50,7 @@ WHERE = {
 
 Json = dict[str, Any]
 # What a document raises that is read as if it had what it should.
-UNFIT = (OSError, ValueError, LookupError, TypeError, AttributeError)
+UNFIT = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class EndedError(Exception):
@@ -319,6 +319,8 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
             _say(f"{path} is cut: {name} ended the driver; the same command goes on with it")
         elif status not in (0, EXIT_WRONG, EXIT_FAILED) or not machine.is_done(part, round_):
             refused.append(str(path))
+        elif round_ == 1 and not machine.is_done(part, 2):
+            _remove_second(machine.place(part, 2))
     simulated = (part for part in own if part.simulated and machine.is_done(part, 1))
     unpredicted = not _simulate(
         machine, [machine.place(part, 1) for part in simulated], deadline, lock
@@ -330,6 +332,14 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
         return EXIT_INTERRUPTED
     _tell_of_files(machine)
     return _worst(machine.place(part, round_) for round_ in ROUNDS for part in own)
+
+
+def _remove_second(path: Path) -> None:
+    """Of a first round that is no longer there, and that every page would be refused for. One that
+    was begun for the new first round has a journal."""
+    if path.is_file() and not _journal(path).exists():
+        path.unlink()
+        _say(f"removed {path}: the first round that it was a second one of is measured anew")
 
 
 def _refuse_other_processors(machine: Machine) -> None:

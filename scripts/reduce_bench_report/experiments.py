@@ -269,7 +269,7 @@ DEVICES = (
         "configs/devices.json",
         kind="figure",
         x="n",
-        y=("us", "speed_up", "efficiency"),
+        y=("speed_up", "efficiency"),
         where={"operation": ["reduce"]},
         panels=("mode",),
         base={"variant": "onepass/reduce"},

@@ -574,10 +574,7 @@ def scorecard_block(devices: Sequence[Device]) -> str:
     headings, rows = scorecard.counts_by_device(judged, registry)
     of_each, verdicts = scorecard.verdicts_by_device(judged)
     said = [f"On {name}: {scorecard.totals(each)}" for name, each in judged.items()]
-    lacking = {
-        name: sum(bool(j.missing or j.regime.missing) for j in each)
-        for name, each in judged.items()
-    }
+    lacking = {name: sum(bool(j.missing) for j in each) for name, each in judged.items()}
     said += [
         f"{count} claims lack points or counters on {name}; `make claims` says which."
         for name, count in lacking.items()
@@ -634,9 +631,10 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
     pairs, floors = rounds.pairs(device.runs), rounds.floors(device.runs)
     counted = Counter(pair.kind for pair in pairs)
     found = rounds.differences(device, causes)
-    beyond = Counter(each.pair.kind for each in found)
+    beyond = Counter(pair.kind for pair in pairs if pair.apart > floors[pair.kind])
+    listed = Counter(each.pair.kind for each in found)
     floor_rows = [
-        [kind.title, str(counted[kind]), _percent(floor), str(beyond[kind])]
+        [kind.title, *map(str, (counted[kind], _percent(floor), beyond[kind], listed[kind]))]
         for kind, floor in floors.items()
     ]
     unexplained = sum(each.cause == rounds.NOT_EXPLAINED for each in found)
@@ -661,20 +659,28 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
     said = [
         f"## {device.name}",
         markdown_rows(
-            ["points", "times", "floor between runs", "differ by more"], floor_rows, (0,)
+            ["points", "times", "floor between runs", "beyond it", "by a change that counts"],
+            floor_rows,
+            (0,),
         ),
         markdown_text(
-            f"{len(found)} of {len(pairs)} times differ by more than their floors, {unexplained} "
-            f"of which are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
+            f"{beyond.total()} of {len(pairs)} times differ by more than their floors, as one in "
+            f"twenty does by what a floor is, {len(found)} of them by a change that counts as "
+            f"well. {unexplained} of these are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
         ),
     ]
     said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
     if changed:
         count = f"{len(changed)} point{'s are' if len(changed) > 1 else ' is'} not alike"
         said += [markdown_text(f"{count} in both rounds: {'; '.join(changed)}.")]
-    if lacking := [run.name for run in device.runs if run.again is None]:
+    if lacking := [_place(run) for run in device.runs if run.again is None]:
         said += [markdown_text(f"Without a second round: {', '.join(lacking)}.")]
     return "\n\n".join(said)
+
+
+def _place(run: Results) -> str:
+    """The file and the folder that it lies in."""
+    return f"{run.path.parent.name}/{run.path.name}"
 
 
 def _problem_text(point: Point) -> str:

@@ -2,9 +2,9 @@
 
 A run sees from inside how far repeated measurements lie apart, and not what differs from run to
 run: where memory lies, which clock a card settles at, how busy the host is. Nineteen of twenty
-points differ between the rounds by less than the floor of their kind. A point differs by more than
-its floor where the ratio of its times is beyond the change that counts (configs/thresholds.json)
-and the floor together, as in `compare`.
+points differ between the rounds by less than the floor of their kind. A difference counts where the
+ratio of its times is beyond the change that counts (configs/thresholds.json) and the floor
+together, as in `compare`.
 """
 
 import json
@@ -22,6 +22,7 @@ from reduce_bench_report.paths import SCHEMAS, shipped
 
 SHORT_NS = 16e3  # of times that count as short in docs/adr/0006-comparison.md, too
 WITHIN = 0.95  # of the points of a kind differ by less than its floor
+LEAST = 20  # points, of which one lies beyond the floor
 NOT_EXPLAINED = "not explained"
 CAUSES = Path("docs") / "causes.json"
 
@@ -41,11 +42,11 @@ class Kind(NamedTuple):
 
     @property
     def title(self) -> str:
-        ends = (
-            [] if self.backend == "cpu" else ["the host waits" if self.waits else "on the device"]
-        )
+        ends = "the host waits" if self.waits else "the result on the device"
         size = f"{'under' if self.is_short else 'from'} {SHORT_NS / 1e3:g} µs"
-        return ", ".join([self.backend, self.mode, *ends, size])
+        return ", ".join(
+            [self.backend, self.mode, *([] if self.backend == "cpu" else [ends]), size]
+        )
 
 
 def _waits(point: Point) -> bool:
@@ -112,19 +113,24 @@ def _points(runs: Sequence[Results]) -> Iterator[tuple[Point, Point | None]]:
 
 
 def floors(runs: Sequence[Results]) -> dict[Kind, float]:
-    """By kind, what nineteen of twenty points differ by less than; of fewer than twenty, all."""
+    """By kind, what nineteen of twenty points differ by less than. A kind of fewer points has the
+    floor of short and long ones together; of fewer than twenty of these, all differ by less."""
     apart: dict[Kind, list[float]] = defaultdict(list)
     for pair in pairs(runs):
         apart[pair.kind].append(pair.apart)
-    return {
-        kind: sorted(values)[math.ceil(WITHIN * len(values)) - 1]
-        for kind, values in sorted(apart.items())
-    }
+
+    def floor(kind: Kind) -> float:
+        values = apart[kind]
+        if len(values) < LEAST:
+            values = values + apart.get(kind._replace(is_short=not kind.is_short), [])
+        return sorted(values)[math.ceil(WITHIN * len(values)) - 1]
+
+    return {kind: floor(kind) for kind in sorted(apart)}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A point whose rounds differ by more than its floor."""
+    """A point whose rounds differ by more than its floor and the change that counts."""
 
     pair: Pair
     floor: float

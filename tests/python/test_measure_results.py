@@ -181,9 +181,27 @@ def test_results_of_another_configuration_are_measured_anew(root: Path, measure:
     assert [call.split()[4] for call in calls(root)] == ["results/some-gpu/papers/two.json"]
 
 
+def test_a_second_round_does_not_outlast_its_first(
+    root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pages refuse one of another revision, so that a loan which ended between the rounds would
+    keep every device from them."""
+    assert measure() == 0
+    second = root / "results" / "some-gpu" / "again" / "one.json"
+    begun = root / "results" / "some-gpu" / "papers" / "again" / "two.json"
+    begun.with_name("two.json.journal").write_text("a point")
+    assert measure(revision=OTHER_REVISION) == 0
+    said = capsys.readouterr().err
+    assert f"removed {second.relative_to(root)}: the first round" in said
+    assert f"removed {begun.relative_to(root)}" not in said
+    assert second.is_file()  # measured anew after that
+
+
 @pytest.mark.parametrize(
-    "text", ["", "\xff", "[]", "{}", '{"environment": [], "points": 1, "interrupted": false}']
-)
+    "text",
+    ["", "\xff", "[]", "{}", "[" * 100000,
+     '{"environment": [], "points": 1, "interrupted": false}'],
+)  # fmt: skip
 def test_what_is_no_results_file_is_measured_anew(root: Path, measure: Measure, text: str) -> None:
     assert measure() == 0
     (root / "results" / "some-gpu" / "one.json").write_text(text, encoding="latin-1")

@@ -21,6 +21,7 @@ from reduce_bench_report.loader import (
     committed_results,
     load,
     load_devices,
+    with_tuning,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,14 @@ def test_committed_results_are_clean() -> None:
         assert re.search(r'"dirty": false', text), file
         assert "samples_ns" not in text, file
         assert len(text) < 5_000_000, file
+
+
+def test_a_device_measured_twice_has_results_of_one_revision() -> None:
+    """Once each of its files has a second round."""
+    for device in load_devices(committed_results(ROOT)):
+        tuned = with_tuning(device)
+        if all(run.again for run in tuned.runs):
+            assert len({run.revision for run in tuned.rounds}) == 1, device.name
 
 
 def sums(factor: float = 1.0) -> list[made_up.Json]:

@@ -57,11 +57,25 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
     again = [p for apart, changes in kinds.items() for p in points([1 + apart], **changes)]
     found = rounds.floors(device(tmp_path, first, again).runs)
     assert {kind.title: round(floor, 6) for kind, floor in found.items()} == {
-        "cuda, cold, on the device, from 16 µs": 0.01,
-        "cuda, cold, on the device, under 16 µs": 0.02,
+        "cuda, cold, the result on the device, from 16 µs": 0.02,
+        "cuda, cold, the result on the device, under 16 µs": 0.02,
         "cuda, cold, the host waits, from 16 µs": 0.04,
         "cuda, hot, the host waits, from 16 µs": 0.08,
         "cpu, cold, from 16 µs": 0.16,
+    }
+
+
+@pytest.mark.parametrize(("short", "floor"), [(19, 0.02), (20, 0.5)])
+def test_few_points_have_the_floor_of_short_and_long_ones(
+    tmp_path: Path, short: int, floor: float
+) -> None:
+    """Two of the short ones differ by half: all but one of twenty would be within it."""
+    first = points([1.0] * short, SHORT_NS) + points([1.0] * 40, type="i64")
+    again = points([1.5] * 2 + [1.0] * (short - 2), SHORT_NS) + points([1.02] * 40, type="i64")
+    found = rounds.floors(device(tmp_path, first, again).runs)
+    assert {kind.is_short: round(each, 6) for kind, each in found.items()} == {
+        True: floor,
+        False: 0.02,
     }
 
 
@@ -149,8 +163,9 @@ def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     block = readme.rounds_block([of], tmp_path)
     assert block.startswith("## NVIDIA Imaginary 1\n")
     # 38 of 39 are 95 %, so that the floor is that of the 38th
-    assert "| cuda, cold, on the device, from 16 µs | 39 | 50 % | 1 |" in block
-    assert "1 of 39 times differ by more than their floors, 1 of which are not explained" in block
+    assert "| cuda, cold, the result on the device, from 16 µs | 39 | 50 % | 1 | 1 |" in block
+    assert "1 of 39 times differ by more than their floors, as one in twenty does by" in block
+    assert "1 of them by a change that counts as well. 1 of these are not explained." in block
     row = "| harris/0 | reduce i32 sum, n = 1,039 | cold | 1,000 | 2,000 | 2.00 | 50 % | not expl"
     assert row in block
     changed = "harris/0, reduce i32 sum, n = 1,000: ok, then failed"
@@ -164,7 +179,7 @@ def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     assert f"5 points are not alike in both rounds: {said}." in few
     alone = Device([load(made_up.write(made_up.results(first), tmp_path / "alone.json"))])
     both = readme.rounds_block([Device([*of.runs, *alone.runs])], tmp_path)
-    assert both.endswith("Without a second round: alone.json.")
+    assert both.endswith(f"Without a second round: {tmp_path.name}/alone.json.")
     assert "Without a second round" not in block
     assert readme.rounds_block([alone], tmp_path) == "No second round is committed."
 
