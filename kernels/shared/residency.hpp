@@ -25,7 +25,7 @@ inline ParamSpec shared_room_axis() {
   return {"shared_kib",
           "all",
           {"all", "48"},
-          "KiB of an SM's shared memory that its blocks use (48: the publication's card)"};
+          "KiB of an SM's shared memory that blocks are planned for (48: the publication's card)"};
 }
 inline bool has_published_room(const Params& params) {
   return params.has("shared_kib") && params.is("shared_kib", "48");

@@ -12,9 +12,10 @@
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
 // Preconditions: m buckets for each thread of a warp fit into a block's shared memory.
 // Deviations: the condition is that 32 m elements fit, instead of m <= 256 (48 KB and one warp).
-//   The numbers of blocks and threads and the size of a batch are not stated. The block combines
-//   its threads' sets, and a kernel in order of the blocks replaces Modern GPU's segmented
-//   reduction.
+//   The numbers of blocks and threads and the size of a batch are not stated. Planned for 48 KB, an
+//   SM has 24 blocks of one warp with 16 buckets, 32 with 8; the publication's card holds 16. The
+//   block combines its threads' sets, and a kernel in order of the blocks replaces Modern GPU's
+//   segmented reduction.
 
 #include "kernels/shared/thread_sets.hpp"
 
