@@ -280,8 +280,8 @@ class Evaluation:
         if self.experiment.best not in ("form", "family") or len(of_cpu) < 2:
             return self.experiment.source
         if of_cpu == {point.variant for point in points}:
-            return self.experiment.source.replace("the family's fastest variant", "a variant")
-        return f"{self.experiment.source}; each variant of {CPU_FAMILY} has a line of its own"
+            return "Each line is a variant"
+        return f"{self.experiment.source}. Each variant of {CPU_FAMILY} has a line of its own"
 
     def errors(self, model: str) -> list[float]:
         """Simulated over measured time, for each point that has both."""

@@ -106,6 +106,11 @@ DEGENERATE = {"labels": "degenerate"}
 CPU_LOOP = {"variant": "cpu/sequential"}
 JRADI = {"variant": "jradi/unrolled"}
 FRAMEWORKS = "configs/frameworks.json"
+# what a line or a row is where `best` is "form", to follow "Each line is"
+FAMILY_S_FORM = (
+    "the variant of its family that is fastest at the largest size at which the family was timed. "
+    "At smaller sizes another variant of the family may be faster"
+)
 BY_FACTOR = {"catanzaro/two-stage": "1"}  # the publication's F = 1
 JRADI_T2 = Published(
     "jradi-T2",
@@ -139,7 +144,7 @@ def _sweep(id: str, title: str, measure: str, log: Literal["x", "xy"]) -> Experi
     return Experiment(
         id,
         title,
-        "Each line is the family's fastest variant",
+        f"Each line is {FAMILY_S_FORM}",
         None,
         kind="figure",
         x="n",

@@ -34,7 +34,7 @@ from reduce_bench_report.evaluate import (
     Series,
     evaluate,
 )
-from reduce_bench_report.experiments import EXPERIMENTS, KEYED
+from reduce_bench_report.experiments import EXPERIMENTS, FAMILY_S_FORM, KEYED
 from reduce_bench_report.grids import (
     constants,
     grids,
@@ -514,9 +514,9 @@ def table_block(runs: Sequence[Results]) -> str:
     ]
     headings = ["variant", *(size_text(int(x)) for x in SIZES)]
     footer = (
-        "Each row is the family's fastest variant. Cells: GB/s by the median, with the share of "
-        "the read ceiling measured at that size; bold is the shortest time of a column. (host) "
-        "marks variants timed until the result is on the host."
+        f"Each row is {FAMILY_S_FORM}. Cells: GB/s by the median, with the share of the read "
+        "ceiling measured at that size; bold is the shortest time of a column. (host) marks "
+        "variants timed until the result is on the host."
     )
     return "\n\n".join(
         [

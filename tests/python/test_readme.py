@@ -304,6 +304,7 @@ def test_table(tmp_path: Path) -> None:
     assert rows[3].endswith("| 40 (1%) | skipped |")
     assert "NVIDIA Imaginary 1" in block
     assert "sha256" not in block
+    assert "Each row is the variant of its family that is fastest at the largest size" in block
 
 
 def test_example_has_the_cells_of_the_table(tmp_path: Path) -> None:
