@@ -13,7 +13,7 @@ from reduce_bench_report import configuration, simulation
 from reduce_bench_report.configuration import Asked
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
 from reduce_bench_report.families import CPU_FAMILY, contender, finish, own_name
-from reduce_bench_report.identity import PointIdentity, fact_text
+from reduce_bench_report.identity import DEVICE, PointIdentity, fact_text
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
 from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
 from reduce_bench_report.more_devices import Machine
@@ -96,6 +96,10 @@ class Panel:
     @property
     def title(self) -> str:
         return ", ".join(fact_text(key, value) for key, value in self.facts.items())
+
+    @property
+    def facts_but_device(self) -> Mapping[str, str]:
+        return {key: value for key, value in self.facts.items() if key != DEVICE}
 
     @property
     def has_value(self) -> bool:

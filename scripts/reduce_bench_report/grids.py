@@ -226,10 +226,21 @@ def constants(evaluation: Evaluation) -> str:
     shared = evaluation.constants
     absent = {"op"} if shared.get("op") == "none" else set()
     absent |= {"distribution"} if shared.get("operation") == "histogram" else set()
+    return _conditions({key: value for key, value in shared.items() if key not in absent})
+
+
+def measured_text(evaluation: Evaluation) -> str:
+    """A sentence on what was measured, but for the devices: for captions, which stand apart from
+    the panels' titles."""
+    panels = dict.fromkeys(_conditions(panel.facts_but_device) for panel in evaluation.panels)
+    if len(panels) == 1:
+        return f"Measured: {', '.join(filter(None, [constants(evaluation), *panels]))}."
+    return f"Measured: {constants(evaluation)}. Panels: {'; '.join(panels)}."
+
+
+def _conditions(facts: Mapping[str, str]) -> str:
     return ", ".join(
-        fact_text(key, value) + CONSTANT_OF.get(key, "")
-        for key, value in shared.items()
-        if key not in absent
+        fact_text(key, value) + CONSTANT_OF.get(key, "") for key, value in facts.items()
     )
 
 

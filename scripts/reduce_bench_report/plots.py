@@ -35,6 +35,7 @@ from reduce_bench_report.evaluate import (
 )
 from reduce_bench_report.experiments import Experiment
 from reduce_bench_report.figures import fix_layout
+from reduce_bench_report.grids import constants
 from reduce_bench_report.identity import DEVICE, fact_text, x_text
 from reduce_bench_report.measures import MEASURES, RATIOS, SIMULATED_MEASURE, TIME_NS, heading
 from reduce_bench_report.more_devices import MACHINES
@@ -141,13 +142,13 @@ def _alike(panels: Sequence[Panel]) -> list[list[Panel]]:
 
 
 def _without_device(panel: Panel) -> tuple[str, ...]:
-    return tuple(value for key, value in panel.facts.items() if key != DEVICE)
+    return tuple(panel.facts_but_device.values())
 
 
 def _title(panel: Panel, part: Sequence[str]) -> str:
     """The panel's facts and which part it is; a device's name stands on a line of its own."""
-    facts = {key: value for key, value in panel.facts.items() if key != DEVICE}
-    rest = ", ".join([*(fact_text(key, value) for key, value in facts.items()), *part])
+    facts = (fact_text(key, value) for key, value in panel.facts_but_device.items())
+    rest = ", ".join([*facts, *part])
     return "\n".join(filter(None, [panel.facts.get(DEVICE, ""), rest]))
 
 
@@ -193,7 +194,8 @@ def _drawn(evaluation: Evaluation, subplots: Sequence[Subplot], *, titled: bool)
     title = title if titled else []
     if title:
         figure.suptitle("\n".join(title), fontsize=TITLE_POINTS)
-    lines = len(title) + _legend(figure, width_in, evaluation, left_out)
+    said = _said_below(evaluation, left_out, titled=titled)
+    lines = len(title) + _legend(figure, width_in, said)
     height_in = max(_height_in(each) for each in shown)
     figure.set_size_inches(width_in, rows * height_in + LINE_IN * lines)
     fix_layout(figure)
@@ -227,18 +229,21 @@ def _share_limits(drawn: Sequence[tuple[Subplot, Axes]]) -> None:
                     _label_decades(axes, measure, low, high)
 
 
-def _legend(
-    figure: Figure, width_in: float, evaluation: Evaluation, left_out: Sequence[str]
-) -> int:
-    """Below the subplots, in as many columns as fit; returns its lines."""
-    missing = f"Missing: {', '.join(evaluation.missing)}" if evaluation.missing else ""
-    wide = int(width_in / SAID_CHARACTER_IN)
-    without = f"Left out: {'; '.join(left_out)}" if left_out else ""
-    title = [
-        line
-        for said in (_ranges_text(evaluation), missing, without)
-        for line in textwrap.wrap(said, wide)
+def _said_below(evaluation: Evaluation, left_out: Sequence[str], *, titled: bool) -> list[str]:
+    """What a figure that stands alone must say beside its curves. A page that has the title has the
+    notes, too, and with them what was measured."""
+    return [
+        *([f"Measured: {constants(evaluation)}"] if titled else []),
+        _ranges_text(evaluation),
+        f"Missing: {', '.join(evaluation.missing)}" if evaluation.missing else "",
+        f"Left out: {'; '.join(left_out)}" if left_out else "",
     ]
+
+
+def _legend(figure: Figure, width_in: float, sentences: Sequence[str]) -> int:
+    """Below the subplots, under the sentences, in as many columns as fit; returns its lines."""
+    wide = int(width_in / SAID_CHARACTER_IN)
+    title = [line for said in sentences for line in textwrap.wrap(said, wide)]
     handles: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

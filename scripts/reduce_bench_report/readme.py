@@ -40,6 +40,7 @@ from reduce_bench_report.grids import (
     grids,
     markdown_rows,
     markdown_text,
+    measured_text,
     simulation_errors,
 )
 from reduce_bench_report.loader import Device, InputError, Point, Results, with_tuning
@@ -272,8 +273,7 @@ def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
             why = f"no committed result has points of `{shown.experiment.config}`"
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title
-    facts = [panel.title for panel in shown.panels if panel.title] or [constants(shown)]
-    said = [f"{title}.", f"{shown.source} ({'; '.join(facts)})."]
+    said = [f"{title}.", f"{shown.source}.", measured_text(shown)]
     said += [simulation_errors(shown)] if shown.experiment.simulated else []
     said += [_missing_and_origin(shown, runs)]
     path = Path(os.path.relpath(drawing.path, page.parent)).as_posix()

@@ -128,6 +128,10 @@ def legend(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+def said_below(figure: Figure) -> str:
+    return figure.legends[0].get_title().get_text().replace("\n", " ")
+
+
 # the registry
 
 
@@ -270,9 +274,7 @@ def test_unverified_and_missing_points_break_the_line_and_are_marked(
     styles = plots._styles(made.panels)
     beside = [line.get_marker() for line in axes.lines if line.get_gid() == "no-result-of"]
     assert beside == [styles[name]["marker"] for name in ("a/x", "b/y", "b/y")]
-    assert figure.legends[0].get_title().get_text() == (
-        "Missing: 1 of 3 points of b/y at buckets = 64"
-    )
+    assert "Missing: 1 of 3 points of b/y at buckets = 64" in said_below(figure)
     assert made.missing == ["1 of 3 points of b/y at buckets = 64"]
     text = grids.markdown(made, "Redraw: command")
     assert "| 64 | wrong (known) | missing |" in text
@@ -340,8 +342,7 @@ def test_a_subplot_without_any_value_says_why(ask: Ask, run: Callable[..., Resul
     made = shown(experiment, run([keyed("a/x", m) for m in BUCKETS]))
     figure = plots.draw(made)
     assert [axes.get_ylabel() for axes in figure.axes] == ["median time per input, ns"]
-    said = figure.legends[0].get_title().get_text().replace("\n", " ")
-    assert "Left out: no speed-up: no time of b/y" in said
+    assert "Left out: no speed-up: no time of b/y" in said_below(figure)
     (speed_ups,) = plots.draw(shown(dataclasses.replace(experiment, y=("speed_up",)),
                                     run([keyed("a/x", m) for m in BUCKETS]))).axes  # fmt: skip
     assert [each.get_text() for each in speed_ups.texts] == ["no speed-up:\nno time of b/y"]
@@ -352,8 +353,7 @@ def test_a_panel_that_is_missing_is_named(ask: Ask, run: Callable[..., Results])
     experiment = ask(variants=["a/x"], labels=["uniform", "degenerate"], panels=("labels",))
     made = shown(experiment, run([keyed("a/x", 16)]))
     assert made.missing == ["5 of 6 points of a/x (none at buckets = 64, 256; labels = degenerate)"]
-    title = plots.draw(made).legends[0].get_title().get_text()
-    assert "labels = degenerate" in title.replace("\n", " ")
+    assert "labels = degenerate" in said_below(plots.draw(made))
 
 
 @pytest.mark.parametrize("measures", [("ns",), ("ns", "speed_up")])
@@ -380,6 +380,23 @@ def test_panels_and_labels_split_what_differs(ask: Ask, run: Callable[..., Resul
     assert titles == labels
     assert plots.draw(apart).get_figwidth() == plots.DOUBLE_IN
     assert plots.draw(shown(experiment, run(points))).get_figwidth() == plots.SINGLE_IN
+
+
+def test_figure_and_caption_say_what_was_measured(ask: Ask, run: Callable[..., Results]) -> None:
+    """The axes on which all points agree, too, and a panel's facts in the caption."""
+    types = ["i32", "f32"]
+    points = [
+        keyed(name, m, type=type, labels={"name": "degenerate"})
+        for name in ("a/x", "b/y")
+        for m in BUCKETS
+        for type in types
+    ]
+    shared = "Measured: multireduce, cuda, n = 2^10, sum, degenerate labels, uniform values"
+    for asked, after in ((types[:1], ", i32."), (types, ". Panels: i32; f32.")):
+        made = shown(ask(type=asked, labels=["degenerate"], panels=("type",)), run(points))
+        assert grids.measured_text(made) == shared + after
+        assert shared in said_below(plots.draw(made))
+        assert "Measured" not in said_below(plots.draw(made, titled=False))
 
 
 def test_scales_and_axes(ask: Ask, run: Callable[..., Results]) -> None:
@@ -775,8 +792,8 @@ def test_stated_ranges_are_drawn_where_the_axis_is_their_ratio(
     (line,) = [each for each in ratios.lines if each.get_gid() == "published"]
     assert list(line.get_ydata()) == [18, 18]
     assert not ratios.texts  # under no curve
-    said = figure.legends[0].get_title().get_text()
-    assert said == "Published (Some card): all 3 to 12 (band), one 18 (dotted)"
+    said = "Published (Some card): all 3 to 12 (band), one 18 (dotted)"
+    assert said in said_below(figure)
 
 
 def test_stated_ranges_are_in_the_published_tables(ask: Ask) -> None:

@@ -258,7 +258,7 @@ def test_figures_without_results_are_said_to_be_missing(tmp_path: Path, root: Pa
     assert 'src="figures/multireduce-time.svg"' in text
     assert 'src="figures/multiscan-time.svg"' in text
     assert "Missing: every point of onepass/multireduce." in text
-    assert "(multireduce, n = 2^26, i32, sum, uniform labels, uniform values)" in text
+    assert "Measured: multireduce, n = 2^26, i32, sum, uniform labels, uniform values." in text
     assert "No table, because no reduce has points at 3 or more n." in text
     assert "No example, because no reduce has points at 3 or more n." in text_of(root)
     assert not (root / "docs" / "figures" / "reduce-share.svg").exists()
