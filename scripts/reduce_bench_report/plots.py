@@ -85,6 +85,13 @@ class Subplot:
     title: str
 
     @property
+    def heading(self) -> str:
+        """The title, above which two subplots of the same values name their scales."""
+        scale = f"{'logarithmic' if self.log_y else 'linear'} scale"
+        above = [scale] if self.panel.experiment.log_too else []
+        return "\n".join(filter(None, [*above, self.title]))
+
+    @property
     def is_bars(self) -> bool:
         """Names of variants are long, so bars lie beside them; other values of x stand below."""
         experiment = self.panel.experiment
@@ -314,7 +321,7 @@ def _draw_subplot(
         _draw_plane(axes, evaluation, subplot)
     else:
         _draw_lines(axes, evaluation, subplot, styles)
-    axes.set_title(subplot.title, fontsize=FONT_POINTS)
+    axes.set_title(subplot.heading, fontsize=FONT_POINTS)
     axes.tick_params(width=0.6, length=2.5)
     axes.tick_params(which="both", labelsize=FONT_POINTS - 0.5)
     axes.grid(True, color="0.9", linewidth=0.5)

@@ -207,6 +207,14 @@ def test_lines_hold_the_medians(swept: Swept) -> None:
         assert scales == (["log"] if name == "reduce-time" else ["linear", "log"])
 
 
+def test_two_subplots_of_the_same_values_name_their_scales(swept: Swept) -> None:
+    results = swept(line("a/x", [20, 40, 80]))
+    titles = [axes.get_title() for axes in drawn(results, "reduce-share").axes]
+    of_panel = "cuda, i32, sum, uniform, cold"
+    assert titles == [f"linear scale\n{of_panel}", f"logarithmic scale\n{of_panel}"]
+    assert [axes.get_title() for axes in drawn(results, "reduce-time").axes] == [of_panel]
+
+
 def test_missing_points_break_the_line_and_leave_crosses(swept: Swept) -> None:
     points = [
         point("a/x", 512, 10.0),
