@@ -617,7 +617,13 @@ def _draw_simulated(
 def _draw_predicted(
     axes: Axes, subplot: Subplot, places: dict[str, float], styles: dict[str, Style]
 ) -> None:
-    """Draws each machine's line in the colour of its series; the legend has one entry for each."""
+    """Draws each machine's line in the colour of its series; the legend has one entry for each, and
+    one for the lines that were measured."""
+    if any(series.predicted for series in subplot.series):
+        points = [point for series in subplot.series for point in series.points.values()]
+        counts = sorted({int(point.axis_text("devices") or 1) for point in points})
+        label = f"measured: {' and '.join(map(str, counts))} GPUs"
+        axes.plot([], [], color="0.3", linewidth=0.9, label=label)
     for machine, dashes in zip(MACHINES, PREDICTED_STYLES, strict=True):
         shown = [series for series in subplot.series if machine in series.predicted]
         for series in shown:
@@ -635,7 +641,14 @@ def _draw_predicted(
                 gid=f"predicted {machine.title} {series.label}",
             )
         if shown:
-            axes.plot([], [], color="0.3", linestyle=dashes, label=f"predicted: {machine.title}")
+            axes.plot(
+                [],
+                [],
+                color="0.3",
+                linestyle=dashes,
+                linewidth=0.9,
+                label=f"predicted: {machine.title}",
+            )
 
 
 def _draw_published(

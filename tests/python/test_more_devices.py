@@ -5,6 +5,7 @@ from pathlib import Path
 
 import made_up
 import pytest
+from reduce_bench_report import plots
 from reduce_bench_report.evaluate import Evaluation, Panel, Series, evaluate
 from reduce_bench_report.experiments import ALL
 from reduce_bench_report.loader import load
@@ -110,6 +111,36 @@ def test_a_predicted_speed_up_is_over_one_gpu(sums: Panel) -> None:
     assert found == pytest.approx(one_gpu_ns(n) / (one_gpu_ns(n / 4) + COMBINE_NS))
     assert found is not None
     assert 3.9 < found < 4
+
+
+@pytest.mark.parametrize(
+    ("id", "points", "measured"),
+    [
+        (
+            "devices-predicted",
+            [
+                *(made_up.point("onepass/reduce", n, one_gpu_ns(n)) for n in SIZES),
+                *sum_points("nccl/reduce", COMBINE_NS),
+            ],
+            "measured: 1 and 2 GPUs",
+        ),
+        ("tables-predicted", table_points("nccl/multireduce"), "measured: 2 GPUs"),
+    ],
+)
+def test_the_legend_tells_measured_lines_from_predicted_ones(
+    id: str, points: list[made_up.Json], measured: str, tmp_path: Path
+) -> None:
+    (legend,) = plots.draw(shown(id, points, tmp_path)).legends
+    styles = {
+        text.get_text(): handle.get_linestyle()
+        for text, handle in zip(legend.get_texts()[:4], legend.legend_handles[:4], strict=True)
+    }
+    assert styles == {
+        measured: "-",
+        "predicted: 4 GPUs": "--",
+        "predicted: 8 GPUs": ":",
+        "predicted: 8 GPUs on 2 nodes": "-.",
+    }
 
 
 def test_a_table_takes_the_latency_of_the_smallest_and_moves_more_of_it(tmp_path: Path) -> None:
