@@ -79,6 +79,17 @@ def test_what_one_card_lacks_is_said_of_it(tmp_path: Path) -> None:
     assert shown.missing and all(clause.endswith(" on Two") for clause in shown.missing)
 
 
+def test_a_share_has_one_ceiling_for_all_backends(tmp_path: Path) -> None:
+    """Two would lie on each other."""
+    points = points_of(EXPERIMENTS["multireduce-time"].config or "")
+    assert len({p["backend"] for p in points}) > 1
+    shown = of("multireduce-time", *(device(tmp_path, name, points) for name in ("One", "Two")))
+    assert shown is not None
+    (legend,) = plots.draw(shown).legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert [label for label in labels if "ceiling" in label] == ["read ceiling"]
+
+
 def test_panels_of_two_cards_have_one_axis(tmp_path: Path) -> None:
     points = points_of("configs/papers/jradi-T2.json")
     faster = [
