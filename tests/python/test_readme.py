@@ -109,7 +109,8 @@ def runs_of(tmp_path: Path, *of_points: Sequence[made_up.Json]) -> list[Results]
 
 def predicted_runs(folder: Path) -> list[Results]:
     """A processor's results, which every model takes half of the time for."""
-    points = points_of("configs/papers/eilers-F2.8.json")
+    configs = ("eilers-F2.8", "eilers-F2.8-bits-claims")
+    points = points_of(*(f"configs/papers/{name}.json" for name in configs))
     per_input = [p["ns_per_item"] / 2 for p in points]
     made_up.save_simulations(
         folder / "0.json",
