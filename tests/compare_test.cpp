@@ -170,9 +170,27 @@ TEST(SweepNoise, OfOneSideIsNotHiddenByChangesOnTheOther) {
   std::vector<double> log_ratios;
   for (int i = 0; i < 400; ++i) log_ratios.push_back(noise(engine) + (i < 40 ? 0.2 : 0));
   const SweepNoise sweep(log_ratios);
-  EXPECT_NEAR(std::sqrt(sweep.as_seen_from(0.2).variance), 0.01, 0.003);
-  EXPECT_GT(std::sqrt(sweep.as_seen_from(-0.2).variance), 0.05);
+  // A twentieth lies beyond 1.645 deviations, of Student's t beyond 0.72 of its 95 % interval.
+  EXPECT_NEAR(sweep.as_seen_from(0.2).half_width(), 0.023, 0.005);
+  EXPECT_GT(sweep.as_seen_from(-0.2).half_width(), 0.1);
   EXPECT_EQ(SweepNoise(std::vector<double>(39, 0.1)).as_seen_from(0.1).degrees, 0);
+}
+
+TEST(SweepNoise, SeldomReachesFar) {
+  std::mt19937_64 engine(5);
+  std::normal_distribution<> noise(0, 0.01);
+  std::vector<double> log_ratios;
+  for (int i = 0; i < 2000; ++i) log_ratios.push_back(noise(engine));
+  const SweepNoise sweep(log_ratios);
+  const auto p_of = [&](double value) {
+    return with_noise({.value = value, .variance = 0, .degrees = 1}, sweep.as_seen_from(value))
+        .p_value();
+  };
+  EXPECT_NEAR(p_of(0.023), 0.05, 0.02);
+  // Of ten thousand identical points some lie ten deviations apart, normal ones never.
+  EXPECT_GT(p_of(0.1), 1e-4);
+  EXPECT_LT(p_of(0.1), 1e-2);
+  EXPECT_LT(p_of(1), 1e-5);
 }
 
 TEST(Noise, OfNeighboursReachesAsFarAsTheyMovedTheSameWay) {

@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "common/text.hpp"
+#include "plan/mode.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -127,9 +128,9 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle midd
 }
 
 /// 95 % of ratios with this noise differ from 1 by less.
-double floor_of(const Noise& noise) { return std::expm1(kNormal95 * std::sqrt(noise.variance)); }
+double floor_of(const Noise& noise) { return std::expm1(noise.half_width()); }
 
-bool less_noise(const Noise& a, const Noise& b) { return a.variance < b.variance; }
+bool less_noise(const Noise& a, const Noise& b) { return a.half_width() < b.half_width(); }
 
 bool is_short(const TimeChange& change) {
   return std::min(change.base_ns, change.new_ns) < kShortNs;
@@ -419,15 +420,16 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     // Short times on a GPU lie on a few ticks of its clock and around two modes, between which a median
     // jumps. Where a GPU waits for the host, its scheduler only adds to a time, and to more than half of
     // the samples of some runs.
-    const Middle middle = !on_gpu ? Middle::kMedian
-                          : waits ? Middle::kFirstQuartile
-                                  : Middle::kTrimean;
     for (const auto& [mode, rounds] : modes) {
+      const bool mode_waits = waits || (on_gpu && mode == name_of(Mode::kWall));
+      const Middle middle = !on_gpu      ? Middle::kMedian
+                            : mode_waits ? Middle::kFirstQuartile
+                                         : Middle::kTrimean;
       ComparedPoint point{.identity = identity,
                           .mode = mode,
                           .change = change_of(rounds, thresholds.of(identity.variant), middle),
                           .same_code = same_code(pair)};
-      point.change->waits = waits;
+      point.change->waits = mode_waits;
       if (rounds.size() < result.rounds)
         point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);
       else if (!point.change->decides) point.note = "a single sample";

@@ -80,6 +80,12 @@ double inverse_trigamma(double y) {
 
 }  // namespace
 
+double Noise::half_width() const {
+  const double deviations =
+      std::isinf(tail) ? kNormal95 : boost::math::quantile(boost::math::students_t(tail), 0.975);
+  return deviations * std::sqrt(variance);
+}
+
 double LogRatio::half_width(double confidence) const {
   if (variance == 0) return 0;
   const boost::math::students_t t(degrees);
@@ -175,11 +181,14 @@ SweepNoise::SweepNoise(std::vector<double> log_ratios) {
   if (log_ratios.size() < kLeastSweep) return;
   std::sort(log_ratios.begin(), log_ratios.end());
   middle_ = log_ratios[log_ratios.size() / 2];
-  // A twentieth lies beyond these on either side: the ends of a normal 90 % interval.
+  // A twentieth lies beyond these on either side: the ends of a 90 % interval.
   const std::size_t tail = log_ratios.size() / 20;
+  // Two points beyond an end tell less of how far it is than the shape is known.
+  const double degrees = std::min(kSweepDegrees, static_cast<double>(tail));
+  const double to_90 = boost::math::quantile(boost::math::students_t(degrees), 0.95);
   const auto noise = [&](double end) {
-    const double deviation = (end - middle_) / kNormal90;
-    return Noise{deviation * deviation, static_cast<double>(tail)};
+    const double deviation = (end - middle_) / to_90;
+    return Noise{deviation * deviation, degrees, degrees};
   };
   below_ = noise(log_ratios[tail]);
   above_ = noise(log_ratios[log_ratios.size() - 1 - tail]);
@@ -205,9 +214,11 @@ LogRatio with_noise(LogRatio own, Noise noise) {
   if (noise.degrees == 0 || noise.variance == 0) return own;
   const double total = own.variance + noise.variance;
   // Welch and Satterthwaite: the freedom of a sum of two estimated variances.
-  own.degrees =
+  const double known =
       total * total /
       (own.variance * own.variance / own.degrees + noise.variance * noise.variance / noise.degrees);
+  // Far from the middle a sum has the tail of the part that reaches furthest.
+  own.degrees = std::min(known, noise.tail);
   own.variance = total;
   return own;
 }

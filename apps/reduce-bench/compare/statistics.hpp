@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,8 +13,8 @@
 
 namespace reduce_bench {
 
-/// Half-widths of the two-sided 90 % and 95 % intervals of the normal distribution, in standard deviations.
-inline constexpr double kNormal90 = 1.644854, kNormal95 = 1.959964;
+/// Half-width of the two-sided 95 % interval of the normal distribution, in standard deviations.
+inline constexpr double kNormal95 = 1.959964;
 
 /// The same point measured once by each side.
 struct Round {
@@ -55,7 +56,13 @@ void moderate(std::span<LogRatio* const> alike);
 /// How far identical measurements lie apart.
 struct Noise {
   double variance = 0;  ///< of a log ratio
-  double degrees = 0;   ///< 0: nothing is known
+  double degrees = 0;   ///< how well it is known; 0: nothing is known
+  /// Degrees of freedom of the Student's t that has its shape: it may reach far more often than normal
+  /// noise.
+  double tail = std::numeric_limits<double>::infinity();
+
+  /// 95 % of identical measurements lie within this.
+  double half_width() const;
 };
 /// The noise that the log ratios of A/A pairs show, of which all would be 0 without it.
 Noise noise_of_pairs(std::span<const double> log_ratios);
@@ -70,6 +77,10 @@ Noise most_noise(Noise processes, Noise pairs);
 /// The least points whose ratios show the noise of a single pair of runs: a twentieth of them, on
 /// either side, is two.
 inline constexpr std::size_t kLeastSweep = 40;
+
+/// The degrees of freedom of the Student's t by which the points of two runs of one build differ: they
+/// differ by more than others of the same sweep more often than normal deviates do.
+inline constexpr double kSweepDegrees = 2.75;
 
 /// How far the unchanged points of a single pair of runs lie apart, from the ratios of some of them.
 /// A point is judged by the spread on the other side of their median, so that slowdowns do not pass
