@@ -22,6 +22,8 @@ struct LaunchShape {
   unsigned cluster = 1;      ///< blocks along x that see each other's shared memory
   bool overlapping =
       false;  ///< it may begin while the launch before runs; see wait_for_launch_before
+  /// Of the memory that shared memory and L1 divide, how much is shared; 0: as the driver chooses.
+  unsigned shared_percent = 0;
 };
 
 /// The block's dynamic shared memory as an array of T. All calls in a kernel see the same bytes.
@@ -145,7 +147,7 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
                                      static_cast<int>(shape.shared_bytes)),
                 "raising a kernel's shared memory limit");
   }
-  cudaLaunchAttribute attributes[3]{};
+  cudaLaunchAttribute attributes[4]{};
   unsigned count = 0;
   if (shape.cooperative) {
     attributes[count].id = cudaLaunchAttributeCooperative;
@@ -158,6 +160,10 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   if (shape.overlapping) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (shape.shared_percent > 0) {
+    attributes[count].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attributes[count++].val.sharedMemCarveout = shape.shared_percent;
   }
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

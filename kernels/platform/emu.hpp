@@ -62,8 +62,9 @@ struct LaunchShape {
   dim3 block;
   std::size_t shared_bytes;
   Stream stream;
-  unsigned cluster = 1;      ///< blocks along x that see each other's shared memory
-  bool overlapping = false;  ///< it may begin while the launch before runs
+  unsigned cluster = 1;         ///< blocks along x that see each other's shared memory
+  bool overlapping = false;     ///< it may begin while the launch before runs
+  unsigned shared_percent = 0;  ///< no matter here
 };
 
 // ---- what kernels see -------------------------------------------------------------------------

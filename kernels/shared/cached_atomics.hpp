@@ -8,6 +8,7 @@
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/private_table.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -17,7 +18,7 @@ struct CachedAtomicsPolicy {
   /// be fewer than SMs.
   static constexpr unsigned kBlock = 1024, kSmallBlock = 512;
   /// Inputs that a thread holds at once.
-  static constexpr unsigned kItems = 8;
+  static constexpr unsigned kItems = 2;
   /// Slots of a block's table.
   static constexpr unsigned kLog2Slots = 12, kSlots = 1u << kLog2Slots;
   /// It is launched for at least so many buckets, and at most so many inputs: of each bucket, and in
@@ -36,7 +37,9 @@ inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
 }
 
 /// Partial results of labels in shared memory. Each label has one slot; the first that comes to a slot
-/// keeps it, which a frequent label most likely is.
+/// keeps it, which a frequent label most likely is. Neighbouring labels have neighbouring slots: so the
+/// results of sorted labels are combined side by side, and low labels, which often are the frequent
+/// ones, do not meet.
 template <class T, class Op>
 struct LabelCache {
   static constexpr Label kFree = ~Label{0};  // no label: there are fewer buckets
@@ -45,6 +48,10 @@ struct LabelCache {
   T totals[kSlots];
   Label labels[kSlots];
 
+  /// Labels that are multiples of the slots apart seldom meet either.
+  static __device__ unsigned slot_of(Label label) {
+    return (label + (label >> CachedAtomicsPolicy::kLog2Slots) * 0x9e3u) % kSlots;
+  }
   __device__ void clear() {
     for (unsigned s = threadIdx.x; s < kSlots; s += blockDim.x) {
       labels[s] = kFree;
@@ -53,7 +60,7 @@ struct LabelCache {
   }
   /// Combines a value in its label's slot; false if another label has it.
   __device__ bool add(Label label, T value) {
-    const unsigned slot = label * 0x9e3779b1u >> (32 - CachedAtomicsPolicy::kLog2Slots);
+    const unsigned slot = slot_of(label);
     Label owner = *const_cast<volatile Label*>(&labels[slot]);
     if (owner == kFree) owner = atomicCAS(&labels[slot], kFree, label);
     if (owner != kFree && owner != label) return false;
@@ -101,13 +108,21 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
 template <class Op, bool kCounts = false, class T, class L>
 void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
   using Policy = CachedAtomicsPolicy;
-  if (!cleared) enqueue_fill(call.stream, call.results, call.buckets(), Op::template identity<T>());
+  // The same division of L1 for both launches: to divide it anew, an SM must be idle.
+  const unsigned shared_percent =
+      shared_percent_for(call.sizes.device, 1, sizeof(LabelCache<T, Op>));
+  if (!cleared) {
+    LaunchShape fill = fill_shape(call.buckets(), call.stream);
+    fill.shared_percent = shared_percent;
+    launch(fill_kernel<T>, fill, call.results, call.buckets(), Op::template identity<T>());
+  }
   const std::size_t most_blocks = call.sizes.device.sm_count;
   const unsigned block =
       ceil_div(call.n(), Policy::kBlock) < most_blocks ? Policy::kSmallBlock : Policy::kBlock;
   const auto blocks = static_cast<unsigned>(std::min(most_blocks, ceil_div(call.n(), block)));
   LaunchShape shape{blocks, block, sizeof(LabelCache<T, Op>), call.stream};
   shape.overlapping = !cleared && call.sizes.device.overlapping_launches;
+  shape.shared_percent = shared_percent;
   launch(cached_atomics_kernel<T, Op, kCounts, L>, shape, call.values, call.labels, call.n(),
          call.results);
 }

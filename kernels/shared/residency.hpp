@@ -9,15 +9,26 @@
 
 namespace reduce_bench {
 
-/// Blocks that one SM holds at once. CUDA keeps 1 KB of shared memory for itself in each.
+/// CUDA keeps so much of the shared memory of every block for itself.
+inline constexpr std::size_t kReservedSharedBytes = 1024;
+
+/// Blocks that one SM holds at once.
 inline unsigned resident_blocks_per_sm(const DeviceTraits& device, unsigned block,
                                        std::size_t shared_bytes) {
-  constexpr std::size_t kReservedBytes = 1024;
-  const std::size_t by_memory =
-      (device.max_shared_bytes_per_block + kReservedBytes) / (shared_bytes + kReservedBytes);
+  const std::size_t by_memory = (device.max_shared_bytes_per_block + kReservedSharedBytes) /
+                                (shared_bytes + kReservedSharedBytes);
   const std::size_t by_threads = device.max_threads_per_sm / block;
   return static_cast<unsigned>(
       std::clamp<std::size_t>(std::min(by_memory, by_threads), 1, device.max_blocks_per_sm));
+}
+
+/// The division of an SM's L1 (`shared_percent` of a launch) that holds so many blocks with so much
+/// shared memory each; 0 where none does.
+inline unsigned shared_percent_for(const DeviceTraits& device, std::size_t blocks,
+                                   std::size_t shared_bytes) {
+  const std::size_t needed = blocks * (shared_bytes + kReservedSharedBytes),
+                    all = device.max_shared_bytes_per_block + kReservedSharedBytes;
+  return needed > all ? 0 : static_cast<unsigned>((100 * needed + all - 1) / all);
 }
 
 /// The axis of kernels that can be launched as if an SM had the 48 KB of eilers section 4.3.6.

@@ -5,6 +5,7 @@
 
 #include "kernels/histogram/partition/count_partitions.hpp"
 #include "kernels/histogram/partition/order_tile.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND::partition_histogram {
 
@@ -126,6 +127,15 @@ inline auto count_kernel_for(unsigned labels_of_a_piece) {
   return count_partitions_kernel<4, 1>;
 }
 
+/// The division of an SM's L1 that all launches have in common, if what the first kernel needs does for
+/// the second: to divide it anew, an SM must be idle, and the launches do not overlap.
+inline unsigned shared_percent_of(const LaunchShape& order, const LaunchShape& count,
+                                  const DeviceTraits& device) {
+  const std::size_t blocks = Policy::kOrderBlocksPerSm * Policy::kOrderBlock / order.block.x;
+  const unsigned percent = shared_percent_for(device, blocks, order.shared_bytes);
+  return percent < shared_percent_for(device, 1, count.shared_bytes) ? 0 : percent;
+}
+
 /// Puts the histogram on the stream. The workspace has the layout's bytes.
 inline void enqueue(const Arguments<Count>& call, const Tuning& tuning) {
   if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), 0);
@@ -135,19 +145,21 @@ inline void enqueue(const Arguments<Count>& call, const Tuning& tuning) {
   const OrderedTiles tiles{.labels = call.scratch<Short>(at.labels),
                            .offsets = call.scratch<Short>(at.offsets),
                            .totals = call.scratch<Count>(at.totals)};
-  launch(clear_kernel<>,
-         fill_shape(std::max<std::size_t>(call.buckets(), parts.count + 1), call.stream),
-         call.results, call.buckets(), tiles.totals, parts.count + 1);
+  LaunchShape clear =
+      fill_shape(std::max<std::size_t>(call.buckets(), parts.count + 1), call.stream);
   const unsigned log2_copies = log2_copies_of(parts);
   const std::size_t order_bytes = places_of(parts) * sizeof(Short) +
                                   ((parts.count << log2_copies) + parts.count + 1) * sizeof(Count);
   LaunchShape order{parts.tiles, parts.tile / Policy::kItems, order_bytes, call.stream};
   order.overlapping = device.overlapping_launches;
-  launch(order_tiles_kernel<>, order, call.labels, call.n(), call.aligned(), parts, log2_copies,
-         tiles, call.results);
   LaunchShape count{device.sm_count, std::min(Policy::kFoldBlock, device.max_threads_per_sm / 2),
                     table_size(parts) * sizeof(Count) + starts_bytes(parts.count), call.stream};
   count.overlapping = order.overlapping;
+  clear.shared_percent = order.shared_percent = count.shared_percent =
+      shared_percent_of(order, count, device);
+  launch(clear_kernel<>, clear, call.results, call.buckets(), tiles.totals, parts.count + 1);
+  launch(order_tiles_kernel<>, order, call.labels, call.n(), call.aligned(), parts, log2_copies,
+         tiles, call.results);
   launch(count_kernel_for(parts.tile / parts.count), count, tiles, call.n(), parts, call.buckets(),
          call.results);
 }
