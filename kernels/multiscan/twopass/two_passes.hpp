@@ -16,6 +16,9 @@ struct Policy {
   static constexpr unsigned kMostPackedBuckets = 256;
   /// Warps of a block, at most: what hides latency, against registers.
   static constexpr unsigned kMostWarps = 32;
+  /// Buckets of a chunk's table for each of its inputs, at most: with few inputs more chunks, against
+  /// the tables' traffic.
+  static constexpr unsigned kMostBucketsPerInput = 4;
 };
 
 /// Rows of kWarpSize inputs that a warp reads at once.
@@ -233,7 +236,7 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
 }
 
 /// Launches as many warps as have room for a table, in one block per SM; fewer blocks where a chunk
-/// would have fewer inputs than its table has buckets, or than a warp reads at once.
+/// would have few inputs for its table, or fewer than a warp reads at once.
 struct LaunchPlan {
   unsigned warps, blocks;
   std::size_t table_bytes, packed_bytes;
@@ -244,7 +247,8 @@ struct LaunchPlan {
         sizes.device.max_shared_bytes_per_block / std::max<std::size_t>(1, table_bytes),
         Policy::kMostWarps));
     const std::size_t rows_at_once = Policy::kBytesAhead / sizes.value_bytes,
-                      least = std::max(kWarpSize * rows_at_once, sizes.buckets);
+                      least = std::max(kWarpSize * rows_at_once,
+                                       sizes.buckets / Policy::kMostBucketsPerInput);
     blocks = static_cast<unsigned>(
         std::clamp<std::size_t>(sizes.n / (least * std::max(1u, warps)), 1, sizes.device.sm_count));
     const std::size_t most_packed = sizes.n / (kWarpSize * rows_at_once) + 1 + chunks();
