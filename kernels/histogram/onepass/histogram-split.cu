@@ -11,8 +11,8 @@
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the bins. The
 //   first eight clear the counts meanwhile.
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
-//   The groups' bins are added up by atomics in the L2 cache. On an H200 the blocks' instructions
-//   bind: docs/kernels/onepass-multireduce-split.md
+//   The groups' bins are added up by atomics in the L2 cache. On an H200 latency binds, that of
+//   memory and, of sorted labels, that of arithmetic: docs/kernels/onepass-multireduce-split.md
 // Preconditions: the bins fit into the shares of 16 blocks, each at most 180 KB of shared memory;
 //   labels of 16 or 32 bits.
 // Deviations: none, there is no publication.

@@ -21,8 +21,8 @@
 //   launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
-//   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. Device memory binds
-//   i32 sums of uniform labels, the updates in shared memory float sums of skewed ones:
+//   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. No unit is busy
+//   all the time: latency binds, of i32 sums with the L2 cache, which is busy for up to 0.86 of it:
 //   docs/kernels/partition-multireduce.md
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory, 2^16 at
 //   most; n below 2^32 - 2^16; the operator commutes (partition/multireduce-ordered takes those
