@@ -363,6 +363,24 @@ std::vector<Problem> problems_of(const Variant& variant, const Params& params,
   return problems;
 }
 
+TEST(Catalog, MoreInputsThan32BitsCountAreTakenOrRefusedWithTheirNumber) {
+  constexpr std::size_t kMany = (std::size_t{1} << 32) + 12345;
+  const DeviceTraits device;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    if (variant.restriction == nullptr || only_on_cuda(entry)) continue;
+    Params params;
+    for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+    for (Problem problem : problems_of(variant, params, device)) {
+      problem.n = kMany;
+      const std::string refused = variant.restriction(problem);
+      if (refused.empty()) continue;
+      EXPECT_NE(refused.find(std::to_string(kMany)), std::string::npos)
+          << variant.id << ": " << refused;
+    }
+  }
+}
+
 TEST(Catalog, TrafficAndDepthCoverTheInput) {
   const DeviceTraits device{.sm_count = 4, .max_shared_bytes_per_block = 227 * 1024};
   for (const CatalogEntry& entry : catalog()) {

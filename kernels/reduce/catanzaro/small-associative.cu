@@ -61,7 +61,8 @@ Variant variant() {
                   "threads, and the largest n (AMD GPUs take at most 256)"}},
       .restriction = [](const Problem& p) -> std::string {
         if (p.n <= p.params.number("block")) return {};
-        return "one work-group reduces one element per thread: n must be at most block";
+        return "one work-group of " + std::to_string(p.params.number("block")) +
+               " reduces one element per thread, not " + std::to_string(p.n);
       },
       .depth = [](const Problem& p) -> std::uint64_t {
         return log2_ceil(p.params.number("block"));
