@@ -92,8 +92,9 @@ struct FormPolicy {
   /// multiscan: warps that have a table in shared memory from which on two passes are faster than
   /// partitions: 901 us against 1495 with 7 warps, 1951 against 1582 with 3. None between was measured.
   static constexpr unsigned kLeastWarps = 4;
-  /// Fewer inputs than these, for which such warps are more latency than work: on an H100 2^21 take 77
-  /// us with 7 warps and 61 by partitions, 56 and 61 with 14; 2^23 145 and 185 with 7.
+  /// The same for fewer inputs than kFewInputs: on an H100 2^21 take 77 us in two passes with 7 warps
+  /// and 61 by partitions, with 14 warps 56 and 61; 2^23 take 145 and 185 with 7. Between 7 and 14
+  /// none was measured.
   static constexpr std::size_t kFewInputs = std::size_t{1} << 22;
   static constexpr unsigned kLeastWarpsOfFew = 8;
   static constexpr unsigned least_warps(std::size_t n) {
@@ -344,8 +345,9 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
   return detail::code_of([&] {
     const detail::Sizes sizes(n, buckets, sizeof(T), detail::device_traits());
     const two_passes::LaunchPlan plan(sizes);
-    const bool partitioned = plan.warps < detail::FormPolicy::least_warps(n);
-    if (partitioned && !partitions::serves(sizes)) return cudaErrorNotSupported;
+    const bool partitioned =
+        plan.warps < detail::FormPolicy::least_warps(n) && partitions::serves(sizes);
+    if (!partitioned && plan.warps == 0) return cudaErrorNotSupported;
     return detail::two_calls(
         workspace, workspace_bytes, 0,
         partitioned ? partitions::layout(sizes).bytes : plan.workspace_bytes(), [&] {

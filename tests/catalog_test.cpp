@@ -363,7 +363,7 @@ std::vector<Problem> problems_of(const Variant& variant, const Params& params,
   return problems;
 }
 
-TEST(Catalog, MoreInputsThan32BitsCountAreTakenOrRefusedWithTheirNumber) {
+TEST(Catalog, RefusalsOfMoreInputsThan32BitsCountNameTheirNumber) {
   constexpr std::size_t kMany = (std::size_t{1} << 32) + 12345;
   const DeviceTraits device;
   for (const CatalogEntry& entry : catalog()) {

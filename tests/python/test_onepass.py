@@ -159,7 +159,7 @@ def test_one_workspace_serves_calls_of_all_kinds_one_after_the_other(onepass: Mo
     """Calls leave their own in it, which the next must not take for its own."""
     random = np.random.default_rng(11)
     for _ in range(12):
-        n, buckets = int(random.integers(1, 6000)), int(random.choice([5, 3000, 20000]))
+        n, buckets = int(random.integers(1, 6000)), int(random.choice([5, 3000, 9000, 20000]))
         values, labels = made(n, buckets)
         out = poisoned(n, np.int32)
         onepass.multiscan(values, labels, buckets=buckets, out=out)

@@ -130,8 +130,6 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle midd
 /// 95 % of ratios with this noise differ from 1 by less.
 double floor_of(const Noise& noise) { return std::expm1(noise.half_width()); }
 
-bool less_noise(const Noise& a, const Noise& b) { return a.half_width() < b.half_width(); }
-
 bool is_short(const TimeChange& change) {
   return std::min(change.base_ns, change.new_ns) < kShortNs;
 }
@@ -182,7 +180,7 @@ Noises neighbour_noises(const std::vector<ComparedPoint*>& points, const Side& b
         log_ratios.push_back(point->change->log_ratio.value);
       for (std::size_t i = 0; i < in_order.size(); ++i) {
         Noise& noise = noises[in_order[i].second];
-        noise = std::max(noise, noise_of_neighbours(log_ratios, i), less_noise);
+        noise = larger_of(noise, noise_of_neighbours(log_ratios, i));
       }
     }
   }
@@ -202,10 +200,9 @@ void add_spread(Noises& noises, const std::vector<ComparedPoint*>& points) {
   for (const ComparedPoint* point : points) {
     const double value = point->change->log_ratio.value;
     Noise& noise = noises[point];
-    noise = std::max(noise, of_all.as_seen_from(value), less_noise);
+    noise = larger_of(noise, of_all.as_seen_from(value));
     if (is_short(*point->change))
-      noise = std::max(noise, short_tell ? of_short.as_seen_from(value) : processes_of(*point),
-                       less_noise);
+      noise = larger_of(noise, short_tell ? of_short.as_seen_from(value) : processes_of(*point));
   }
 }
 
@@ -227,7 +224,7 @@ void add_launch(Noises& noises, const std::vector<ComparedPoint*>& points) {
   for (const ComparedPoint* point : points)
     if ((launch_ns > 0) == (point->change->log_ratio.value > 0)) {
       Noise& noise = noises[point];
-      noise = std::max(noise, known_noise(launch_at(*point, std::abs(launch_ns))), less_noise);
+      noise = larger_of(noise, known_noise(launch_at(*point, std::abs(launch_ns))));
     }
 }
 
@@ -250,12 +247,16 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
     Noise noise{pairs.variance / rounds, pairs.degrees};
     const Noise processes = processes_of(*point);
     if (!single && change.rounds < kLeastRounds)
-      noise = std::max(noise, {processes.variance / rounds, processes.degrees}, less_noise);
+      noise = larger_of(noise, {processes.variance / rounds, processes.degrees});
     if (single) {
       const Noise most = most_noise(processes, pairs);
-      // What a sweep has in common beyond what runs can differ by is a change, and no noise.
-      noise = std::max(noise, tells ? std::min(sweep[point], most, less_noise) : most, less_noise);
-      if (change.waits) noise = std::max(noise, processes, less_noise);
+      const Noise bound = larger_of(noise, most);
+      noise = tells ? larger_of(noise, sweep[point]) : bound;
+      if (change.waits) noise = larger_of(noise, processes);
+      // What lies further apart than runs can is a change, and no noise, whatever the sweep shows.
+      if (with_noise(change.log_ratio, bound).p_value() <
+          with_noise(change.log_ratio, noise).p_value())
+        noise = bound;
       const double common = floor_of(most_noise(common_processes_of(*point), pairs));
       change.common_threshold = std::max(change.threshold, common) + change.clocks;
       // By how much a neighbour delays threads that wait for each other has no bound.

@@ -165,6 +165,12 @@ Noise noise_of_pairs(std::span<const double> log_ratios) {
   return {squares / count, count};
 }
 
+Noise larger_of(const Noise& a, const Noise& b) {
+  Noise larger = a.half_width() < b.half_width() ? b : a;
+  larger.tail = std::min(a.tail, b.tail);
+  return larger;
+}
+
 Noise known_noise(double half_width) {
   const double deviation = half_width / kNormal95;
   return {deviation * deviation, std::numeric_limits<double>::infinity()};
@@ -183,12 +189,10 @@ SweepNoise::SweepNoise(std::vector<double> log_ratios) {
   middle_ = log_ratios[log_ratios.size() / 2];
   // A twentieth lies beyond these on either side: the ends of a 90 % interval.
   const std::size_t tail = log_ratios.size() / 20;
-  // Two points beyond an end tell less of how far it is than the shape is known.
-  const double degrees = std::min(kSweepDegrees, static_cast<double>(tail));
-  const double to_90 = boost::math::quantile(boost::math::students_t(degrees), 0.95);
+  const double to_90 = boost::math::quantile(boost::math::students_t(kSweepDegrees), 0.95);
   const auto noise = [&](double end) {
     const double deviation = (end - middle_) / to_90;
-    return Noise{deviation * deviation, degrees, degrees};
+    return Noise{deviation * deviation, static_cast<double>(tail), kSweepDegrees};
   };
   below_ = noise(log_ratios[tail]);
   above_ = noise(log_ratios[log_ratios.size() - 1 - tail]);
@@ -217,8 +221,8 @@ LogRatio with_noise(LogRatio own, Noise noise) {
   const double known =
       total * total /
       (own.variance * own.variance / own.degrees + noise.variance * noise.variance / noise.degrees);
-  // Far from the middle a sum has the tail of the part that reaches furthest.
-  own.degrees = std::min(known, noise.tail);
+  // Far from the middle a sum has the tail of the part that reaches furthest, unless that is small.
+  own.degrees = std::min(known, noise.tail * std::max(1.0, own.variance / noise.variance));
   own.variance = total;
   return own;
 }

@@ -67,6 +67,10 @@ struct Noise {
 /// The noise that the log ratios of A/A pairs show, of which all would be 0 without it.
 Noise noise_of_pairs(std::span<const double> log_ratios);
 
+/// The noise of what shows itself in two ways: it lies as far apart as the larger part, and has the tail of
+/// the one that reaches further.
+Noise larger_of(const Noise& a, const Noise& b);
+
 /// Noise of which it is known that 95 % of it lies within `half_width`.
 Noise known_noise(double half_width);
 

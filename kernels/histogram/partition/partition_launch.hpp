@@ -131,6 +131,7 @@ inline auto count_kernel_for(unsigned labels_of_a_piece) {
 /// the second: to divide it anew, an SM must be idle, and the launches do not overlap.
 inline unsigned shared_percent_of(const LaunchShape& order, const LaunchShape& count,
                                   const DeviceTraits& device) {
+  if (!device.overlapping_launches) return 0;
   const std::size_t blocks = Policy::kOrderBlocksPerSm * Policy::kOrderBlock / order.block.x;
   const unsigned percent = shared_percent_for(device, blocks, order.shared_bytes);
   return percent < shared_percent_for(device, 1, count.shared_bytes) ? 0 : percent;

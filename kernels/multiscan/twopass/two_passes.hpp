@@ -16,7 +16,7 @@ struct Policy {
   static constexpr unsigned kMostPackedBuckets = 256;
   /// Warps of a block, at most: what hides latency, against registers.
   static constexpr unsigned kMostWarps = 32;
-  /// Buckets of a chunk's table for each of its inputs, at most: with few inputs more chunks, against
+  /// A chunk has one input for so many buckets of its table, or more: more chunks of few inputs, against
   /// the tables' traffic.
   static constexpr unsigned kMostBucketsPerInput = 4;
 };
