@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/shared/library_counts.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench {
 namespace {
@@ -361,6 +362,17 @@ std::vector<Problem> problems_of(const Variant& variant, const Params& params,
           problems.push_back(problem);
       }
   return problems;
+}
+
+TEST(SharedPercent, HoldsTheBlocksThatAreAskedForOrNone) {
+  constexpr std::size_t kKib = 1024;
+  const DeviceTraits device{.max_shared_bytes_per_block = 227 * kKib};
+  // An SM has 228 KiB, of which every block costs one.
+  EXPECT_EQ(shared_percent_for(device, 1, 227 * kKib), 100u);
+  EXPECT_EQ(shared_percent_for(device, 2, 113 * kKib), 100u);
+  EXPECT_EQ(shared_percent_for(device, 2, 56 * kKib), 50u);
+  EXPECT_EQ(shared_percent_for(device, 1, 0), 1u);
+  EXPECT_EQ(shared_percent_for(device, 2, 114 * kKib), 0u);
 }
 
 TEST(Catalog, RefusalsOfMoreInputsThan32BitsCountNameTheirNumber) {
