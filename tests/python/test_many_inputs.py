@@ -47,6 +47,8 @@ def test_they_are_combined_rightly_or_refused_with_their_number(
     for point in load(result).points:
         reason = point.reason or ""
         # Partitions count places in 32 bits.
-        assert point.status == "ok" or "does not provide" in reason or (
-            point.variant.startswith("partition/") and str(MANY) in reason
+        assert (
+            point.status == "ok"
+            or "does not provide" in reason
+            or (point.variant.startswith("partition/") and str(MANY) in reason)
         ), point
