@@ -206,6 +206,15 @@ TEST(Noise, OfNeighboursReachesAsFarAsTheyMovedTheSameWay) {
   EXPECT_EQ(reach({0.1}, 0), 0);
 }
 
+TEST(Noise, OfTwoPartsIsAsWideAsTheLargerWithTheTailOfTheOther) {
+  const Noise normal = known_noise(0.06), tailed{.variance = 1e-4, .degrees = 5, .tail = 2.75};
+  for (const Noise& larger : {larger_of(normal, tailed), larger_of(tailed, normal)}) {
+    EXPECT_NEAR(larger.half_width(), 0.06, 1e-12);
+    EXPECT_EQ(larger.tail, 2.75);
+  }
+  EXPECT_EQ(larger_of(Noise{}, tailed).variance, tailed.variance);
+}
+
 TEST(Noise, OfPairsAddsToTheErrorOfAPoint) {
   const Noise noise = noise_of_pairs(std::vector{0.03, -0.04});
   EXPECT_DOUBLE_EQ(noise.variance, (0.0009 + 0.0016) / 2);

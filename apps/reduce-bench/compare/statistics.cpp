@@ -167,7 +167,11 @@ Noise noise_of_pairs(std::span<const double> log_ratios) {
 
 Noise larger_of(const Noise& a, const Noise& b) {
   Noise larger = a.half_width() < b.half_width() ? b : a;
+  const double before = larger.half_width();
   larger.tail = std::min(a.tail, b.tail);
+  if (before == 0) return larger;
+  const double scale = before / larger.half_width();
+  larger.variance *= scale * scale;
   return larger;
 }
 
