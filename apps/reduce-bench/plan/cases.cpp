@@ -16,6 +16,9 @@ bool is_number(const std::string& value) {
   return value.find_first_not_of("0123456789") == std::string::npos;
 }
 
+/// Whether an axis says how many threads a block has.
+bool is_block_size(const std::string& axis) { return axis == "block" || axis == "tile"; }
+
 std::set<std::size_t> sizes_to_check(const Subject& subject) {
   std::set<std::size_t> sizes{0, 1, 2, 31, 33, 256, 1000, 1024, kSomeBlocks};
   // More than one chunk of the parallel sum.
@@ -30,7 +33,7 @@ std::set<std::size_t> sizes_to_check(const Subject& subject) {
   sizes.insert({3, 7, 97, 257, 769, 1531, 3079, 6151});
   // Both sides of where a tile or a grid ends, in units of every block size the variant has.
   for (const ParamSpec& spec : subject.entry.variant.params)
-    if (spec.name == "block")
+    if (is_block_size(spec.name))
       for (const std::string& value : spec.allowed)
         if (is_number(value))
           for (const std::size_t tiles : {1u, 2u, 3u, 8u})
@@ -162,8 +165,9 @@ class CaseList {
       for (const std::size_t n : awkward_for_inputs_) add({.n = n, .params = &params});
       if (!thorough_) continue;
       add({.n = 1024, .params = &params});  // whole blocks of every size
-      if (params.has("block") && params.is_number("block"))
-        add({.n = params.number("block") - 1, .params = &params});
+      for (const ParamSpec& spec : variant_.params)
+        if (is_block_size(spec.name) && params.is_number(spec.name))
+          add({.n = params.number(spec.name) - 1, .params = &params});
       if (main_type_ && main_op_) add({.n = large_, .params = &params});
       if (subject_.full)
         add({.n = kSomeBlocks,

@@ -10,9 +10,9 @@ namespace reduce_bench::BACKEND {
 
 inline ParamSpec tile_size() {
   return {"tile",
-          "256",
+          "512",
           {"64", "128", "256", "512", "1024"},
-          "threads of a tile (the walk-through names no number)"};
+          "threads of a tile (the sample: 512; the walk-through names no number)"};
 }
 
 /// Host workspace: first what the host function captures, then the values.

@@ -8,14 +8,15 @@
 //   other: the end of a launch is the only barrier, and every level goes through global memory.
 // Launch: log2(n) launches of n / 2, n / 4, ... threads in blocks of B; the host adds two values.
 // Traffic: each launch reads all of the array and writes half of it: about 2n read, n written. The
-//   L2 keeps what fits of a launch's results for the next: of n = 2^26 an H200 and an H100 move
-//   0.89 of these bytes.
+//   L2 keeps what fits of a launch's results for the next: of n = 2^26 an H200 moves 0.89 and
+//   an H100 0.90 of these bytes.
 // Preconditions: the operator commutes, since partial results combine elements n / 2, n / 4, ...
 //   apart.
 // Deviations: a CUDA port of C++ AMP, for any operator, and the block size is ours. The input must
 //   not be overwritten, so the first launch writes its half to another array and only the later
 //   ones work in place. The source folds the tail of the input on the host, and a later one in the
-//   launch that computes it; here the last thread of a launch folds what its own input leaves over.
+//   launch that computes it; here the last thread of a launch folds what its own input leaves
+//   over.
 
 #include "kernels/reduce/amp/windows.hpp"
 

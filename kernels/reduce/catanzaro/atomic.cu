@@ -1,20 +1,21 @@
 // catanzaro/atomic: every work-group adds its result by one global atomic
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), reduction with
-//   atomics; jradi section 2 counts it among the three strategies for large arrays.
-// Idea: a work-group reduces its B elements in shared memory; its first thread then updates the one
-//   result atomically. There are no partial results and no second launch over them.
+//   atomics. jradi section 2 counts three strategies for large arrays without naming this one;
+//   that it is the third is from descriptions of the article.
+// Idea: a work-group reduces its B elements in shared memory; its first thread then updates the
+//   one result atomically. There are no partial results and no second launch over them.
 // Fixes: catanzaro/recursive pays a launch and a trip through memory for every level; here all
 //   n / B results queue for the same word instead.
-// Launch: a fill of the result, then ceil(n / B) blocks of B threads, B * sizeof(T) bytes of shared
-//   memory.
+// Launch: a fill of the result, then ceil(n / B) blocks of B threads, B * sizeof(T) bytes of
+//   shared memory.
 // Traffic: n elements read, the result written; the atomics stay in the L2 cache.
 // Preconditions: the operator commutes, and has an atomic (compare-and-swap serves where the
 //   hardware has none).
 // Deviations: for any operator instead of the minimum. The kernel below is a port to CUDA of the
-//   OpenCL C in the .cl file beside it. The article's code was not at hand: one element per thread,
-//   as in catanzaro/recursive, is an assumption. The order of the atomics varies, so float sums
-//   differ from run to run.
+//   OpenCL C in the .cl file beside it. The article's code was not at hand: one element per
+//   thread, as in catanzaro/recursive, is an assumption. The order of the atomics varies, so float
+//   sums differ from run to run.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #include "kernels/reduce/passes.hpp"
@@ -55,7 +56,7 @@ Variant variant() {
   return {
       .id = "catanzaro/atomic",
       .title = "one global atomic per work-group",
-      .source = "Catanzaro 2010, atomics; jradi 2",
+      .source = "Catanzaro 2010, atomics",
       .fidelity = Fidelity::kAdapted,
       .params = {work_group_size()},
       .depth = [](const Problem& p) -> std::uint64_t {

@@ -1,7 +1,8 @@
 // catanzaro/recursive: relaunch on the partial results until one is left
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), recursive
-//   multi-stage reduction; jradi section 2 mentions it.
+//   multi-stage reduction. jradi section 2 counts three strategies for large arrays, and names the
+//   two-stage one alone.
 // Idea: every work-group reduces its B elements as catanzaro/small-commutative does and leaves one
 //   partial result; the same kernel then runs on those.
 // Fixes: catanzaro/small-commutative stops at what one work-group holds; this takes any n. Each
@@ -49,7 +50,7 @@ Variant variant() {
   return {
       .id = "catanzaro/recursive",
       .title = "recursive multi-stage reduction",
-      .source = "Catanzaro 2010, recursive; jradi 2",
+      .source = "Catanzaro 2010, recursive",
       .fidelity = Fidelity::kAdapted,
       .params = {work_group_size()},
       .depth = [](const Problem& p) { return depth_of_passes(p, p.params.number("block")); },

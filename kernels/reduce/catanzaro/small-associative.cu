@@ -1,7 +1,7 @@
 // catanzaro/small-associative: one work-group, offset doubling with a mask
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
-//   associative operators; jradi section 2 mentions it.
+//   associative operators. jradi section 2 says that there are strategies for small arrays.
 // Idea: the array fits one work-group. In the step with offset d every thread whose index has its
 //   lower bits (mask 2d - 1) clear combines its value with that of its neighbour at distance d:
 //   only adjacent ranges are combined.
@@ -53,7 +53,7 @@ Variant variant() {
   return {
       .id = "catanzaro/small-associative",
       .title = "one work-group, offset doubling",
-      .source = "Catanzaro 2010, associative tree; jradi 2",
+      .source = "Catanzaro 2010, associative tree",
       .fidelity = Fidelity::kAdapted,
       .params = {{"block",
                   "1024",

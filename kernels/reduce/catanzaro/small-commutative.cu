@@ -1,11 +1,12 @@
 // catanzaro/small-commutative: one work-group, halving
 //
 // Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), the tree for
-//   commutative operators; jradi section 2 mentions it.
-// Idea: the array fits one work-group. Thread t combines its element with the one B/2 places to its
-//   right, then B/4, and so on: the active threads are always the first ones.
-// Fixes: catanzaro/small-associative keeps every warp busy to the end; here whole warps retire, and
-//   neighbouring threads touch neighbouring banks. The price is that the operator must commute.
+//   commutative operators. jradi section 2 says that there are strategies for small arrays.
+// Idea: the array fits one work-group. Thread t combines its element with the one B/2 places to
+//   its right, then B/4, and so on: the active threads are always the first ones.
+// Fixes: catanzaro/small-associative keeps every warp busy to the end; here whole warps retire,
+//   and neighbouring threads touch neighbouring banks. The price is that the operator must
+//   commute.
 // Launch: 1 block of B threads, B * sizeof(T) bytes of shared memory.
 // Traffic: n elements read, one written.
 // Preconditions: n <= B; a commutative operator; threads beyond n hold the neutral element.
@@ -46,7 +47,7 @@ Variant variant() {
   return {
       .id = "catanzaro/small-commutative",
       .title = "one work-group, halving",
-      .source = "Catanzaro 2010, commutative tree; jradi 2",
+      .source = "Catanzaro 2010, commutative tree",
       .fidelity = Fidelity::kAdapted,
       .params = {{"block",
                   "1024",

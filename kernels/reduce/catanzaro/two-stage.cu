@@ -1,7 +1,7 @@
 // catanzaro/two-stage: persistent work-items, then one work-group
 //
-// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), two-stage reduction;
-//   jradi section 2.3, Listing 1, and the row F = 1 of Table 2.
+// Source: Catanzaro, OpenCL Optimization Case Study: Simple Reductions (2010), two-stage
+//   reduction; jradi section 2.3, Listing 1, and the row F = 1 of Table 2.
 // Idea: only as many threads as the card holds at once (GS). Each walks the input in steps of GS
 //   and folds its elements in a register; each block then folds its threads' values in shared
 //   memory and leaves one partial result. A second stage of one block folds those.
@@ -15,7 +15,8 @@
 //   OpenCL C in the .cl file beside it. GS is sm_count times max_threads_per_sm (OpenCL: compute
 //   units times the largest work-group, since it does not tell how many work-items a unit holds);
 //   with blocks_per_sm=1, as in jradi, sm_count times B. Where there are more than B partial
-//   results, the second stage strides over them.
+//   results, the second stage strides over them. nvcc unrolls the loop by the factor that is asked
+//   for, but tests the bound before each element, so that each load waits for a branch (unroll).
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 

@@ -2,9 +2,11 @@
 //
 // Source: Carlinet and Chazalon, GPU Computing: Reduction Pattern (EPITA 2023), reduce8 (after the
 //   summary table).
-// Idea: each of a block's 32 threads adds 32 elements in a register, in a loop of fixed length that
-//   the compiler unrolls; atomics combine the sums in shared memory. One global atomic per block.
-// Fixes: reduce7's number of global atomics and its loop, whose loads wait for the bounds check.
+// Idea: each of a block's 32 threads adds 32 elements in a register, in a loop of fixed length
+//   that the compiler unrolls; atomics combine the sums in shared memory. One global atomic per
+//   block.
+// Fixes: reduce7's loop, whose loads wait for the bounds check, and its atomic for each thread.
+//   The price: the number of global atomics, n / 1024, grows with n.
 // Launch: a kernel sets the accumulator to the neutral element, then come ceil(n / 1024) blocks of
 //   32 threads, sizeof(T) bytes of shared memory.
 // Traffic: n elements read; n / 1024 atomics in the L2 cache. As published about n / 32 of the

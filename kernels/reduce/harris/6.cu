@@ -4,17 +4,18 @@
 // Idea: a grid of fixed size strides over the input: every thread adds pairs (i, i + B) in a loop
 //   before the tree of harris/5 runs once per block. Sequential work per thread hides latency and
 //   makes the tree's share of the time vanish (algorithm cascading).
-// Fixes: harris/5 pays for a tree and a block launch per 2B elements, and writes and rereads n / 2B
-//   partial results.
+// Fixes: harris/5 pays for a tree and a block launch per 2B elements, and writes and rereads n /
+//   2B partial results.
 // Launch: at most blocks_per_sm blocks of B >= 64 threads per SM, B * sizeof(T) bytes of shared
 //   memory; then one block on their results.
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator.
 // Deviations: as first published element i + B is read unchecked, past the end unless n is a
 //   multiple of 2B, and the last warp races as in harris/4: `form=as-published` keeps both in the
-//   pass over the input (the last pass always checks). The number of blocks, 64 in NVIDIA's sample,
-//   scales with the SMs of the card. Sums accumulate in a register: as written on the slide, in
-//   shared memory, nvcc 13.0 keeps them in one too, and adds a store before the loop.
+//   pass over the input (the last pass always checks). The number of blocks, 64 in NVIDIA's
+//   sample, or 4 for each SM of a G80, is what the card holds; blocks_per_sm=4 is the sample's,
+//   scaled. Sums accumulate in a register: as written on the slide, in shared memory, nvcc 13.0
+//   keeps them in one too, and adds a store before the loop.
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 //
 // Source: NVIDIA CUDA samples, reduction, kernel 7; Harris's progression continued.
 // Idea: after the loads of harris/6 the warp folds its registers by shuffles; one value per warp
-//   goes through shared memory and the first warp folds those. On compute capability 8.0 and up the
-//   fold of 32-bit integers is a single instruction (redux).
+//   goes through shared memory and the first warp folds those. On compute capability 8.0 and up
+//   the fold of 32-bit integers is a single instruction (redux).
 // Fixes: the tree of harris/6 goes through shared memory in every step, with log2(B) - 5 block
 //   barriers and twelve warp barriers; here one block barrier is left.
 // Launch: at most blocks_per_sm blocks of B threads per SM, 32 * sizeof(T) bytes of shared memory;
@@ -12,8 +12,9 @@
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: the sample's masks leave out lanes that its shuffles then read (undefined); here all
 //   32 lanes take part, with neutral elements where there is no data. The sample uses redux for
-//   sums; here min and max use it too. The number of blocks scales with the SMs of the card. Halves
-//   are made f32 as they are loaded, one by one.
+//   sums; here min and max use it too. The sample takes pairs only where n is a power of two, else
+//   single elements B * blocks apart; here every n is taken in pairs. The number of blocks, 64 in
+//   the sample, is what the card holds. Halves are made f32 as they are loaded, one by one.
 
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 // harris/cg: cooperative-groups tiles
 //
-// Source: NVIDIA CUDA samples, reduction, cooperative-groups kernel.
+// Source: NVIDIA CUDA samples, reduction, kernel 8 (cg_reduce).
 // Idea: the block is a group that splits into tiles of 32 lanes. Every thread strides over the
 //   input, shared memory folds the block to 32 values, and the library's collective reduce folds
 //   the first tile: which threads take part is said by a type, not by masks and lane arithmetic.
@@ -12,8 +12,8 @@
 // Preconditions: a commutative operator; B a power of two, at least 32.
 // Deviations: the operator goes in as a lambda, so the hardware reduction that the library has for
 //   its own function objects is left to harris/7. The emulator has no cooperative groups: there a
-//   tile is a warp and its reduce a butterfly of shuffles. The number of blocks scales with the SMs
-//   of the card.
+//   tile is a warp and its reduce a butterfly of shuffles. The number of blocks, 64 in the sample,
+//   is what the card holds.
 
 #include "kernels/reduce/harris/cooperative_groups.hpp"
 #include "kernels/reduce/persistent.hpp"
@@ -60,7 +60,7 @@ Variant variant() {
   return {
       .id = "harris/cg",
       .title = "cooperative-groups tiles",
-      .source = "NVIDIA CUDA samples, reduction, cooperative-groups kernel",
+      .source = "NVIDIA CUDA samples, reduction, kernel 8",
       .fidelity = Fidelity::kAdapted,
       .params = {{"block", "256", {"64", "128", "256", "512", "1024"}, "threads (NVIDIA: 256)"},
                  blocks_per_sm_param("NVIDIA: 64 blocks in all")},

@@ -1,18 +1,21 @@
 // harris/grid-sync: one cooperative launch with a grid barrier
 //
 // Source: NVIDIA CUDA samples, reductionMultiBlockCG.
-// Idea: a cooperative launch promises that all blocks are resident, so the grid can have a barrier:
-//   every block publishes its result, all wait, and one block folds the results.
+// Idea: a cooperative launch promises that all blocks are resident, so the grid can have a
+//   barrier: every block publishes its result, all wait, and one block folds the results.
 // Fixes: the second launch of harris/6 and harris/7, without the ticket of harris/threadfence: the
 //   program text reads like the two passes that it replaces.
 // Launch: 1024 / B blocks of B threads on every SM, at most as many as cover n, 32 * sizeof(T)
 //   bytes of shared memory; once, cooperatively.
 // Traffic: n elements read; one element per block written and read again.
-// Preconditions: a commutative operator; a device with cooperative launch; the whole grid resident.
-// Deviations: the sample asks the occupancy calculator for the grid; here it is 1024 threads per
-//   SM, which the launch bounds make every card hold, so that the grid follows from the declared
-//   properties of the device alone. The sample's last step is a loop of one thread; here block 0
-//   folds. Blocks fold by shuffles. The emulator has no cooperative launch.
+// Preconditions: a commutative operator; a device with cooperative launch; the whole grid
+//   resident.
+// Deviations: the sample sums floats in doubles, which it keeps in shared memory; here every type
+//   is summed in itself, in a register. The sample asks the occupancy calculator for the block and
+//   has as many as an SM's threads make; here it is 1024 threads per SM, which the launch bounds
+//   make every card hold, so that the grid follows from the declared properties of the device
+//   alone. The sample's last step is a loop of one thread; here block 0 folds. Blocks fold by
+//   shuffles. The emulator has no cooperative launch.
 
 #include "kernels/reduce/persistent.hpp"
 

@@ -12,8 +12,8 @@
 // Deviations: the ticket wraps to zero by itself (atomicInc with the last ticket as limit) instead
 //   of being reset by a store or from the host. A second fence, which the sample lacks, orders the
 //   last block's reads after its ticket. Blocks fold by shuffles instead of a shared-memory tree,
-//   and may have 1024 threads. The number of blocks, 64 in the sample, scales with the SMs of the
-//   card.
+//   and may have 1024 threads. The number of blocks, 64 in the sample, is what the card
+//   holds.
 
 #include "kernels/reduce/persistent.hpp"
 #include "kernels/shared/shuffle.hpp"

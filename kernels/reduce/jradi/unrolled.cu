@@ -2,13 +2,14 @@
 //
 // Source: jradi section 3, Listings 4 to 6; Table 2 and Figures 3 and 4 vary F, Table 3 compares
 //   with Harris's kernel 7. F = 1 is Catanzaro's original.
-// Idea: each thread of a grid that just fills the card folds F neighbouring elements per step, with
-//   stride GS * F, so the loop has F times fewer rounds and F loads are in flight. What lies beyond
-//   n is neutralised by a predicate instead of a branch. The tree of the block has no branch
-//   either: all threads take every step, and those that have nothing to add add a neutral value.
+// Idea: each thread of a grid that just fills the card folds F neighbouring elements per step,
+//   with stride GS * F, so the loop has F times fewer rounds and F loads are in flight. What lies
+//   beyond n is neutralised by a predicate instead of a branch. The tree of the block has no
+//   branch either: all threads take every step, and those that have nothing to add add a neutral
+//   value.
 // Fixes: catanzaro/two-stage spends most of its loop on counting and waits for one load at a time.
-//   The price: the lanes of a warp load F elements apart, so loads are not coalesced as with a grid
-//   stride; caches make up for that.
+//   The price: the lanes of a warp load F elements apart, so loads are not coalesced as with a
+//   grid stride; caches make up for that.
 // Launch: GS / B blocks of B threads, B * sizeof(T) bytes of shared memory; then 1 block over
 //   GS / B partial results.
 // Traffic: n elements read, GS / B written and read again, one written.
@@ -17,13 +18,14 @@
 //   has no tree=shuffle. GS is sm_count times max_threads_per_sm (OpenCL: compute units times the
 //   largest work-group, since it does not tell how many work-items a unit holds); as published,
 //   with blocks_per_sm=1, sm_count times B (2.3: a partial result for each SM). As published an
-//   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up to
-//   F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does not
-//   read them. As published the tree has no barriers (tree=barrier-free) and races across warps;
-//   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before any
-//   writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges registers
-//   within warps. The predicate of tree=algebraic and of tree=barrier-free is that of the loads.
-//   The second stage has the same tree and F = 1.
+//   element is multiplied by its predicate (predicate=multiply, sums only), which still reads up
+//   to F - 1 elements beyond n, and 0 * NaN or 0 * Inf poisons a float sum; predicate=select does
+//   not read them. The first of a step, whose predicate the loop's condition makes 1, is not
+//   multiplied. As published the tree has no barriers (tree=barrier-free) and races across warps;
+//   tree=algebraic is the same expression, Listing 6, between barriers: all threads read before
+//   any writes. tree=barriers has Catanzaro's branch and barriers, tree=shuffle exchanges
+//   registers within warps. The predicate of tree=algebraic and of tree=barrier-free is that of
+//   the loads. The second stage has the same tree and F = 1.
 
 #include "kernels/reduce/catanzaro/work_groups.hpp"
 #ifndef REDUCE_BENCH_OPENCL

@@ -11,9 +11,9 @@
 // Traffic: n elements read; one element per block written and read again.
 // Preconditions: a commutative operator; B a multiple of 32.
 // Deviations: shuffles as published name no mask, a form that is gone since Volta; here all 32
-//   lanes take part. B is a multiple of 32, since the published fold drops a partial last warp. The
-//   second launch, 1024 threads in the publication, takes B like the first. The number of blocks,
-//   at most 1024 in the publication, scales with the SMs of the card.
+//   lanes take part. B is a multiple of 32, since the published fold drops a partial last warp.
+//   The second launch, 1024 threads in the publication, takes B like the first. The number of
+//   blocks, at most 1024 in the publication, is what the card holds.
 
 #include "kernels/reduce/luitjens/params.hpp"
 #include "kernels/reduce/persistent.hpp"

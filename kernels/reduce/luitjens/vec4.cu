@@ -11,7 +11,9 @@
 // Deviations: as published the input must be aligned to the vector and n < 4 launches no block;
 //   here the host finds the first aligned address when it enqueues, and every n gets a block. With
 //   8-byte types a vector is 32 bytes, in two loads, with halves 8 bytes, which are made f32.
-//   Shuffles name all 32 lanes. The number of blocks scales with the SMs of the card.
+//   Shuffles name all 32 lanes. The second launch, 1024 threads that load single elements in the
+//   publication, is the same kernel with B threads. The number of blocks, at most 1024 in the
+//   publication, is what the card holds.
 
 #include "kernels/reduce/luitjens/vector.hpp"
 
