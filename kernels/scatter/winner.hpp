@@ -71,6 +71,76 @@ void enqueue_scatter(const TypedCall<T>& call, const T* values, const Label* lab
   }
 }
 
+/// How the inputs of a scatter in one pass are divided among blocks.
+inline ParamSpec traversal_axis(const std::string& published) {
+  return {"traversal",
+          "tiles",
+          {"tiles", "contiguous", "strided"},
+          "the scatter's inputs of a block: 256 neighbours, a contiguous share, or strides over "
+          "all (the publication's: " +
+              published + ")"};
+}
+
+/// Calls `visit(i)` for the inputs of this thread: the block has `per_block` neighbouring ones or,
+/// with kStrided, all threads of the grid take turns.
+template <bool kStrided, class Visit>
+__device__ void traverse(std::size_t n, std::size_t per_block, Visit visit) {
+  const std::size_t first = blockIdx.x * (kStrided ? blockDim.x : per_block);
+  const std::size_t step = kStrided ? std::size_t{gridDim.x} * blockDim.x : blockDim.x;
+  const std::size_t end = !kStrided && first + per_block < n ? first + per_block : n;
+  for (std::size_t i = first + threadIdx.x; i < end; i += step) visit(i);
+}
+
+template <class T, bool kStrided>
+__global__ void scatter_shares_kernel(const T* values, const Label* labels, std::size_t n,
+                                      std::size_t per_block, T* results) {
+  traverse<kStrided>(n, per_block, [&](std::size_t i) { results[labels[i]] = values[i]; });
+}
+
+/// Does what find_last_kernel does, over the shares of blocks.
+template <bool kStrided>
+__global__ void find_last_of_shares_kernel(const Label* labels, std::size_t n,
+                                           std::size_t per_block, Count* last) {
+  traverse<kStrided>(
+      n, per_block, [&](std::size_t i) { atomicMax(&last[labels[i]], static_cast<Count>(i + 1)); });
+}
+
+/// Does what `enqueue_scatter` does, in one pass, with resident blocks that take several inputs per
+/// thread.
+template <bool kStrided, class T>
+void enqueue_scatter_by_shares(const TypedCall<T>& call, const T* values, const Label* labels,
+                               Count* last) {
+  if (call.n() == 0) return;
+  const std::size_t resident = std::size_t{call.device().sm_count} *
+                               std::max(1u, call.device().max_threads_per_sm / kScatterBlock);
+  const std::size_t per_block =
+      ceil_div(ceil_div(call.n(), resident), kScatterBlock) * kScatterBlock;
+  const LaunchShape shares{static_cast<unsigned>(ceil_div(call.n(), per_block)), kScatterBlock, 0,
+                           call.stream};
+  if (any_wins(call.params())) {
+    launch(scatter_shares_kernel<T, kStrided>, shares, values, labels, call.n(), per_block,
+           call.results());
+    return;
+  }
+  enqueue_fill(call.stream, last, call.buckets(), 0);
+  launch(find_last_of_shares_kernel<kStrided>, shares, labels, call.n(), per_block, last);
+  launch(fetch_last_kernel<T>,
+         {static_cast<unsigned>(ceil_div(call.buckets(), kScatterBlock)), kScatterBlock, 0,
+          call.stream},
+         values, last, LabelRange{0, call.buckets()}, call.results());
+}
+
+/// Does what `enqueue_scatter` does, in one pass, with the inputs of a block as `traversal` says.
+template <class T>
+void enqueue_scatter_as_traversed(const TypedCall<T>& call, const T* values, const Label* labels,
+                                  Count* last) {
+  if (call.params().is("traversal", "contiguous"))
+    enqueue_scatter_by_shares<false>(call, values, labels, last);
+  else if (call.params().is("traversal", "strided"))
+    enqueue_scatter_by_shares<true>(call, values, labels, last);
+  else enqueue_scatter(call, values, labels, 1, last);
+}
+
 inline std::size_t last_positions_bytes(const Problem& p) {
   return any_wins(p.params) ? 0 : p.buckets * sizeof(Count);
 }
