@@ -5,8 +5,9 @@
 // stored: blocks count the flags of their share (one kernel), the counts are scanned (another), and
 // the third kernel ranks each element within its share while it moves it.
 //
-// The thesis's variants can sort by CUB instead (sort=cub), to show what difference the suite's own
-// sort makes to them: the thesis calls the SRTS library, which its author has continued in CUB.
+// Those of the thesis's variants that no variant of CUB stands beside can sort by CUB instead
+// (sort=cub), to show what difference the suite's own sort makes to them: the thesis calls the SRTS
+// library, which its author has continued in CUB.
 #pragma once
 
 #include <algorithm>

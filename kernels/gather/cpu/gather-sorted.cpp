@@ -9,8 +9,9 @@
 // Traffic: n labels and the values that they name read, n results written; not counted: labels are
 //   read twice more, sorted labels and fetched values written and read.
 // Preconditions: none.
-// Deviations: the listing assigns the copy of the offsets backwards and fetches from the array that
-//   it writes to. The run sorts by the upper `sort_bits` bits that labels below m have.
+// Deviations: those of cpu/radix-sort. The listing assigns the copy of the offsets backwards and
+//   fetches from the array that it writes to. The run sorts by the upper `sort_bits` bits that
+//   labels below m have.
 
 #include "kernels/gather/cpu/gather.hpp"
 #include "kernels/shared/cpu_radix_sort.hpp"

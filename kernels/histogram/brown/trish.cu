@@ -13,13 +13,15 @@
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
 // Deviations: the listing's inner loop reuses the index of the outer one and reads the same 63
-//   words each time; here it advances. The listing has no barriers around the flush and needs n to
-//   divide evenly; here there are barriers, and a block's share is bounds-checked. It does not say
-//   which four counters share a word; here they are those that a thread flushes. A batch has 7
-//   words, or 9, or 1; the size of the publication's is not known to us. The publication fits 3
-//   blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside of whole aligned
-//   words are counted by the second kernel. eilers 4.3.1 says that partial histograms are combined
-//   by atomics (merge=atomics), but Algorithm 4.3 by a second kernel, as here.
+//   words each time; here it advances. The listing leaves barriers to its notation (section
+//   3.2.1), as it does that n divides evenly, and never clears the counters before the first
+//   round; here there are barriers, shares are bounds-checked, and counters begin at 0. It does
+//   not say which four counters share a word; here they are those that a thread flushes. A batch
+//   has 7 words, or 9, or 1, which divide the 63 of a flush; the thesis's example has four. The
+//   publication fits 3 blocks into the 48 KB of an SM; auto takes as many as fit. Labels outside
+//   of whole aligned words are counted by the second kernel. eilers 4.3.1 says that partial
+//   histograms are combined by atomics (merge=atomics), but Algorithm 4.3 by a second kernel, as
+//   here.
 
 #include "kernels/histogram/byte_counters.hpp"
 

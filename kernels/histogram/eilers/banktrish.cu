@@ -5,22 +5,22 @@
 //   brown/trish's thread of its index modulo 64, elsewhere as itself. Updates are atomic additions
 //   to words. Of the four labels in a word that a thread reads, those whose counters share a word
 //   are bundled into one update.
-// Fixes: brown/trish leaves most of the SM's threads unused. The price: updates of one histogram by
-//   F threads at once are serialised, at most F-fold; bundling avoids that for runs of equal
+// Fixes: brown/trish leaves most of the SM's threads unused. The price: updates of one histogram
+//   by F threads at once are serialised, at most F-fold; bundling avoids that for runs of equal
 //   labels.
 // Launch: blocks_per_sm blocks per SM of 64 F threads, 16 KB of shared memory; then a block for
 //   each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256.
-// Deviations: F threads fill the byte counters that one fills in brown/trish, so a block must flush
-//   after 63 / F words per thread instead of 63, which the text does not say. Nor does it say how
-//   the 64 F threads share the flush: each of the F groups adds up its part of every row in
-//   registers, and at the end the groups add theirs together in shared memory. The publication fits
-//   3 blocks into the 48 KB of an SM; auto takes as many as are resident. Labels outside of whole
-//   aligned words are counted by the second kernel. Each thread first loads all 63 / F words of a
-//   flush into registers and then counts them, unless fetch=word; the text says that TRISH fetches
-//   several words in a batch, but not how many. Partial histograms are combined as in brown/trish,
-//   by a second kernel or with merge=atomics.
+// Deviations: F threads fill the byte counters that one fills in brown/trish, so a block must
+//   flush after 63 / F words per thread instead of 63, which the text does not say. Nor does it
+//   say how the 64 F threads share the flush: each of the F groups adds up its part of every row
+//   in registers, and at the end the groups add theirs together in shared memory. The publication
+//   fits 3 blocks into the 48 KB of an SM; auto takes as many as are resident. Labels outside of
+//   whole aligned words are counted by the second kernel. Each thread first loads all 63 / F words
+//   of a flush into registers and then counts them, unless fetch=word; the text says that TRISH
+//   fetches several words in a batch, four in its example. Partial histograms are combined as in
+//   brown/trish, by a second kernel or with merge=atomics.
 
 #include "kernels/histogram/byte_counters.hpp"
 

@@ -8,18 +8,17 @@
 //   warps' histograms, and a second kernel the blocks'.
 // Fixes: podlozhnyuk/64, which has no room for 256 bins per thread. The price: equal labels in a
 //   warp wait for each other, 32 rounds in the worst case.
-// Launch: blocks_per_sm blocks per SM of 6 warps, 1 KB of shared memory for each warp; then a block
-//   for each bin.
+// Launch: blocks_per_sm blocks per SM of 6 warps, 1 KB of shared memory for each warp; then a
+//   block for each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written.
 // Preconditions: m <= 256. A warp's count has 27 bits with method=tags.
 // Deviations: the tag loop relies on a warp running in lockstep; since Volta that is a race, which
 //   form=as-published keeps. The corrected form synchronises the warp between reading, writing and
 //   reading back, all its lanes repeating until the last has counted. form changes nothing with
-//   method=atomics, which the later samples have. The publication runs 240 blocks, 8 for each of
-//   the 30 multiprocessors of its time; here they are 8 for each SM. Labels outside of whole
-//   aligned words are counted by the second kernel. eilers 4.3.1 says that all of these histograms
-//   combine their partial ones by atomics (merge=atomics); here a second kernel adds them up by
-//   default.
+//   method=atomics, which the later samples have. The samples run 240 blocks, which is 8 for each
+//   SM of a card with 30; here they are 8 for each SM. Labels outside of whole aligned words are
+//   counted by the second kernel. eilers 4.3.1 says that all of these histograms combine their
+//   partial ones by atomics (merge=atomics); here a second kernel adds them up by default.
 
 #include "kernels/histogram/partials.hpp"
 #include "kernels/histogram/tags.hpp"
@@ -92,17 +91,15 @@ Variant variant() {
       .source = "Podlozhnyuk 2007; eilers 4.3.1",
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kCorrected,
-      .params = {{"method",
-                  "tags",
-                  {"tags", "atomics"},
-                  "how lanes share a bin (2007: tags; later samples: atomics)"},
-                 {"form", "corrected", {"corrected", "as-published"}, "the tag loop's steps"},
-                 {"warps", "6", {"2", "4", "6", "8", "16"}, "warps per block (published: 6)"},
-                 {"blocks_per_sm",
-                  "8",
-                  {"1", "2", "4", "8"},
-                  "blocks per SM (published: 240 blocks, on 30 SMs)"},
-                 merge_axis()},
+      .params =
+          {{"method",
+            "tags",
+            {"tags", "atomics"},
+            "how lanes share a bin (2007: tags; later samples: atomics)"},
+           {"form", "corrected", {"corrected", "as-published"}, "the tag loop's steps"},
+           {"warps", "6", {"2", "4", "6", "8", "16"}, "warps per block (published: 6)"},
+           {"blocks_per_sm", "8", {"1", "2", "4", "8"}, "blocks per SM (the samples: 240 blocks)"},
+           merge_axis()},
       .defect = [](const Problem& p) -> std::optional<Defect> {
         if (p.params.is("method", "atomics") || p.params.is("form", "corrected") ||
             p.n < 2 * kLabelsPerWord)

@@ -8,9 +8,9 @@
 // Launch: the calling thread.
 // Traffic: n labels and n values read, m results written.
 // Preconditions: none. Order-preserving.
-// Deviations: none. pages=huge is Figure 2.4's. fetch=sequential is Figure 2.8's: the address of
-//   every bucket is computed from the value that was read before; the thesis does not state how it
-//   does so.
+// Deviations: none. pages=huge is Figure 2.4's. fetch=sequential is Figure 2.8's: the choice of
+//   every bucket depends on the value of the one before, as the thesis describes, which does not
+//   say by what arithmetic; stores are chained, too.
 
 #include "kernels/multireduce/cpu/multireduce.hpp"
 

@@ -6,15 +6,15 @@
 //   into its result; a last kernel puts the results where their labels say.
 // Fixes: atomic/global's contention: the time hardly depends on the labels.
 // Launch: the library's kernels, which sort by the bits that labels below m have; a fill of the m
-//   results; a scatter of m threads.
+//   results; a scatter of min(n, m) threads.
 // Traffic: n labels and n values read, m results written; not counted: each sorting pass reads and
 //   writes labels and values, 16 bytes per input of 4-byte values, and the reduction reads them.
 //   With m = 256 and n = 2^26 an H200 moves 3.5 times the first three.
 // Preconditions: none. Order-preserving: the sort is stable, and the reduction's operator need not
 //   commute.
 // Deviations: the library's own operator objects are used, but for the order-sensitive operators.
-//   The temporary storage is allocated beforehand. How ReduceByKey groups float sums depends on the
-//   order in which its blocks finish, so they differ from run to run.
+//   The temporary storage is allocated beforehand. How ReduceByKey groups float sums depends on
+//   the order in which its blocks finish, so they differ from run to run.
 // Choice: counts have 32 bits where n allows. On one H200, 2^26 inputs, the sort and the reduction
 //   take 697 us (m = 16), 1144 (2^10) and 1618 (2^20), with 64-bit counts 843, 1355 and 1906. The
 //   sort is told how many bits labels below m have: by all 32 bits it alone takes 1479 us instead

@@ -10,16 +10,16 @@
 // Fixes: eilers/minimal's idle threads.
 // Launch: blocks of 384 threads, two per SM unless `sets` says otherwise; then the segmented
 //   reduction of threads * m elements.
-// Traffic: n labels and n values read, m results written, and the bucket sets written and read; not
-//   counted: the updates, two accesses per input as far as caches do not hold them. With m = 256
-//   and n = 2^26 the sets do not fit into the L2 of an H200, which moves 8.8 times the rest; with m
-//   = 2^16 1.1 times.
+// Traffic: n labels and n values read, m results written, and the bucket sets written and read;
+//   not counted: the updates, two accesses per input as far as caches do not hold them. With m =
+//   256 and n = 2^26 the sets do not fit into the L2 of an H200, which moves 8.8 times the rest;
+//   with m = 2^16 1.1 times.
 // Preconditions: none. Order-preserving.
 // Deviations: Algorithm 4.8 omits the thread's own offset; here it is added. A thread's part is
-//   rounded up to whole steps and bounds-checked. The threads of the publication, 6144 in 16 blocks
-//   on 8 multiprocessors, are scaled to the card. Each thread first sets its buckets to the neutral
-//   element. A thread takes items=8 inputs at a time, where the publication takes as many as shared
-//   memory holds; items=16 and 32 are nearer to that.
+//   rounded up to whole steps and bounds-checked. The threads of the publication, 6144 in 16
+//   blocks on 8 multiprocessors, are scaled to the card. Each thread first sets its buckets to the
+//   neutral element. A thread takes items=8 inputs at a time, where the publication takes as many
+//   as shared memory holds; items=16 and 32 are nearer to that.
 
 #include "kernels/shared/global_ordered.hpp"
 
@@ -39,7 +39,7 @@ Variant variant() {
       .source = "eilers Algorithms 4.6 to 4.8",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kCorrected,
-      .params = global_ordered_params("the publication's fastest: 6144 on 8 SMs"),
+      .params = global_ordered_params("768 per SM; the publication's fastest: 6144 on 8 SMs"),
       .depth = depth_of_global_ordered,
       .traffic =
           [](const Problem& p) { return traffic_of_bucket_sets(p, global_ordered_plan(p).sets); },

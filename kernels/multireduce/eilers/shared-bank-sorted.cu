@@ -1,9 +1,9 @@
 // eilers/shared-bank-sorted: partial sort, then shared buckets for each segment of 256 labels
 //
 // Source: eilers Algorithm 4.11, section 4.3.6 (Figure 4.16).
-// Idea: sorted by all bits but the lowest eight, the input consists of segments whose labels lie in
-//   a range of 256. A kernel finds where each segment begins. A block then runs over its share as
-//   eilers/shared-bank does, segment by segment: it clears its sets, combines its part of the
+// Idea: sorted by all bits but the lowest eight, the input consists of segments whose labels lie
+//   in a range of 256. A kernel finds where each segment begins. A block then runs over its share
+//   as eilers/shared-bank does, segment by segment: it clears its sets, combines its part of the
 //   segment with them without checking labels, and adds its sets to the results.
 // Fixes: the passes of eilers/shared-bank-multipass, whose number grows with m.
 // Launch: a fill of the results; eilers/radix-sort's kernels, 5 bits per pass; a thread for each
@@ -11,11 +11,12 @@
 // Traffic: the sort's passes, then n labels and n values read, m results written.
 // Preconditions: n < 2^32; 8192 elements of shared memory; the operator commutes.
 // Deviations: those of eilers/shared-bank. The listing advances its offset by the number of the
-//   segment instead of its length, lacks the offsets' last entry, takes labels that are not
-//   reduced modulo 256, and leaves the sort out. How offsets are found is not stated; here each is
-//   found by a binary search. The suite's radix sort replaces the thesis's SRTS sort; sort=cub
-//   takes CUB's, of whose passes one counts as traffic. A block reads the number of its next
-//   segment from its next label, which skips empty segments.
+//   segment instead of its length, lacks the offsets' last entry, does not cut a block's last
+//   segment at the end of its share, counts up to a thread's share instead of the block's, takes
+//   labels that are not reduced modulo 256, and leaves the sort out. How offsets are found is not
+//   stated; here each is found by a binary search. The suite's radix sort replaces the thesis's
+//   SRTS sort; sort=cub takes CUB's, of whose passes one counts as traffic. A block reads the
+//   number of its next segment from its next label, which skips empty segments.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 #include "kernels/shared/radix_sort.hpp"

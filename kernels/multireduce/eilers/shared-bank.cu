@@ -1,11 +1,12 @@
 // eilers/shared-bank: one bucket set for each bank of shared memory
 //
 // Source: eilers Algorithm 4.10, section 4.3.6; Figure 4.15.
-// Idea: a block keeps 32 sets of buckets, bucket b of set s at 32 b + s: lane s of every warp works
-//   on set s, which lies in bank s alone, so that no two lanes of a warp ever conflict in a bank.
-//   Warps share the sets, hence the atomics on shared memory. Each thread takes two inputs at once;
-//   where their labels are equal it combines them first. At the end the block combines the 32 sets,
-//   its threads starting at different banks, and adds its results to the global ones atomically.
+// Idea: a block keeps 32 sets of buckets, bucket b of set s at 32 b + s: lane s of every warp
+//   works on set s, which lies in bank s alone, so that no two lanes of a warp ever conflict in a
+//   bank. Warps share the sets, hence the atomics on shared memory. Each thread takes two inputs
+//   at once; where their labels are equal it combines them first. At the end the block combines
+//   the 32 sets, its threads starting at different banks, and adds its results to the global ones
+//   atomically.
 // Fixes: atomic/global's traffic and contention in the L2 cache, and the threads for which
 //   per-thread sets in shared memory leave no room: 32 sets serve any number of warps.
 // Launch: a fill of the results; then 4 m threads per block, rounded to warps, at most 1024, as
@@ -13,13 +14,13 @@
 // Traffic: n labels and n values read, m results written; the blocks' partial results are combined
 //   in the L2 cache.
 // Preconditions: m <= 256; 32 m elements of shared memory; the operator commutes.
-// Deviations: the listing neither initialises the sets nor waits between its phases; it marks a
-//   merged input by multiplying with a truth value and skips a zero, which breaks min, max and
-//   product; it rotates the banks modulo the threads. Here sets start as the neutral element,
-//   barriers separate the phases, a branch replaces the multiplication, and banks rotate modulo 32.
-//   Blocks take a bounds-checked share each. The number of blocks is not stated; here as many as
-//   are resident. Where shared memory has no native atomic (f32 sums among them), a
-//   compare-and-swap loop serves.
+// Deviations: the listing does not initialise the sets, and leaves barriers to its notation
+//   (section 3.2.1); it marks a merged input by multiplying with a truth value and skips a zero,
+//   which breaks min, max and product; it rotates the banks modulo the threads. Here sets start as
+//   the neutral element, barriers separate the phases, a branch replaces the multiplication, and
+//   banks rotate modulo 32. Blocks take a bounds-checked share each. The number of blocks is not
+//   stated; here as many as are resident. Where shared memory has no native atomic (f32 sums among
+//   them), a compare-and-swap loop serves.
 
 #include "kernels/multireduce/eilers/bank_sets.hpp"
 

@@ -7,15 +7,17 @@
 //   through shared memory, with rows padded by one element so that reading them causes no bank
 //   conflicts.
 // Fixes: eilers/shared-thread's lost order: the inputs of a bucket are combined in their order.
-// Launch: as eilers/shared-thread: blocks of as many threads as have room, as many as are resident,
-//   or of one warp each in 48 KB; then a block for each bucket.
+// Launch: as eilers/shared-thread: blocks of as many threads as have room, as many as are
+//   resident, or of one warp each in 48 KB; then a block for each bucket.
 // Traffic: n labels and n values read, a set of m per block written and read, m results written.
-// Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's shared
-//   memory. Order-preserving.
-// Deviations: any m that fits, instead of m <= 256. The number of blocks and threads is not stated.
-//   A thread moves eight items at a time to registers. The block combines its threads' sets in
-//   order, and a kernel in order of the blocks replaces Modern GPU's segmented reduction, whose
-//   fold of a single segment is not ordered.
+// Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's
+//   shared memory. Order-preserving.
+// Deviations: any m that fits, instead of m <= 256. The number of blocks and threads is not
+//   stated. Labels and values have a tile each, 2 (items + 1) words for each thread, where the
+//   thesis passes both through one of items words: in 48 KB an SM has 11 blocks of a warp instead
+//   of 15 with 16 buckets and items=8. A thread moves eight items at a time to registers. The
+//   block combines its threads' sets in order, and a kernel in order of the blocks replaces Modern
+//   GPU's segmented reduction, whose fold of a single segment is not ordered.
 
 #include "kernels/shared/thread_sets.hpp"
 

@@ -16,11 +16,13 @@
 // Deviations: the third phase of the listing adds on the wrong side and clears with 0 instead of
 //   the neutral element, and results that no label of a block names are never initialised. The
 //   sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per pass, a
-//   counter per digit and thread; sort=cub takes CUB's for both, for sums. A thread finds its next
-//   label in shared memory. The last block is filled up with neutral elements. A kernel in order
-//   of the blocks replaces Modern GPU's segmented reduction, whose fold of a single segment is not
-//   ordered. transpose=off fetches as the listing does, which mixes the order: commutative
-//   operators alone.
+//   counter per digit and thread; sort=cub takes CUB's for both, for sums in blocks of 256
+//   threads. The listing takes the first labels of the threads from an array that it never sets.
+//   Rows of the transposition are padded by one input, as in Algorithm 4.7; Baxter's, which the
+//   thesis inserts, are not, so that with 12 items four lanes meet in a bank. The last block is
+//   filled up with neutral elements. A kernel in order of the blocks replaces Modern GPU's
+//   segmented reduction, whose fold of a single segment is not ordered. transpose=off fetches as
+//   the listing does, which mixes the order: commutative operators alone.
 
 #include <algorithm>
 #include <string>

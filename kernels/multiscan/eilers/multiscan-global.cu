@@ -7,15 +7,18 @@
 // Fixes: cpu/multiscan's single thread. Operators that commute gain nothing here: a result needs
 //   the inputs before it in their order.
 // Launch: blocks of 384 threads, two per SM unless `sets` says otherwise; then a scan of each
-//   bucket's totals, and a block for each segment.
+//   bucket's totals, and a block for each segment, or for each 1024 inputs where there are 2^10
+//   buckets or more, or more than a segment has inputs.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; the bucket sets written and read twice. Not counted: the updates, two accesses
 //   per input as far as caches do not hold them. With m = 64 and n = 2^26 an H200 moves 2.8 times
 //   the rest.
 // Preconditions: none but memory for the sets. Order-preserving.
 // Deviations: the publication gives no listing and no launch shape; those of its multireduce are
-//   taken, with the number of threads scaled to the card. Each thread first sets its buckets to the
-//   neutral element. Results return through the shared memory that brought the inputs.
+//   taken, with the number of threads scaled to the card. Each thread first sets its buckets to
+//   the neutral element. Results return through the shared memory that brought the inputs. Totals
+//   are added from shared memory below 2^10 buckets, as in the thesis, but only where a segment
+//   has as many inputs as there are buckets.
 
 #include "kernels/multiscan/eilers/thread_segments.hpp"
 #include "kernels/shared/global_ordered.hpp"

@@ -4,15 +4,18 @@
 // Idea: as eilers/multiscan-global, but the threads' bucket sets lie in shared memory, bucket b of
 //   thread t at b * threads + t, and go to global memory at the end of the segments.
 // Fixes: eilers/multiscan-global's updates in global memory.
-// Launch: blocks of as many threads as have room, at most 256, as many blocks as are resident; then
-//   a scan of each bucket's totals, and a block for each segment.
+// Launch: blocks of as many threads as have room, at most 256, as many blocks as are resident;
+//   then a scan of each bucket's totals, and a block for each segment, or for each 1024 inputs
+//   where there are 2^10 buckets or more, or more than a segment has inputs.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; the bucket sets written and read twice.
-// Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's shared
-//   memory. Order-preserving.
+// Preconditions: m buckets and items + 1 inputs for each thread of a warp fit into a block's
+//   shared memory. Order-preserving.
 // Deviations: the publication gives no listing and no launch shape; those of the multireduce that
 //   preserves order (eilers/shared-thread-ordered) are taken. Results return through the shared
-//   memory that brought the inputs.
+//   memory that brought the inputs. Labels and values have a tile each. Totals are added from
+//   shared memory below 2^10 buckets, as in the thesis, but only where a segment has as many
+//   inputs as there are buckets.
 
 #include "kernels/multiscan/eilers/thread_segments.hpp"
 #include "kernels/shared/thread_sets.hpp"

@@ -5,21 +5,24 @@
 // Idea: as eilers/sort-shared: a block sorts a tile of `items` inputs per thread by label, in
 //   shared memory, together with their positions. Threads scan their sorted values label by label,
 //   a segmented scan over the threads gives each what earlier threads hold of its first label, and
-//   every result goes to its position. Where a label ends, the block's total of it is handed to the
-//   partitioning.
+//   every result goes to its position. Where a label ends, the block's total of it is handed to
+//   the partitioning.
 // Fixes: the global sort's traffic. No bucket is ever updated, so labels do not collide.
 // Launch: a fill of the totals; ceil(n / (threads * items)) blocks; then a scan of each bucket's
 //   totals, and a pass over the inputs.
 // Traffic: n labels and n values read, n results written; labels and results read and results
-//   written again; m totals for each block written three times and read twice.
+//   written again; m totals for each block filled, scanned in place and read, and in them as many
+//   written as the block has labels.
 // Preconditions: m elements of workspace per block. Order-preserving.
 // Deviations: the listing leaves its accumulator uninitialised, clears with 0 instead of the
-//   neutral element, indexes by nThreads instead of nBlocks, fetches all threads' first labels
-//   from an array that is not yet set, and never initialises the totals of labels that a block
-//   lacks. The sort and the scan are written out, as the libraries' cannot be emulated: 4 bits per
-//   pass, a counter per digit and thread; sort=cub takes CUB's for both, for sums. The last block
-//   is filled up with neutral elements. `items` is not stated but for being lower than the
-//   multireduce's 12.
+//   neutral element, sizes its buckets by nThreads instead of nBlocks, fetches all threads' first
+//   labels from an array that is not yet set, and never initialises the totals of labels that a
+//   block lacks. The sort and the scan are written out, as the libraries' cannot be emulated: 4
+//   bits per pass, a counter per digit and thread; sort=cub takes CUB's for both, for sums. The
+//   last block is filled up with neutral elements. Pairs of value and index are transposed, and
+//   rows are padded by one as in Algorithm 4.7; the listing passes values, then labels, through
+//   one array without padding. `items` is not stated but for being lower than the multireduce's
+//   12.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/multiscan/segment_totals.hpp"
@@ -154,7 +157,9 @@ Variant variant() {
       .traffic =
           [](const Problem& p) {
             Traffic traffic = traffic_of_partition(p, segments(p));
-            traffic.written_bytes += totals_bytes(p, segments(p));
+            // A block has no more labels than inputs, and no more than buckets.
+            traffic.written_bytes +=
+                std::min(totals_bytes(p, segments(p)), p.n * p.element_bytes());
             return traffic;
           },
       .workspace =

@@ -3,14 +3,15 @@
 // Source: Sheffler, "Implementing the multiprefix operation on parallel and vector computers"
 //   (1993), as eilers adapts it: sections 5.4 and 5.4.2, Figures 5.3 and 5.4.
 // Idea: a segment of T * T inputs is a square of T rows. From the top row down, the nodes of a row
-//   point to one node of their label in the row above (arbitrary writes choose it), which links the
-//   rows of every label into a spine. Row sums go to spine elements column by column, along the
-//   spines row by row, and column by column to the results: four phases of T steps without
+//   point to one node of their label in the row above (arbitrary writes choose it), which links
+//   the rows of every label into a spine. Row sums go to spine elements column by column, along
+//   the spines row by row, and column by column to the results: four phases of T steps without
 //   conflicts. The partitioning joins the segments.
 // Fixes: the sequential algorithm's depth n, which becomes its square root at O(n) work; no other
 //   published parallel multiscan does as little.
 // Launch: a block of T threads for each segment, or with records=block 32 for each SM; then a scan
-//   of each bucket's totals, and a block for each segment.
+//   of each bucket's totals, and a block for each segment, or for each 1024 inputs where there are
+//   2^10 buckets or more, or more than a segment has inputs.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice; a record for each input and
 //   for each bucket of each segment written, with records=block of as many segments as there are
@@ -22,14 +23,15 @@
 //   differs from the neutral element. That loses what is below a row whose values are neutral, as
 //   the thesis says, or cancel, as +5 and -5 do; the corrected form sets a flag in the parent. In
 //   both forms the loop over spine sums ascends (the listing's descends, its text does not), all
-//   records are initialised, spine sums among them, a bucket points to itself, and records refer to
-//   each other by number. The record has four fields as Listing 5.1 prints, 16 bytes for 4-byte
+//   records are initialised, spine sums among them, a bucket points to itself, and records refer
+//   to each other by number. The record has four fields as Listing 5.1 prints, 16 bytes for 4-byte
 //   values where the text counts 12, but with a flag in place of its multisum, which is the result
 //   itself. `spinesum` is combined by the operator, not by +. The arbitrary write is a plain store
-//   by several threads, one of which lasts: racecheck reports it. The thesis gives every block its
-//   own records and does not say how many blocks there are. By default every segment is a block, so
-//   that there are records for all segments at once; with records=block the next segment uses those
-//   of the one before again, which caches may hold.
+//   by several threads, one of which lasts. The thesis gives every block its own records and does
+//   not say how many blocks there are. By default every segment is a block, so that there are
+//   records for all segments at once; with records=block the next segment uses those of the one
+//   before again, which caches may hold. Totals are added from shared memory below 2^10 buckets,
+//   as in the thesis, but only where a segment has as many inputs as there are buckets.
 
 #include <algorithm>
 

@@ -6,7 +6,8 @@
 //   SM.
 // Launch: a block of T threads for each segment of T * T inputs, or as many blocks as the
 //   publication's card has room for on each SM, which take segment after segment; then a scan of
-//   each bucket's totals, and a block for each segment.
+//   each bucket's totals, and a block for each segment, or for each 1024 inputs where there are
+//   2^10 buckets or more, or more than a segment has inputs.
 // Traffic: n labels and n values read, n results written; labels and results read and results
 //   written again; m totals for each segment written and read twice.
 // Preconditions: T * T inputs, as many records and one for each bucket fit into a block's shared

@@ -8,9 +8,11 @@
 // Traffic: n labels and n values read and written once; each further run, which is not counted,
 //   does so again.
 // Preconditions: none.
-// Deviations: the listing divides by run * base where it must divide by base^run, and copies from
-//   the results of a run in the wrong direction; here two arrays take turns. All bits that labels
-//   below m have are sorted by; the number of bits in a run is not stated.
+// Deviations: the listing divides by run * base where it must divide by base^run, which is a
+//   division by 0 in its first run; it copies from the results of a run in the wrong direction,
+//   and only from the third run on, so that the second sorts the input again; here two arrays take
+//   turns. All bits that labels below m have are sorted by; the number of bits in a run is not
+//   stated.
 
 #include "kernels/shared/cpu_radix_sort.hpp"
 
