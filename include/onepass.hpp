@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -105,18 +106,22 @@ struct FormPolicy {
 // A program may have both: each has a name of its own, since of one name the linker keeps one.
 #ifdef __CUDACC__
 inline namespace on_cuda {
-/// Of the current device; each is asked once.
+/// Of the current device; each is asked once, where it is used: asking makes a context on it.
 inline const DeviceTraits& device_traits() {
-  static const std::vector<DeviceTraits> all = [] {
+  struct Device {
+    std::once_flag asked;
+    DeviceTraits traits;
+  };
+  static std::vector<Device> devices([] {
     int count = 0;
     check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-    std::vector<DeviceTraits> traits;
-    for (int ordinal = 0; ordinal < count; ++ordinal) traits.push_back(traits_of(ordinal));
-    return traits;
-  }();
+    return static_cast<std::size_t>(count);
+  }());
   int current = 0;
   check(cudaGetDevice(&current), "cudaGetDevice");
-  return all[static_cast<std::size_t>(current)];
+  Device& device = devices[static_cast<std::size_t>(current)];
+  std::call_once(device.asked, [&] { device.traits = traits_of(current); });
+  return device.traits;
 }
 }  // namespace on_cuda
 #else
@@ -173,6 +178,13 @@ constexpr void check_value_type() {
                 "values have 4 or 8 bytes and are trivially copyable");
 }
 
+/// Whether kernels can read and write each element of these arrays in one access. A structure may
+/// have a lower alignment than its size.
+template <class... T>
+bool are_aligned(const T*... arrays) {
+  return ((reinterpret_cast<std::uintptr_t>(arrays) % sizeof(T) == 0) && ...);
+}
+
 enum class Form { kTable, kSplitTable, kPartitions, kAtomics };
 
 template <class Op, class T>
@@ -212,6 +224,7 @@ cudaError_t reduce(void* workspace, std::size_t& workspace_bytes, const T* value
   detail::check_value_type<T>();
   namespace form = reduce_bench::BACKEND::onepass_reduce;
   return detail::code_of([&] {
+    if (!detail::are_aligned(values, result)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, 0, sizeof(T), detail::device_traits());
     const std::size_t zeroed = form::slots_bytes(form::plan_of(sizes, {}), sizeof(T));
     return detail::two_calls(workspace, workspace_bytes, zeroed, 0, [&] {
@@ -233,6 +246,7 @@ cudaError_t reduce_exact(void* workspace, std::size_t& workspace_bytes, const T*
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "of f32 or f64 values");
   namespace form = reduce_bench::BACKEND::onepass_reduce_exact;
   return detail::code_of([&] {
+    if (!detail::are_aligned(values, result)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, 0, sizeof(T), detail::device_traits());
     const auto plan = form::plan_for<T>(sizes, {});
     if (n > form::kMostInputs || plan.shared_bytes > sizes.device.max_shared_bytes_per_block)
@@ -259,6 +273,7 @@ cudaError_t multireduce(void* workspace, std::size_t& workspace_bytes, const T* 
   using detail::Form;
   if (!detail::are_labels(n, buckets)) return cudaErrorInvalidValue;
   return detail::code_of([&] {
+    if (!detail::are_aligned(values, labels, results)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, buckets, sizeof(T), detail::device_traits());
     const Form form = detail::multireduce_form<Op, T>(sizes);
     std::size_t scratch = 0;
@@ -301,6 +316,7 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
   using detail::Form;
   if (!detail::are_labels(n, buckets)) return cudaErrorInvalidValue;
   return detail::code_of([&] {
+    if (!detail::are_aligned(labels, counts)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, buckets, sizeof(L), detail::device_traits());
     const Form form = detail::histogram_form<L>(sizes);
     std::size_t scratch = 0;
@@ -343,6 +359,7 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
   namespace partitions = reduce_bench::BACKEND::partition_multiscan;
   if (!detail::are_labels(n, buckets)) return cudaErrorInvalidValue;
   return detail::code_of([&] {
+    if (!detail::are_aligned(values, labels, results)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, buckets, sizeof(T), detail::device_traits());
     const two_passes::LaunchPlan plan(sizes);
     const bool partitioned =

@@ -248,6 +248,33 @@ TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
       "most 512");
 }
 
+TEST(OtherDevices, TilesThatPartitionsOrderAreSmallerWhereABlockHasLessMemory) {
+  DeviceTraits device = emu::settings().device;
+  device.max_shared_bytes_per_block = 40 * 1024;
+  constexpr std::size_t kBuckets = 50'021;
+  const Variant& variant = *select_variants(std::vector<std::string>{"partition/multireduce"})
+                                .front()
+                                ->on(Backend::kEmu);
+  Params large = default_params(variant);
+  large.set("block", "512");
+  large.set("launch", "partitioned");
+  const Problem problem{.operation = Operation::kMultireduce,
+                        .n = 1 << 20,
+                        .buckets = kBuckets,
+                        .type = Type::kI32,
+                        .op = Op::kSum,
+                        .params = large,
+                        .device = device};
+  EXPECT_NE(variant.restriction(problem), "");
+  const auto inputs = random_inputs(20011, kBuckets);
+  std::vector<int> expected(kBuckets);
+  for (std::size_t i = 0; i < inputs.values.size(); ++i)
+    expected[inputs.labels[i]] += inputs.values[i];
+  EXPECT_EQ(results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets,
+                       {{"launch", "partitioned"}}),
+            expected);
+}
+
 /// A thread of onepass/reduce-exact adds values outside of the window in doubles, which lose digits after
 /// too many: here the lowest digit of one value, added to 20000 values of the largest exponent that
 /// shares its word, unless the words are emptied in time. What they had counts once, although no

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <span>
 #include <tuple>
 
@@ -137,12 +138,17 @@ __device__ T* cluster_shared(T* own, unsigned) {
 #endif
 
 inline constexpr std::size_t kDefaultSharedLimitBytes = 48 * 1024;
+/// Held from setting a kernel's limit to its launch: another thread may launch the same kernel with
+/// less shared memory, and would lower the limit between the two.
+inline std::mutex shared_limit_mutex;
 
 /// Launches `kernel` on the stream; throws CudaError where the launch is refused. (`check` is qualified
 /// because many a program has one of the same arguments, which would be found as well.)
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments... arguments) {
+  std::unique_lock limit(shared_limit_mutex, std::defer_lock);
   if (shape.shared_bytes > kDefaultSharedLimitBytes) {
+    limit.lock();
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(shape.shared_bytes)),
                 "raising a kernel's shared memory limit");
@@ -174,6 +180,7 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments..
   config.numAttrs = count;
   cuda::check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
               "kernel launch");
+  if (limit.owns_lock()) limit.unlock();
   if (LaunchLog* log = shape.stream.log;
       log != nullptr &&
       log->add(shape.grid.x, shape.block.x, shape.shared_bytes, shape.stream.is_aside)) {

@@ -26,7 +26,8 @@ struct CachedAtomicsPolicy {
   static constexpr std::size_t kLeastBuckets = 4096, kMostPerBucket = 16, kMostInputs = 1 << 20;
 
   static bool serves(std::size_t n, std::size_t buckets) {
-    return buckets >= kLeastBuckets && n <= kMostPerBucket * buckets && n <= kMostInputs;
+    return buckets >= kLeastBuckets && buckets <= ~Label{0} && n <= kMostPerBucket * buckets &&
+           n <= kMostInputs;
   }
 };
 
@@ -42,7 +43,7 @@ inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
 /// ones, do not meet.
 template <class T, class Op>
 struct LabelCache {
-  static constexpr Label kFree = ~Label{0};  // no label: there are fewer buckets
+  static constexpr Label kFree = ~Label{0};  // no label: there are fewer buckets (`serves`)
   static constexpr unsigned kSlots = CachedAtomicsPolicy::kSlots;
 
   T totals[kSlots];

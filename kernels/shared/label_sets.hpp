@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -58,8 +59,9 @@ inline unsigned turns_of(std::size_t buckets, unsigned threads, std::size_t valu
   const unsigned blocks = TilePolicy::kThreadsPerSm / threads;
   unsigned turns = 1;
   while (turns < threads / kWarpSize &&
-         blocks * (sets_bytes(buckets, threads, turns, value_bytes) + other_bytes) >
-             device.max_shared_bytes_per_block)
+         blocks * (sets_bytes(buckets, threads, turns, value_bytes) + other_bytes +
+                   kReservedSharedBytes) >
+             device.max_shared_bytes_per_block + kReservedSharedBytes)
     turns *= 2;
   return turns;
 }

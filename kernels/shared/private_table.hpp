@@ -6,14 +6,21 @@
 
 #include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/residency.hpp"
 #include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
 struct TablePolicy {
-  /// Blocks that clear the results for all, at most; one alone takes longer.
+  /// Blocks that clear the results for all, at most; one alone takes longer. As all blocks wait for
+  /// them, they must be resident together: a part of a device that a context can be given has 8 SMs
+  /// from compute capability 9.0 on, and two before (CUDA Driver API, green contexts).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  static constexpr unsigned kClearingBlocks = 2;
+#else
   static constexpr unsigned kClearingBlocks = 8;
+#endif
   /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read half
   /// of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
@@ -205,7 +212,8 @@ struct TableTuning {
 };
 
 inline std::size_t most_table_bytes(const DeviceTraits& device, const TableTuning& tuning) {
-  return device.max_shared_bytes_per_block / tuning.blocks_per_sm;
+  return (device.max_shared_bytes_per_block + kReservedSharedBytes) / tuning.blocks_per_sm -
+         kReservedSharedBytes;
 }
 
 /// `tile`: the inputs that a warp loads at once. `spare_bytes`: shared memory that the kernel needs

@@ -37,7 +37,7 @@
 namespace reduce_bench::BACKEND::partition_multireduce {
 
 Tuning tuning_of(const Problem& p) {
-  return {.block = p.params.number("block"),
+  return {.block = p.params.is("block", "auto") ? 0 : p.params.number("block"),
           .always_partitioned = p.params.is("launch", "partitioned"),
           .float_sums = p.type == Type::kF32 && p.op == Op::kSum};
 }
@@ -72,7 +72,10 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
       .params =
-          {{"block", "512", {"256", "512"}, "threads that order a tile"},
+          {{"block",
+            "auto",
+            {"auto", "256", "512"},
+            "threads that order a tile; auto: 512, or 256 where their tile has no room"},
            {"launch",
             "auto",
             {"auto", "partitioned"},

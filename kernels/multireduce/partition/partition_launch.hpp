@@ -60,7 +60,7 @@ inline std::size_t most_fold_bytes(const DeviceTraits& device) {
 }
 
 struct Tuning {
-  unsigned block = 512;  ///< threads that order a tile
+  unsigned block = 0;  ///< threads that order a tile; 0: as many as have room for it
   bool always_partitioned =
       false;                ///< whether tiles are ordered where atomics would be faster, too
   bool float_sums = false;  ///< f32: what may be combined in fixed point
@@ -86,8 +86,16 @@ inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2WantedPartitions ? bits - Policy::kLog2WantedPartitions : 0u;
-  return divide(sizes, std::min(most_bits, std::max(Policy::kLeastBits, wanted)),
-                tuning.block * Policy::items(sizes.value_bytes));
+  const auto ordered_by = [&](unsigned block) {
+    return divide(sizes, std::min(most_bits, std::max(Policy::kLeastBits, wanted)),
+                  block * Policy::items(sizes.value_bytes));
+  };
+  if (tuning.block != 0) return ordered_by(tuning.block);
+  const Partitioning parts = ordered_by(Policy::kOrderBlock);
+  // With less shared memory than 9.0 has, a large tile may have no room beside many counters.
+  return order_shared_bytes(parts, sizes.value_bytes) <= sizes.device.max_shared_bytes_per_block
+             ? parts
+             : ordered_by(Policy::kOrderBlock / 2);
 }
 
 /// Whether ordering tiles would take longer than atomics.
