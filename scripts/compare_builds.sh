@@ -72,9 +72,15 @@ compare=("${driver[new]}" compare)
 if [[ $count == 1 ]]; then compare+=("$output"/{base,new}/001.json); else compare+=("$output"/{base,new}); fi
 [[ ${ALLOW_MISSING:-0} == 0 ]] || compare+=(--allow-missing)
 [[ -z ${THRESHOLDS:-} ]] || compare+=(--config "$THRESHOLDS")
+# report FORMAT: ends where nothing could be compared or written.
+report() {
+  local status=0
+  "${compare[@]}" --format "$1" || status=$?
+  [[ $status == [014] ]] || exit "$status"
+  return "$status"
+}
 status=0
-"${compare[@]}" --format markdown >"$output/comparison.md" || status=$?
-[[ $status == [014] ]] || exit "$status"
-"${compare[@]}" --format junit >"$output/comparison.xml" || true
-"${compare[@]}" || true
+report markdown >"$output/comparison.md" || status=$?
+report junit >"$output/comparison.xml" || status=$?
+report text || status=$?
 exit "$status"

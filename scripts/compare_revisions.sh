@@ -62,14 +62,21 @@ for side in base head; do
 done
 
 export THRESHOLDS=${THRESHOLDS-configs/thresholds.json}
+# grep ends at its first match, so that a program that still writes to it would fail: what it writes
+# is read whole first.
+can_count() {
+  local help
+  help=$("build-compare/$1/reduce-bench" run --help) || true
+  [[ -f build-compare/$1/counts.json ]] && grep -q -e --count <<<"$help"
+}
+has_gpu() {
+  local about
+  about=$(build-compare/head/reduce-bench info) || true
+  grep -q '^GPU' <<<"$about"
+}
 # Without a GPU only the CPU's variants could be timed, on a runner whose noise hides most of what
 # changes. What every kernel does is counted there instead, if both revisions can count.
-can_count() {
-  [[ -f build-compare/$1/counts.json ]] &&
-    "build-compare/$1/reduce-bench" run --help | grep -q -e --count
-}
-if [[ -z ${CONFIG:-} ]] && ! "build-compare/head/reduce-bench" info | grep -q '^GPU' &&
-  can_count base && can_count head; then
+if [[ -z ${CONFIG:-} ]] && ! has_gpu && can_count base && can_count head; then
   say "no GPU: counts what the kernels do instead of timing; CONFIG=$config times the CPU's variants"
   COUNT=1 exec scripts/compare_builds.sh build-compare/base/{reduce-bench,counts.json} \
     build-compare/head/{reduce-bench,counts.json} "$output"

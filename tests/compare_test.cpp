@@ -793,6 +793,13 @@ TEST(Environments, DifferInWhatTimesDependOn) {
   EXPECT_EQ(environment_differences(environment, other),
             std::vector<std::string>{"cccl \"3.0.1\" against \"3.5.0\""});
   other = environment;
+  other["opencl"] = {{"name", "AMD Instinct MI300X"}, {"driver", "2"}, {"index", 1}};
+  environment.erase("opencl");
+  EXPECT_TRUE(environment_differences(environment, other).empty()) << "older files do not say";
+  environment["opencl"] = {{"name", "AMD Instinct MI300X"}, {"driver", "1"}, {"index", 0}};
+  EXPECT_EQ(environment_differences(environment, other),
+            std::vector<std::string>{"opencl driver \"1\" against \"2\""});
+  other = environment;
   other["gpu"] = nullptr;
   EXPECT_EQ(environment_differences(environment, other),
             std::vector<std::string>{"gpu \"NVIDIA H200\" against null"});

@@ -110,6 +110,8 @@ TEST_F(NpyFile, OfOtherElementsIsRefused) {
   EXPECT_CONTAINS(complaint(header("<c8", "3,")), "its elements are '<c8'");
   EXPECT_CONTAINS(complaint(header("|b1", "3,")), "its elements are '|b1'");
   EXPECT_CONTAINS(complaint(header("", "3,")), "its elements are ''");
+  EXPECT_CONTAINS(complaint(header("|b1", "3,")),
+                  "save one dimension of <i4, <i8, <f2, <f4, <f8, |u1, <u2 or <u4 with numpy.save");
   EXPECT_CONTAINS(complaint(header("\x01\xff<i4", "3,")), "its elements are '");
   EXPECT_CONTAINS(complaint("{'descr': [('x', '<i4')], 'fortran_order': False, 'shape': (3,)}"),
                   "it holds records");

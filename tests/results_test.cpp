@@ -144,6 +144,25 @@ TEST_F(WriteAtomically, LeavesNothingHalfWrittenOnAFullDisk) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(WriteAtomically, ReplacesWhatAKilledRunLeft) {
+  const fs::path file = folder / "r.json";
+  std::ofstream(temporary_of(file)) << "half of a long result";
+  write_atomically(file, "new");
+  EXPECT_EQ(content(file), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(WriteAtomically, IsRefusedWhileAnotherRunWrites) {
+  const fs::path file = folder / "r.json";
+  const int other = open_locked(temporary_of(file), file, "write");
+  EXPECT_EQ(message_of<UsageError>([&] { write_atomically(file, "new"); }),
+            "another run is writing '" + file.string() + "': choose another output with -o");
+  EXPECT_TRUE(fs::exists(temporary_of(file)));  // which is the other's
+  ::close(other);
+  write_atomically(file, "new");
+  EXPECT_EQ(content(file), "new");
+}
+
 // ---- the text of a document -------------------------------------------------------------------
 
 TEST(DocumentText, HasAPointInALine) {

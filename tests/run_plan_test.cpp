@@ -418,6 +418,21 @@ TEST_F(RunPlan, DoesNotRepeatWhatWasRestored) {
   EXPECT_EQ(results.done(), 4u);
 }
 
+TEST_F(RunPlan, ARunWhosePointsWereAllRestoredHasItsNoise) {
+  RunResults whole = run();
+  ASSERT_EQ(whole.noise.size(), 3u);
+  restored.points = std::move(whole.points);
+  restored.ceilings = std::move(whole.ceilings);
+  made_up.executed.clear();
+  made_up.begun.clear();
+  const RunResults results = run();
+  EXPECT_TRUE(made_up.begun.empty());
+  EXPECT_EQ(made_up.executed.size(), 2u * 3);
+  ASSERT_EQ(results.noise.size(), 3u);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(results.noise[k].point, whole.noise[k].point);
+  EXPECT_EQ(results.noise_floor(), 0.0);
+}
+
 TEST_F(RunPlan, TheExitCodeNamesTheWorst) {
   const auto exit_after = [&](Status status, bool known_wrong) {
     made_up.executed.clear();

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "common/cpu_model.hpp"
 #include "common/error.hpp"
 #include "common/pages.hpp"
 #include "common/randomness.hpp"
@@ -142,14 +143,6 @@ std::vector<KnownCache> known_caches() {
     known.push_back({number("level"), number("size") * 1024, number("ways_of_associativity"),
                      number("coherency_line_size")});
   }
-}
-
-std::string cpu_model() {
-  std::ifstream stream("/proc/cpuinfo");
-  for (std::string line; std::getline(stream, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos)
-      return line.substr(line.find(": ") + 2);
-  return "unknown CPU";
 }
 
 bool pin_thread() {

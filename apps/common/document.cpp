@@ -15,12 +15,16 @@ namespace reduce_bench {
 namespace {
 
 std::string excerpt(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_text(value);
   if (text.size() <= 60) return text;
   return std::string(first_bytes(text, 57)) + "...";
 }
 
 }  // namespace
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 Json parse_document(std::string_view text, const std::string& name, std::size_t first_line) {
   if (const auto fault = json_fault(text, first_line))

@@ -23,6 +23,10 @@ using Names = std::span<const std::string_view>;
 /// them is finite.
 inline constexpr double kLeastNs = 1e-3, kMostNs = 1e15;
 
+/// The JSON as text, in one line unless it is indented. Bytes that are not UTF-8 become U+FFFD: a
+/// command line and the last output of a process may hold any.
+std::string json_text(const Json& json, int indent = -1);
+
 /// Parses JSON that begins in line `first_line` of its file; `name` stands for the file in messages.
 /// Throws UsageError that names the place of what `json_fault` finds.
 Json parse_document(std::string_view text, const std::string& name, std::size_t first_line = 1);

@@ -28,7 +28,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 /// No description of an array of numbers is as long.
 constexpr std::size_t kMostHeaderBytes = 65536;
 constexpr const char* kAdvice =
-    "save one dimension of <i4, <i8, <f4, <f8, |u1 or <u4 with numpy.save";
+    "save one dimension of <i4, <i8, <f2, <f4, <f8, |u1, <u2 or <u4 with numpy.save";
 
 /// What the header, a literal of Python, says: `{'descr': '<i4', 'fortran_order': False, 'shape':
 /// (3,), }`.

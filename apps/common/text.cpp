@@ -42,8 +42,7 @@ std::string printable(const std::string& text) {
   // Each part is escaped as JSON does, but for quotes and backslashes, which stay as they are.
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\"\\", start), text.size());
-    const std::string quoted =
-        Json(text.substr(start, end - start)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string quoted = json_text(Json(text.substr(start, end - start)));
     out.append(quoted, 1, quoted.size() - 2);
     if (end < text.size()) out += text[end];
     start = end + 1;

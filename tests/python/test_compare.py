@@ -436,6 +436,28 @@ def test_a_driver_that_is_missing_is_named(tmp_path: Path) -> None:
         assert f"'{missing}' is not a program" in ended.stderr
 
 
+@pytest.mark.parametrize("report", ["markdown", "junit", "text"])
+def test_a_report_that_fails_is_no_verdict(report: str, tmp_path: Path) -> None:
+    """With a driver that measures nothing, finds a regression, and cannot write one report."""
+    driver = tmp_path / "driver"
+    driver.write_text(
+        f"""#!/bin/sh
+case "$*" in
+  run*) exit 0 ;;
+  *"--format {report}") exit 2 ;;
+esac
+exit {REGRESSION}
+"""
+    )
+    driver.chmod(0o755)
+    command = [ROOT / "scripts" / "compare_builds.sh", driver, "none", driver, "none"]
+    ended = subprocess.run([*command, tmp_path / "out"], capture_output=True, check=False)
+    assert ended.returncode == 2
+    driver.write_text(driver.read_text().replace("exit 2", f"exit {REGRESSION}"))
+    ended = subprocess.run([*command, tmp_path / "out"], capture_output=True, check=False)
+    assert ended.returncode == REGRESSION
+
+
 @needs_faults
 def test_a_comparison_of_skipped_points_fails(tmp_path: Path) -> None:
     too_large_for_memory = 1 << 40

@@ -769,6 +769,15 @@ def test_show_explains_a_variant() -> None:
         assert part in ended.stdout
 
 
+def test_show_tells_the_defects_of_the_defaults() -> None:
+    ended = drive("show", "cub/reduce-gpu-to-gpu")
+    if ended.returncode != GOOD:
+        pytest.skip("this build has no variants that CUDA alone runs")
+    for problem in ("n=1000003 and distribution=zeros", "n=2^30 and distribution=uniform"):
+        assert ended.stdout.count(f"Known wrong with {problem}: ") == 1
+    assert ended.stdout.count("Known wrong with ") == 2
+
+
 def test_verify() -> None:
     ended = drive("verify", "--backend", "cpu", "--filter", "cpu/[ks]*", "--json")
     assert ended.returncode == GOOD, ended.stdout
@@ -1019,6 +1028,18 @@ def test_counts_are_compared_without_noise(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert re.search(r"^grown .*bank_conflicts \d+ -> \d+$", ended.stdout, re.MULTILINE)
     assert drive("compare", grown, base).returncode == GOOD
+
+
+def test_a_point_that_takes_too_long_to_count_makes_the_counts_incomplete(tmp_path: Path) -> None:
+    sweeps = [
+        {"variants": ["harris/1"], "n": [1000]},
+        {"variants": ["harris/1"], "n": [1 << 16], "measurement": {"point_timeout_s": 1e-4}},
+    ]
+    path, counts = tmp_path / "config.json", tmp_path / "counts.json"
+    path.write_text(json.dumps({"schema": 1, "sweeps": sweeps}), encoding="utf-8")
+    ended = drive("run", "--config", path, "--count", "-o", counts)
+    assert ended.returncode == INCOMPLETE, ended.stderr
+    assert "timeout: did not end within 0.0001 s" in ended.stderr
 
 
 def test_counts_are_not_compared_with_times(tmp_path: Path) -> None:

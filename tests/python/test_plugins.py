@@ -147,6 +147,11 @@ def test_resuming_takes_the_same_plugin(example: Path, config: SaveConfig, tmp_p
     assert "was written by another configuration, build or device" in refused
 
 
+# What writes to the worker's socket, in descriptor 3: bytes that are no message, and a message that
+# is no answer.
+NO_MESSAGE = 'if(write(3,"this is no message",18)<0)abort()'
+NO_RECORD = r'if(write(3,"\1\0\0\0\0\0\0\0\xf6",9)<0)abort()'
+
 # ---- what cannot be loaded ------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[dict[str, str], str]] = {
@@ -175,6 +180,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "crash at load": ({"AT_LOAD": "raise(SIGSEGV)"}, "was killed by SIGSEGV"),
     "abort at load": ({"AT_LOAD": "abort()"}, "was killed by SIGABRT"),
     "exit at load": ({"AT_LOAD": "exit(0)"}, "exited with status 0"),
+    "message at load": ({"AT_LOAD": NO_RECORD}, "sent what is no answer"),
 }
 
 
@@ -239,6 +245,8 @@ FAULTS: dict[str, tuple[dict[str, str], str, str]] = {
         "printed more than 1048576 bytes",
     ),
     "refused": ({"REFUSE": '"not on a full moon"'}, "skipped", "not on a full moon"),
+    "no message": ({"AT_CALL": NO_MESSAGE}, "failed", "sent what is no answer"),
+    "no record": ({"AT_CALL": NO_RECORD}, "failed", "sent what is no answer"),
     "workspace": ({"ZEROED": "9"}, "failed", "asked for 8 bytes of scratch memory, of which 9"),
 }
 
@@ -268,6 +276,36 @@ def test_one_that_does_not_load_again_costs_its_points(
     assert ended.returncode == INCOMPLETE
     assert [each["status"] for each in records] == ["ok", "failed"] * 2
     assert "no worker process for cpu came up" in records[1]["reason"]
+
+
+def test_a_lost_device_is_no_fault_of_the_plugin(
+    faulty: Build, config: SaveConfig, tmp_path: Path
+) -> None:
+    """Every process that begins after the plug-in's first call dies, with or without it."""
+    lost, out = tmp_path / "lost", tmp_path / "r.json"
+    plugin = faulty(
+        AT_LOAD=f'if(access("{lost}",F_OK)==0)abort()',
+        AT_CALL=f'{{fclose(fopen("{lost}","w"));abort();}}',
+    )
+    arguments = ["run", "--config", config("faulty/sum"), "-o", out, "--plugin", plugin]
+    ended = drive(*arguments, env=os.environ | {"LD_PRELOAD": str(plugin)})
+    assert ended.returncode == INCOMPLETE, ended.stderr
+    assert "not run: no worker process for cpu came up" in ended.stdout + ended.stderr
+    assert "1 point could not be run; --resume" in ended.stderr
+    lost.unlink()
+    resumed = drive(*arguments, "--resume")
+    assert resumed.returncode == INCOMPLETE, resumed.stderr
+    assert "resumed: 1 of 2 points were done" in resumed.stderr
+    assert [point.raw["status"] for point in load(out).points] == ["failed"] * 2
+
+
+def test_last_words_that_are_no_text_are_told_as_json(faulty: Build) -> None:
+    plugin = faulty(AT_CALL=r'if(call->problem->n==33){puts("bytes \xff");fflush(stdout);abort();}')
+    arguments = ["--plugin", plugin, "--filter", "faulty/*", "--backend", "cpu", "--json"]
+    ended = drive("verify", *arguments)
+    assert ended.returncode == WRONG, ended.stderr
+    (report,) = json.loads(ended.stdout)
+    assert 'its last output was "bytes \ufffd"' in report["failures"][0]
 
 
 def test_verify_tells_a_fault(faulty: Build) -> None:

@@ -90,8 +90,7 @@ int compare_counted(const CompareOptions& options, const CountedRun& base, const
   }
   const Missing missing = options.allow_missing ? Missing::kAllowed : Missing::kFails;
   const CountComparison comparison = compare_counts(base, new_, thresholds, missing);
-  if (options.format == "json")
-    fmt::print("{}\n", json(comparison).dump(1, ' ', false, Json::error_handler_t::replace));
+  if (options.format == "json") fmt::print("{}\n", json_text(json(comparison), 1));
   else if (options.format == "junit") fmt::print("{}", junit(comparison));
   else if (options.format == "markdown") fmt::print("{}", markdown(comparison, base, new_));
   else fmt::print("{}", text(comparison, base, new_));
@@ -119,8 +118,7 @@ int compare_runs(const CompareOptions& options) {
   const ComparisonReport report{base, new_, differences,
                                 compare_sides(base, new_, thresholds, missing)};
   check_anything_compared(report.comparison);
-  if (options.format == "json")
-    fmt::print("{}\n", report.json().dump(1, ' ', false, Json::error_handler_t::replace));
+  if (options.format == "json") fmt::print("{}\n", json_text(report.json(), 1));
   else if (options.format == "junit") fmt::print("{}", report.junit());
   else if (options.format == "markdown") fmt::print("{}", report.markdown());
   else fmt::print("{}", report.text());

@@ -31,7 +31,7 @@ int info(bool as_json) {
   const Ceilings ceilings = measure_ceilings(*device, {std::size_t{1} << 16, bytes});
   document["ceilings"] = {{std::string(name_of(device->backend())), to_json(ceilings)}};
   if (as_json) {
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", json_text(document, 2));
     return 0;
   }
   const Json& env = document["environment"];

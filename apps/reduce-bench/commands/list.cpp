@@ -22,7 +22,7 @@ int list(const std::vector<std::string>& filter, const std::vector<std::string>&
   if (as_json) {
     Json all = Json::array();
     for (const CatalogEntry* entry : entries) all.push_back(to_json(*entry));
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", json_text(all, 2));
     return 0;
   }
   fmt::print("{:<30} {:<13} {:<9} {:<12} {:<40} {}\n", "variant", "operation", "backends",

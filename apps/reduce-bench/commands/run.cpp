@@ -373,7 +373,8 @@ int count(const ResolvedRun& resolved, const RunOptions& options) {
       record = std::move(*counted);
     }
     if (record.unexpected_wrong()) status = kExitWrongResult;
-    else if (record.status == Status::kFailed && !record.known_wrong && status == kExitGood)
+    else if (status == kExitGood && ((record.status == Status::kFailed && !record.known_wrong) ||
+                                     record.status == Status::kTimeout))
       status = kExitIncomplete;
     skipped += record.status == Status::kSkipped;
     if (record.status != Status::kOk && record.status != Status::kSkipped && !record.known_wrong) {

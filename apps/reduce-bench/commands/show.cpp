@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.hpp"
 #include "commands/emulated_counts.hpp"
 #include "common/error.hpp"
+#include "common/text.hpp"
 #include "plan/plan.hpp"
 #include "plan/variants.hpp"
 #include "worker/workers.hpp"
@@ -17,10 +20,48 @@
 namespace reduce_bench {
 namespace {
 
+/// Most defects depend on the form, and a large float sum escapes none of these. A defect of the
+/// default form depends on what is summed instead.
+void show_defects(const Variant& variant) {
+  constexpr std::size_t kLarge = 1000003, kLargest = std::size_t{1} << 30;
+  const DeviceTraits device;
+  const auto defect_of = [&](const Params& params, std::size_t n, std::string_view distribution) {
+    const Problem problem{.operation = variant.operation,
+                          .n = n,
+                          .buckets = has_labels(variant.operation) ? std::size_t{256} : 0,
+                          .type = has_values(variant.operation) ? Type::kF32 : Type::kU32,
+                          .op = default_op(variant.operation),
+                          .distribution = distribution,
+                          .params = params,
+                          .device = device};
+    const auto defect = variant.defect(problem);
+    return defect ? defect->reason : std::string();
+  };
+  std::set<std::string> of_defaults;
+  for (const auto& [n, distribution] : {std::pair(kLarge, "uniform"),
+                                        {kLarge, "zeros"},
+                                        {kLarge, "extremes"},
+                                        {kLargest, "uniform"}}) {
+    const std::string reason = defect_of(default_params(variant), n, distribution);
+    if (!reason.empty() && of_defaults.insert(reason).second)
+      fmt::print("Known wrong with n={} and distribution={}: {}\n", size_text(n), distribution,
+                 reason);
+  }
+  for (const ParamSpec& spec : variant.params)
+    for (const std::string& value : spec.allowed) {
+      if (value == spec.default_value) continue;
+      Params params = default_params(variant);
+      params.set(spec.name, value);
+      const std::string reason = defect_of(params, kLarge, "uniform");
+      if (!reason.empty() && !of_defaults.contains(reason))
+        fmt::print("Known wrong with {}={}: {}\n", spec.name, value, reason);
+    }
+}
+
 int show(const std::string& id, bool as_json) {
   const CatalogEntry& entry = find_variant(id);
   if (as_json) {
-    fmt::print("{}\n", to_json(entry).dump(2));
+    fmt::print("{}\n", json_text(to_json(entry), 2));
     return 0;
   }
   const Variant& variant = entry.variant;
@@ -50,29 +91,7 @@ int show(const std::string& id, bool as_json) {
                spec.cuda_only.empty()
                    ? ""
                    : fmt::format("; on cuda alone: {}", fmt::join(spec.cuda_only, ", ")));
-  // Defects depend on the form; the problem shown is a large float sum, which none escapes.
-  const DeviceTraits device;
-  Params params = default_params(variant);
-  const auto show_defect = [&](const std::string& setting) {
-    const Problem problem{.operation = variant.operation,
-                          .n = 1000003,
-                          .buckets = has_labels(variant.operation) ? std::size_t{256} : 0,
-                          .type = has_values(variant.operation) ? Type::kF32 : Type::kU32,
-                          .op = default_op(variant.operation),
-                          .params = params,
-                          .device = device};
-    if (const auto defect = variant.defect(problem))
-      fmt::print("Known wrong with {}: {}\n", setting, defect->reason);
-  };
-  if (variant.defect != nullptr) {
-    for (const ParamSpec& spec : variant.params) {
-      for (const std::string& value : spec.allowed) {
-        params = default_params(variant);
-        params.set(spec.name, value);
-        if (value != spec.default_value) show_defect(spec.name + "=" + value);
-      }
-    }
-  }
+  if (variant.defect != nullptr) show_defects(variant);
   return 0;
 }
 

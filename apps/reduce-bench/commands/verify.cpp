@@ -134,7 +134,7 @@ int verify(const VerifyOptions& options, const Ranks& ranks) {
     if (options.as_json) report.push_back(to_json(subject, tally));
     else print_row(subject, tally);
   }
-  if (options.as_json) fmt::print("{}\n", report.dump(2));
+  if (options.as_json) fmt::print("{}\n", json_text(report, 2));
   fmt::print(stderr, "{} verified, {} failed\n", counted(subjects.size() - failed, "variant"),
              failed);
   return failed > 0 ? kExitWrongResult : kExitGood;

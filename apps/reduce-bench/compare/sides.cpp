@@ -71,7 +71,8 @@ std::vector<std::string> environment_differences(const Json& base, const Json& n
   for (const std::string key :
        {"cuda_runtime", "cuda_driver", "compiler", "cuda_compiler", "flags", "build_type"})
     compare(key, base.at(key), new_.at(key));
-  // Older files do not name it.
+  // Older files name neither.
+  if (base.contains("opencl") && new_.contains("opencl")) compare_members("opencl");
   if (base.contains("cccl") && new_.contains("cccl"))
     compare("cccl", base.at("cccl"), new_.at("cccl"));
   return differences;

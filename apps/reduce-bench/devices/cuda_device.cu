@@ -741,11 +741,14 @@ class CudaDevice final : public Device {
     if (guarded) work.guard->at_begin();
     check(cudaStreamSynchronize(stream_), "waiting before a call");
     if (guarded) clock_check_.begin();
+    if (work.together != nullptr) work.together->ready();
     const auto begun = Clock::now();
+    if (work.together != nullptr) work.together->begin([] {});
     work.enqueue();
     check(guarded ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream_), "waiting for a call");
     if (work.ends_on_all)
       for (CudaDevice* const other : others) other->synchronize();
+    if (work.together != nullptr && work.together->ends_on_all()) work.together->end();
     const double ns = std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
     if (guarded) {
       clock_check_.end(ns);

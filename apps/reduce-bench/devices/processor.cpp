@@ -13,19 +13,6 @@
 namespace reduce_bench {
 namespace {
 
-/// The value of the first line `key : value` of a /proc file.
-std::optional<std::string> proc_value(const char* path, const std::string& key) {
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) {
-    if (line.compare(0, key.size(), key) != 0) continue;
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? "" : line.substr(start);
-  }
-  return std::nullopt;
-}
-
 struct Cache {
   std::size_t size_bytes;
   std::string shared_by;  ///< cores, as the system lists them: `0-7`
@@ -77,7 +64,5 @@ std::optional<std::size_t> all_caches_bytes() {
   }
   return all_bytes > 0 ? std::optional(all_bytes) : std::nullopt;
 }
-
-std::string cpu_model() { return proc_value("/proc/cpuinfo", "model name").value_or("unknown"); }
 
 }  // namespace reduce_bench

@@ -13,7 +13,5 @@ unsigned logical_cores();
 std::optional<std::size_t> last_level_cache_bytes();
 /// The caches of all levels and of all cores that this process may run on, together.
 std::optional<std::size_t> all_caches_bytes();
-/// `unknown` where the system does not tell.
-std::string cpu_model();
 
 }  // namespace reduce_bench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include "common/cpu_model.hpp"
 #include "common/inputs.hpp"
 #include "common/revision.hpp"
 #include "common/text.hpp"

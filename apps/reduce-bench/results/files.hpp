@@ -7,8 +7,14 @@
 namespace reduce_bench {
 
 /// Where a file is written before it is renamed. All runs use the same name, so that a run replaces
-/// what a killed one left; the journal's lock lets only one write at a time.
+/// what a killed one left; a lock on it lets only one write at a time.
 std::filesystem::path temporary_of(std::filesystem::path file);
+
+/// Opens a file to read and write it, which it makes where it is not there, and locks it until the
+/// descriptor is closed. Throws UsageError that names `shown` where it cannot do `action` to it, and
+/// where another run has it locked.
+int open_locked(const std::filesystem::path& file, const std::filesystem::path& shown,
+                const char* action);
 
 /// Writes a whole file: to a temporary one beside it, synced, then renamed. Throws UsageError.
 void write_atomically(const std::filesystem::path& file, const std::string& text);

@@ -1,8 +1,6 @@
 #include "results/journal.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,24 +33,13 @@ Journal::Journal(std::filesystem::path file, const Json& header, bool resume)
     ::close(descriptor_);
     throw UsageError(fmt::format(fmt::runtime(why), file_.string()));
   };
-  // A run that ends at this moment removes its journal. A lock on a removed file protects nothing,
-  // so try again until the file that is locked is the one that the name stands for.
-  struct stat opened{}, named{};
-  do {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) fail_io(file_, "write the journal");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) fail_io(file_, "lock the journal");
-      refuse("another run is writing '{}': choose another output with -o");
-    }
-    if (::fstat(descriptor_, &opened) != 0) fail_io(file_, "write the journal");
-    if (!S_ISREG(opened.st_mode))
-      refuse(
-          "cannot write the journal '{}': it is not a regular file; remove it, or name another "
-          "output with -o");
-  } while (::stat(file_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
-           named.st_dev != opened.st_dev);
+  descriptor_ = open_locked(file_, file_, "write the journal");
+  struct stat opened{};
+  if (::fstat(descriptor_, &opened) != 0) fail_io(file_, "write the journal");
+  if (!S_ISREG(opened.st_mode))
+    refuse(
+        "cannot write the journal '{}': it is not a regular file; remove it, or name another "
+        "output with -o");
   std::ifstream stream(file_);
   if (!stream) fail_io(file_, "read the journal");
   // A kill may have cut off the header.
@@ -106,9 +93,7 @@ Journal::~Journal() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void Journal::append(const Json& line) {
-  write_all(descriptor_, file_, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
+void Journal::append(const Json& line) { write_all(descriptor_, file_, json_text(line) + "\n"); }
 
 void Journal::append(Backend backend, const Ceilings& ceilings) {
   append({{"ceilings", {{std::string(name_of(backend)), to_json(ceilings)}}}});

@@ -85,20 +85,16 @@ std::filesystem::path output_file(const std::string& asked, const std::string& d
 }
 
 std::string document_text(const Json& document) {
-  // The command line, which is in it, need not be UTF-8.
-  const auto text_of = [](const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-  };
   Json head;
   for (const auto& [key, value] : document.items())
     if (key != "points") head[key] = value;
-  std::string text = text_of(head, 1);
+  std::string text = json_text(head, 1);
   text.resize(text.size() - std::string_view("\n}").size());
   text += ",\n \"points\": [";
   std::string_view before = "\n  ";
   for (const Json& point : document.at("points")) {
     text += before;
-    text += text_of(point, -1);
+    text += json_text(point);
     before = ",\n  ";
   }
   return text + "\n ]\n}\n";

@@ -231,9 +231,12 @@ class Run {
     results_.points[point.index] = std::move(finished);
   }
 
-  /// Times a small, a middle and a large point of every backend twice more.
+  /// Times a small, a middle and a large point of every backend twice more. Those of the plan, not
+  /// those that were used: a run that was resumed may have found all points done.
   void measure_noise() {
-    for (const Backend backend : used_) {
+    std::set<Backend> backends;
+    for (const Point& point : plan_) backends.insert(point.backend);
+    for (const Backend backend : backends) {
       if (lost_.contains(backend)) continue;
       std::vector<const Point*> good = points_to_repeat(backend, kMostNoiseNs);
       if (good.empty()) good = points_to_repeat(backend, std::numeric_limits<double>::infinity());

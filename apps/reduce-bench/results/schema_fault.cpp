@@ -67,9 +67,7 @@ bool is(const Json& value, std::string_view type) {
   return value.is_null();
 }
 
-std::string text_of(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& value) { return json_text(value); }
 
 std::string found_text(const Json& value, const std::string& expected, const std::string& at) {
   std::string text = text_of(value);

@@ -225,15 +225,20 @@ void Worker::need_process() {
   for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
     start();
     Json answer;
-    const Wait wait = wait_for_answer(answer, kStartLimitS, 1);
-    if (wait == Wait::kAnswered && answer.contains("traits")) {
-      check_device(answer);
-      traits_ = traits_from_wire(answer["traits"]);
-      return;
-    }
-    if (wait == Wait::kAnswered) {
-      end_process();
-      throw DeviceLost(answer.at("unavailable").get<std::string>());
+    Wait wait = wait_for_answer(answer, kStartLimitS, 1);
+    try {
+      if (wait == Wait::kAnswered && answer.contains("traits")) {
+        check_device(answer);
+        traits_ = traits_from_wire(answer["traits"]);
+        return;
+      }
+      if (wait == Wait::kAnswered) {
+        const auto why = answer.at("unavailable").get<std::string>();
+        end_process();
+        throw DeviceLost(why);
+      }
+    } catch (const Json::exception&) {
+      wait = Wait::kGarbled;
     }
     how = ending(wait, kStartLimitS);
     if (wait == Wait::kAbandoned) throw DeviceLost("interrupted while its worker started");
@@ -261,11 +266,15 @@ DeclaredPlugin ask_plugin(const std::string& path) {
   worker.start();
   Json answer;
   const double limit_s = is_python(path) ? kPythonLoadLimitS : kLoadLimitS;
-  const auto wait = worker.wait_for_answer(answer, limit_s, 1);
-  if (wait == Worker::Wait::kAnswered && answer.contains("plugin"))
-    return plugin_from_wire(answer["plugin"]);
-  if (wait == Worker::Wait::kAnswered)
-    throw UsageError(answer.at("unavailable").get<std::string>());
+  auto wait = worker.wait_for_answer(answer, limit_s, 1);
+  try {
+    if (wait == Worker::Wait::kAnswered && answer.contains("plugin"))
+      return plugin_from_wire(answer["plugin"]);
+    if (wait == Worker::Wait::kAnswered)
+      throw UsageError(answer.at("unavailable").get<std::string>());
+  } catch (const Json::exception&) {
+    wait = Worker::Wait::kGarbled;
+  }
   throw UsageError(plugin_fault(
       path, fmt::format("it cannot be loaded: the process that did so {}; mend what it does then",
                         worker.ending(wait, limit_s))));
@@ -282,7 +291,13 @@ Worker::Wait Worker::wait_for_answer(Json& answer, double limit_s, int patience)
   const auto start = Clock::now();
   for (;;) {
     // One may have come together with the one before.
-    if (auto message = process_->channel.next()) {
+    std::optional<Json> message;
+    try {
+      message = process_->channel.next();
+    } catch (const std::exception&) {
+      return Wait::kGarbled;
+    }
+    if (message) {
       process_->drain_output();
       if (process_->output_bytes > kOutputLimitBytes) return Wait::kFlooded;
       answer = std::move(*message);
@@ -364,6 +379,7 @@ std::string Worker::ending(Wait wait, double limit_s) {
     case Wait::kFlooded:
       return fmt::format("printed more than {} bytes to standard output or error",
                          kOutputLimitBytes);
+    case Wait::kGarbled: return "sent what is no answer";
     case Wait::kAbandoned: return "was interrupted";
     case Wait::kAnswered:
     case Wait::kDied: break;
@@ -381,9 +397,13 @@ std::optional<Record> Worker::execute(const Point& point, const ExecuteOptions& 
   Wait wait = sent ? wait_for_answer(answer, limit_s, patience) : Wait::kDied;
   Record record{.point = point};
   if (wait == Wait::kAnswered) {
-    record = record_from_wire(answer.at("record"), point);
-    if (answer.at("lost").get<bool>()) end_process();
-    return record;
+    try {
+      Record answered = record_from_wire(answer.at("record"), point);
+      if (answer.at("lost").get<bool>()) end_process();
+      return answered;
+    } catch (const Json::exception&) {
+      wait = Wait::kGarbled;
+    }
   }
   const std::string late =
       has_ranks() && wait == Wait::kTimedOut ? "; " + ask_ranks() : std::string();

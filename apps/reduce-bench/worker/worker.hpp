@@ -60,7 +60,7 @@ class Worker final : public Executor {
  private:
   friend DeclaredPlugin ask_plugin(const std::string& path);
   struct Process;
-  enum class Wait { kAnswered, kDied, kTimedOut, kFlooded, kAbandoned };
+  enum class Wait { kAnswered, kGarbled, kDied, kTimedOut, kFlooded, kAbandoned };
 
   void start();
   /// The socket on which mpirun's first rank calls; a closed one where it ended before.
@@ -70,6 +70,7 @@ class Worker final : public Executor {
   /// Throws DeviceLost where the process took another device than the driver, which names it in
   /// results, has under that number.
   void check_device(const Json& greeting);
+  /// Garbled is what no worker sends: a plug-in has the socket in its process, and may write to it.
   Wait wait_for_answer(Json& answer, double limit_s, int patience);
   /// Kills the process and says in a clause how it ended.
   std::string end_process();

@@ -15,6 +15,9 @@ std::optional<Record> Workers::execute(const Point& point, const ExecuteOptions&
       return of(plugin).execute(point, options, patience);
     } catch (const DeviceLost& error) {
       if (interrupts() > 0) throw;
+      // Where the device itself is lost, a process without the plug-in does not come up either,
+      // and throws: then it is not the plug-in's fault.
+      (void)Worker(backend_, ordinal_).traits();
       why = unloadable_.emplace(plugin, error.what()).first;
     }
   }

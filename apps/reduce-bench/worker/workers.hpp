@@ -20,7 +20,8 @@ class Workers final : public Executor {
   const DeviceTraits& traits() { return of(nullptr).traits(); }
 
   /// Executes it in the worker of the point's plug-in, if it is of one. A plug-in that does not
-  /// load, as it did when it was asked what it declares, costs its points.
+  /// load, as it did when it was asked what it declares, costs its points. Throws DeviceLost where
+  /// processes without the plug-in do not come up either.
   std::optional<Record> execute(const Point& point, const ExecuteOptions& options = {},
                                 int patience = 2) override;
   std::optional<Ceilings> measure_ceilings(const std::vector<std::size_t>& sizes_bytes,
