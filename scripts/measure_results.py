@@ -321,12 +321,13 @@ def _measure(machine: Machine, parts: Sequence[Part], deadline: float | None, lo
             refused.append(str(path))
         elif round_ == 1 and not machine.is_done(part, 2):
             _remove_second(machine.place(part, 2))
+    if refused:  # told before a simulation that may fail, and end the program
+        _tell_of_refused(refused)
     simulated = (part for part in own if part.simulated and machine.is_done(part, 1))
     unpredicted = not _simulate(
         machine, [machine.place(part, 1) for part in simulated], deadline, lock
     )
     if refused:
-        _tell_of_refused(refused)
         return EXIT_REFUSED
     if ended or unpredicted:
         return EXIT_INTERRUPTED

@@ -113,7 +113,7 @@ class Registry:
 
     def _about(self, target: float, within: float | None) -> Limits:
         if within is not None:
-            return Limits(target * (1 - within), target * (1 + within))
+            return Limits(target / (1 + within), target * (1 + within))
         factor, same = self.number("about"), self.number("same")
         gain = target - 1
         # times within the tolerance "same" count as equal, but never a loss as a small gain

@@ -159,10 +159,6 @@ def judge_all(runs: Sequence[Results], registry: Registry) -> list[Judgement]:
     return [_judge(claim, runs, pools, registry) for claim in registry.claims]
 
 
-def judge(claim: Json, runs: Sequence[Results], registry: Registry) -> Judgement:
-    return _judge(claim, runs, _with_repeats(runs), registry)
-
-
 def _judge(
     claim: Json, runs: Sequence[Results], pools: Sequence[list[Measured]], registry: Registry
 ) -> Judgement:
@@ -323,13 +319,14 @@ def _ratios_of_forms(
     with the same values of the parameters that both have."""
     found: list[FormRatio] = []
     for pool in pools:
-        own = [m for m in pool if m.point.variant == variant and m.counts]
+        own = [m for m in pool if m.point.variant == variant]
         if param == "variant":
             above = [m for m in pool if m.point.variant in values and m.counts]
-            below = own
+            below = [m for m in own if m.counts]
         else:
-            above = [m for m in own if dict(m.point.params).get(param) in values]
-            below = [m for m in own if dict(m.point.params).get(param) not in values]
+            # What a form takes tells of its source, be its results right or not.
+            above = [m for m in own if dict(m.point.params).get(param) in values and m.is_timed]
+            below = [m for m in own if dict(m.point.params).get(param) not in values and m.counts]
         for each, other in itertools.product(above, below):
             if _same_but(param, each, other):
                 time, base = each.time_ns, other.time_ns

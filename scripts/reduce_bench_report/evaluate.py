@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from reduce_bench_report import configuration, simulation
-from reduce_bench_report.configuration import Asked
+from reduce_bench_report.configuration import Asked, Configuration
 from reduce_bench_report.experiments import Experiment, Published, PublishedRanges
 from reduce_bench_report.families import CPU_FAMILY, contender, finish, own_name
 from reduce_bench_report.identity import DEVICE, PointIdentity, fact_text
 from reduce_bench_report.loader import ELEMENT_BYTES, InputError, Point, Results
-from reduce_bench_report.measures import MEASURES, TIME_NS, Quartiles, quartiles_ns
+from reduce_bench_report.measures import MEASURES, NOT_TRIED, TIME_NS, Quartiles, quartiles_ns
 from reduce_bench_report.more_devices import Machine
 from reduce_bench_report.more_devices import predicted as predict_more_devices
 from reduce_bench_report.paths import shipped
@@ -305,6 +305,7 @@ class Absence:
 
     experiment: Experiment
     reason: str
+    is_measured: bool = False  # whether the runs have points of it all the same
 
 
 def evaluate(
@@ -330,6 +331,8 @@ def evaluate(
         shipped_as = configuration.load(Path(experiment.config))
         points, used = collect(experiment, shipped_as, runs)
         asked, missing = shipped_as, shipped_as.missing(points, experiment.where)
+        if not points and experiment.plane and (tried := _tried(experiment, shipped_as, runs)):
+            return _without_value(experiment, tried, shipped_as.missing(tried, experiment.where))
         if not points and missing:
             return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
         if not points:
@@ -363,10 +366,11 @@ def evaluate(
     if experiment.kind == "figure" and missing:
         panels = [panel for panel in panels if not panel.is_mostly_missing]
         if not panels:
-            return Absence(experiment, f"{', '.join(missing)}: run {experiment.config}")
+            return Absence(
+                experiment, f"{', '.join(missing)}: run {experiment.config}", is_measured=True
+            )
     if experiment.kind == "table" and not any(panel.has_value for panel in panels):
-        todo = f"; {', '.join(missing)}: run {experiment.config}" if missing else ""
-        return Absence(experiment, _why_no_value(experiment, points) + todo)
+        return _without_value(experiment, points, missing)
     return Evaluation(
         experiment=experiment,
         panels=panels,
@@ -419,6 +423,31 @@ def _roofs(run: Results) -> Roofs | None:
         max(read["gb_per_s"] for read in ceilings["read"]),
         SCHEDULERS_PER_SM * gpu["sm_count"] * gpu["sm_clock_mhz_max"] / 1e3,
     )
+
+
+def _tried(experiment: Experiment, asked: Configuration, runs: Sequence[Results]) -> list[Point]:
+    """The points of a plane, whether they have a place on it or not, of runs that tried to measure
+    what it shows. Those of other runs say nothing of why that could not be."""
+    narrowed = [
+        replace(
+            run,
+            points=tuple(
+                point
+                for point in run.points
+                if all(MEASURES[each].unavailable(point) not in NOT_TRIED for each in experiment.y)
+            ),
+        )
+        for run in runs
+    ]
+    points, _ = collect(replace(experiment, plane=False), asked, narrowed)
+    return points
+
+
+def _without_value(
+    experiment: Experiment, points: Sequence[Point], missing: Sequence[str]
+) -> Absence:
+    todo = f"; {', '.join(missing)}: run {experiment.config}" if missing else ""
+    return Absence(experiment, _why_no_value(experiment, points) + todo, is_measured=True)
 
 
 def _why_no_value(experiment: Experiment, points: Sequence[Point]) -> str:

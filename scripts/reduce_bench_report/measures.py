@@ -27,6 +27,8 @@ ISSUED = "instructions_issued"
 OF_DEVICE_MEMORY = ("dram_read_bytes", "dram_written_bytes")
 ALL_COUNTERS = "all"  # the counter that says why none counts
 SIMULATED_MEASURE = "ns_per_input"
+NOT_COUNTED, NO_ENERGY = "the run counted nothing", "the run measured no energy"
+NOT_TRIED = (NOT_COUNTED, NO_ENERGY)  # what runs that were not asked for it lack
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _tlb_miss_share(point: Point) -> Quartiles | None:
 def _tlb_unavailable(point: Point) -> str | None:
     counters = point.raw.get("counters")
     if not counters:
-        return "the run counted nothing"
+        return NOT_COUNTED
     reasons = (counters[name]["unavailable"] for name in ("dtlb_loads", "dtlb_load_misses"))
     return next((reason for reason in reasons if reason), None)
 
@@ -104,7 +106,7 @@ def _uncounted(*names: str) -> Callable[[Point], str | None]:
     def why(point: Point) -> str | None:
         counters = point.raw.get("counters")
         if not counters:
-            return "the run counted nothing"
+            return NOT_COUNTED
         reasons = (counters.get(name, {}).get("unavailable") for name in (ALL_COUNTERS, *names))
         return next((reason for reason in reasons if reason), None)
 
@@ -153,7 +155,7 @@ def _energy(key: str) -> Measure:
 
     def why(point: Point) -> str | None:
         energy = point.raw.get("energy")
-        return energy["unavailable"] if energy else "the run measured no energy"
+        return energy["unavailable"] if energy else NO_ENERGY
 
     return Measure(FIELDS[key].title, FIELDS[key].unit, of, why, timed=False)
 

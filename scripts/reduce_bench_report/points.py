@@ -45,6 +45,12 @@ class Measured:
         return self.point.is_right and MODE in self.point.timing and not self.launch_bound
 
     @property
+    def is_timed(self) -> bool:
+        """Whether it has a time of a form that is right, or is known to be wrong."""
+        known = self.point.is_right or self.point.known_wrong
+        return known and MODE in self.point.timing and not self.launch_bound
+
+    @property
     def time_ns(self) -> Interval:
         """The median of its run. The interval spans the 95 % intervals of all runs: where two runs
         of one point lie apart, no verdict rests on one of them. It spans the source's form too."""

@@ -121,9 +121,9 @@ class Committed:
 
     @classmethod
     def of(cls, root: Path, devices: Sequence[Device]) -> "Committed":
-        of_cpu = [run for device in devices if not device.has_card for run in device.runs]
+        of_cpus = [device.runs for device in devices if not device.has_card] or [[]]
         of_devices = [device.runs for device in devices] or [[]]
-        drawings = [*_drawings(FIGURES, of_devices), *_drawings(CPU_FIGURES, [of_cpu])]
+        drawings = [*_drawings(FIGURES, of_devices), *_drawings(CPU_FIGURES, of_cpus)]
         by_id = {drawing.evaluation.experiment.id: drawing for drawing in drawings}
         return cls(root, devices, by_id, _drawings_side_by_side(devices))
 
@@ -248,8 +248,16 @@ def _drawings(
     for name, conditions in figures_of.items():
         shown = [_shown(name, runs, conditions) for runs in of_devices]
         drawn = [each for each in shown if isinstance(each, Evaluation)]
-        least = min(drawn, key=lambda each: len(each.missing), default=shown[0])
-        drawings.append(_drawing(name, least))
+        absent = [each for each in shown if isinstance(each, Absence)]
+        # Where none can be drawn, one that was measured says why.
+        drawings.append(
+            _drawing(
+                name,
+                min(drawn, key=lambda each: len(each.missing))
+                if drawn
+                else max(absent, key=lambda each: each.is_measured),
+            )
+        )
     return drawings
 
 
@@ -269,7 +277,7 @@ def _figure(drawing: Drawing, runs: Sequence[Results], page: Path) -> str:
     shown = drawing.evaluation
     if isinstance(shown, Absence):
         why = shown.reason
-        if shown.experiment.config is not None and why != ONE_CARD:
+        if shown.experiment.config and why != ONE_CARD and not shown.is_measured:
             why = f"no committed result has points of `{shown.experiment.config}`"
         return markdown_text(f"{shown.experiment.title}: not drawn, because {why}.")
     title = shown.experiment.title
@@ -576,7 +584,8 @@ def scorecard_block(devices: Sequence[Device]) -> str:
     said = [f"On {name}: {scorecard.totals(each)}" for name, each in judged.items()]
     lacking = {name: sum(bool(j.missing) for j in each) for name, each in judged.items()}
     said += [
-        f"{count} claims lack points or counters on {name}; `make claims` says which."
+        f"{count} claim{'s lack' if count > 1 else ' lacks'} points or counters on {name}; "
+        "`make claims` says which."
         for name, count in lacking.items()
         if count
     ]
@@ -620,37 +629,29 @@ def _revisions_of(device: Device) -> str:
 def rounds_block(devices: Sequence[Device], root: Path) -> str:
     """What lies between the two rounds of each device, and which points differ by more."""
     devices = [with_tuning(device) for device in devices]
-    measured_again = [device for device in devices if rounds.pairs(device.runs)]
-    if not measured_again:
+    if not any(rounds.pairs(device.runs) for device in devices):
         return "No second round is committed."
     causes = rounds.load_causes(root / rounds.CAUSES)
-    return "\n\n".join(_rounds_of(device, causes) for device in measured_again)
+    return "\n\n".join(
+        _rounds_of(device, causes)
+        if any(run.again for run in device.runs)
+        else f"## {device.name}\n\nAll of its files lack a second round."
+        for device in devices
+    )
 
 
 def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
     pairs, floors = rounds.pairs(device.runs), rounds.floors(device.runs)
     counted = Counter(pair.kind for pair in pairs)
     found = rounds.differences(device, causes)
-    beyond = Counter(pair.kind for pair in pairs if pair.apart > floors[pair.kind])
-    listed = Counter(each.pair.kind for each in found)
+    counting = [each for each in found if each.counts]
+    beyond = Counter(each.pair.kind for each in found)
+    listed = Counter(each.pair.kind for each in counting)
     floor_rows = [
         [kind.title, *map(str, (counted[kind], _percent(floor), beyond[kind], listed[kind]))]
         for kind, floor in floors.items()
     ]
-    unexplained = sum(each.cause == rounds.NOT_EXPLAINED for each in found)
-    rows = [
-        [
-            each.pair.first.form,
-            _problem_text(each.pair.first),
-            each.pair.mode,
-            *(_mode_us(point, each.pair.mode) for point in (each.pair.first, each.pair.again)),
-            f"{each.pair.ratio:.2f}",
-            _percent(each.floor),
-            each.cause,
-        ]
-        for each in found
-    ]
-    headings = ["variant", "problem", "mode", "first, µs", "second, µs", "ratio", "floor", "cause"]
+    unexplained = sum(each.cause == rounds.NOT_EXPLAINED for each in counting)
     changed = [
         f"{first.form}, {_problem_text(first)}: {first.outcome}, then "
         f"{again.outcome if again else 'not measured'}"
@@ -665,17 +666,38 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
         ),
         markdown_text(
             f"{beyond.total()} of {len(pairs)} times differ by more than their floors, as one in "
-            f"twenty does by what a floor is, {len(found)} of them by a change that counts as "
+            f"twenty does by what a floor is, {len(counting)} of them by a change that counts as "
             f"well. {unexplained} of these are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
         ),
     ]
-    said += [markdown_rows(headings, rows, (0, 1, 2, 7))] if rows else []
+    if counting:
+        said += [_differences(counting)]
+    if others := [each for each in found if not each.counts]:
+        summary = f"<summary>{len(others)} more, by a change that does not count</summary>"
+        said += ["<details>", summary, _differences(others), "</details>"]
     if changed:
         count = f"{len(changed)} point{'s are' if len(changed) > 1 else ' is'} not alike"
         said += [markdown_text(f"{count} in both rounds: {'; '.join(changed)}.")]
     if lacking := [_place(run) for run in device.runs if run.again is None]:
         said += [markdown_text(f"Without a second round: {', '.join(lacking)}.")]
     return "\n\n".join(said)
+
+
+def _differences(found: Sequence[rounds.Difference]) -> str:
+    rows = [
+        [
+            each.pair.first.form,
+            _problem_text(each.pair.first),
+            each.pair.mode,
+            *(_mode_us(point, each.pair.mode) for point in (each.pair.first, each.pair.again)),
+            f"{each.pair.ratio:.2f}",
+            _percent(each.floor),
+            each.cause,
+        ]
+        for each in found
+    ]
+    headings = ["variant", "problem", "mode", "first, µs", "second, µs", "ratio", "floor", "cause"]
+    return markdown_rows(headings, rows, (0, 1, 2, 7))
 
 
 def _place(run: Results) -> str:

@@ -130,10 +130,11 @@ def floors(runs: Sequence[Results]) -> dict[Kind, float]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A point whose rounds differ by more than its floor and the change that counts."""
+    """A point whose rounds differ by more than its floor."""
 
     pair: Pair
     floor: float
+    counts: bool  # by the change that counts and the floor together
     cause: str
 
 
@@ -141,9 +142,14 @@ def differences(device: Device, causes: Sequence[Mapping[str, Any]]) -> list[Dif
     """The largest first."""
     between, counts = floors(device.runs), _thresholds()
     found = [
-        Difference(pair, between[pair.kind], _cause(pair, device, causes))
+        Difference(
+            pair,
+            between[pair.kind],
+            pair.apart > counts(pair.first.variant) + between[pair.kind],
+            _cause(pair, device, causes),
+        )
         for pair in pairs(device.runs)
-        if pair.apart > counts(pair.first.variant) + between[pair.kind]
+        if pair.apart > between[pair.kind]
     ]
     return sorted(found, key=lambda each: -each.pair.apart)
 

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from reduce_bench_report.identity import PointIdentity
+from reduce_bench_report.identity import Distribution, PointIdentity
 from reduce_bench_report.loader import SIMULATED, InputError, Point, Results, checked_json
 from reduce_bench_report.paths import SCHEMAS
 
 OPS = ("sum", "none")
+# cache-sim is told the name of a distribution of labels alone, and draws it with these settings.
+DRAWN_WITH = {"zipf": ("exponent", 1), "runs": ("length", 64)}
 MODELS = {"sequential": "each access waits", "pipelined": "pipelined"}
 
 
@@ -30,6 +32,25 @@ def folder_of(results: Path) -> Path:
     return results.with_suffix(SIMULATED)
 
 
+def draws(labels: Distribution) -> bool:
+    """Whether cache-sim draws these labels. What has a file for its labels has a setting, too."""
+    return labels.params in ((), (DRAWN_WITH.get(labels.name),))
+
+
+def repeats(simulated: object, hierarchy: object) -> bool:
+    """Whether a prediction was made from the hierarchy, which it repeats with every default filled
+    in and without the name of the schema."""
+    if isinstance(hierarchy, dict) and isinstance(simulated, dict):
+        return all(
+            key in simulated and repeats(simulated[key], value)
+            for key, value in hierarchy.items()
+            if key != "$schema"
+        )
+    if isinstance(hierarchy, list) and isinstance(simulated, list):
+        return len(simulated) == len(hierarchy) and all(map(repeats, simulated, hierarchy))
+    return simulated == hierarchy
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         simulation: dict[str, Any] = checked_json(
@@ -49,6 +70,7 @@ def _is_of(point: Point, simulation: dict[str, Any]) -> bool:
         (point.variant, point.n, point.buckets)
         == (simulation["algorithm"], simulation["n"], simulation["buckets"])
         and point.labels is not None
+        and draws(point.labels)
         and point.labels.name == simulation["labels"]
         and dict(point.params) == simulation["params"]
     )

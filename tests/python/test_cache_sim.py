@@ -140,10 +140,17 @@ def test_the_points_of_a_results_file_are_simulated(
     script = ROOT / "scripts" / "simulate_points.sh"
     out = tmp_path / "simulated here"
     command = [str(script), str(results.path), CORE2, str(out)]
-    done = subprocess.run(
-        command, env=os.environ | {"BIN": str(PROGRAM.parent)}, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+
+    def times() -> dict[Path, int]:
+        """Of the predictions, when each was made."""
+        done = subprocess.run(
+            command, env=os.environ | {"BIN": str(PROGRAM.parent)}, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return {path: path.stat().st_mtime_ns for path in out.glob("*.json")}
+
+    made = times()
+    assert times() == made  # the hierarchy leaves defaults out that the predictions have
     out.rename(simulation.folder_of(results.path))
     assert simulation.predictions(results).keys() == {
         point.identity

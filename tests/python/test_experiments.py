@@ -508,6 +508,23 @@ def test_each_of_few_variants_of_a_plane_has_a_marker_of_its_own(
     assert absent(EXPERIMENTS["energy"], run(unmeasured)).endswith("run configs/energy.json")
 
 
+def test_a_plane_without_any_count_says_why(run: Callable[..., Results]) -> None:
+    forbidden = {"all": {"count": None, "unavailable": "counting is forbidden"}}
+    names = ["harris/7", "cub/reduce"]
+    untried = [point(name, 1 << 26, counters=None) for name in names]
+    tried = [each | {"counters": forbidden} for each in untried]
+    # the other run has as many points, of which it was not asked to count anything
+    runs = [run(untried, "full.json"), run(tried, "counted.json")]
+    reason = absent(EXPERIMENTS["roofline"], *runs)
+    assert reason.startswith("no point has a value (counting is forbidden); ")
+    assert reason.endswith(": run configs/counted.json")
+    reason = absent(EXPERIMENTS["roofline"], runs[0])
+    assert reason.startswith("every point of harris/*, ")
+    still = ENERGY | {"joules_per_call": None, "pj_per_byte": None, "unavailable": "no counter"}
+    points = [p | {"energy": still} for p in points_of("configs/energy.json")]
+    assert absent(EXPERIMENTS["energy"], run(points)) == "no point has a value (no counter)"
+
+
 def test_reading_has_a_time_and_no_counts(everything: Results) -> None:
     made = evaluate.evaluate(EXPERIMENTS["harris-why"], [everything], published.load_all())
     assert isinstance(made, Evaluation)

@@ -184,8 +184,8 @@ def test_results_of_another_configuration_are_measured_anew(root: Path, measure:
 def test_a_second_round_does_not_outlast_its_first(
     root: Path, measure: Measure, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The pages refuse one of another revision, so that a loan which ended between the rounds would
-    keep every device from them."""
+    """The pages refuse one of another revision, so that a visit which ended between the rounds
+    would keep every device from them."""
     assert measure() == 0
     second = root / "results" / "some-gpu" / "again" / "one.json"
     begun = root / "results" / "some-gpu" / "papers" / "again" / "two.json"
@@ -422,6 +422,20 @@ def test_what_a_simulation_lacks_is_told(
     said = "left out: the simulation of results/cpu/some-cpu/of-cpu.json, since .venv/bin/python is"
     assert said in capsys.readouterr().err
     assert not {each for each in results(root) if each.startswith(simulation)}
+
+
+def test_refused_parts_are_told_where_a_simulation_fails_too(
+    root: Path, measure: Measure, simulation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "then.sh").write_text("exit 1")
+    assert measure(gpus=0, status={"one": 2}) == 2
+    said = capsys.readouterr().err
+    assert said.count("not measured: results/cpu/some-cpu/one.json, for") == 1
+    assert "the simulation of results/cpu/some-cpu/of-cpu.json failed" in said
+    (root / "then.sh").write_text("exit 0")
+    assert measure(gpus=0, status={"one": 2}) == 2
+    said = capsys.readouterr().err
+    assert said.count("not measured: results/cpu/some-cpu/one.json, for") == 1
 
 
 def test_a_simulation_that_the_time_cuts_goes_on(

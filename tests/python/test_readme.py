@@ -293,6 +293,33 @@ def test_simulations_are_shown_of_the_processor_alone(tmp_path: Path, root: Path
     assert not (root / figure).exists()
 
 
+def test_a_figure_without_a_value_says_why(tmp_path: Path, root: Path) -> None:
+    forbidden = {"all": {"count": None, "unavailable": "counting is forbidden"}}
+    points = [p | {"counters": forbidden} for p in points_of("configs/counted.json")]
+    (tmp_path / "other").mkdir()
+    uncounted = runs_of(tmp_path / "other", points)
+    generated(root, runs_of(tmp_path, sums()), uncounted).update()
+    text = text_of(root, readme.COUNTED)
+    title = EXPERIMENTS["roofline"].title
+    assert f"{title}: not drawn, because no point has a value (counting is forbidden)." in text
+    assert "no committed result has points of `configs/energy.json`" in text
+
+
+def test_a_figure_of_processors_is_of_one_of_them(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "cpu").mkdir()
+    first = predicted_runs(tmp_path / "cpu")
+    (tmp_path / "other").mkdir()
+    few = [p.raw for p in first[0].points if p.variant == "cpu/multireduce"]
+    document = made_up.results(few, gpu=False)
+    document["environment"]["cpu"]["model"] = "Other CPU"
+    other = [load(made_up.write(document, tmp_path / "other" / "0.json"))]
+    for devices in ([first, other], [other, first]):
+        generated(root, *devices).update()
+        block = text_of(root, readme.SIMULATOR).partition("<!-- begin: simulated -->")[2]
+        assert f"{readme.origin(first)}." in block
+        assert "Other CPU" not in block
+
+
 def test_table(tmp_path: Path) -> None:
     points = sums()
     points[2] = known_wrong("cub/reduce", 1 << 13, 1.0)

@@ -86,7 +86,8 @@ def test_a_difference_is_beyond_the_floor_and_what_counts(
     """The floor is 1 % here, and 3 % counts of this variant (configs/thresholds.json)."""
     of = device(tmp_path, points([1.0] * 40), points([1.01] * 39 + [ratio]))
     found = rounds.differences(of, [])
-    assert [each.pair.first.n for each in found] == ([1039] if differs else [])
+    assert [each.pair.first.n for each in found if each.counts] == ([1039] if differs else [])
+    assert [each.pair.first.n for each in found] == [1039]
     for each in found:
         assert (each.cause, each.floor) == ("not explained", pytest.approx(0.01))
         assert each.pair.ratio == pytest.approx(ratio)
@@ -96,7 +97,8 @@ def test_what_counts_is_the_variant_s(tmp_path: Path) -> None:
     def of_amp(ratio: float) -> list[made_up.Json]:
         return [each | {"variant": "amp/x"} for each in points([1.0] * 39 + [ratio])]
 
-    assert rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.09)), []) == []
+    (found,) = rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.09)), [])
+    assert not found.counts
     assert len(rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.11)), [])) == 1
 
 
@@ -155,6 +157,18 @@ def test_points_without_a_right_time_in_both_rounds_have_no_floor(tmp_path: Path
     ]
 
 
+def test_the_page_folds_what_differs_by_a_change_that_does_not_count(tmp_path: Path) -> None:
+    of = device(tmp_path, points([1.0] * 40), points([1.01] * 39 + [1.035]))
+    saved(tmp_path, {"variants": ["cub/*"], "cause": "no"})
+    block = readme.rounds_block([of], tmp_path)
+    assert "1 of 40 times differ by more than their floors" in block
+    assert "0 of them by a change that counts as well" in block
+    before, _, folded = block.partition("<details>")
+    assert "1 more, by a change that does not count" in folded
+    assert "| 1.03 | 1 % | not explained |" in folded
+    assert "not explained |" not in before
+
+
 def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     first, again = points([1.0] * 40), points([1.0] * 38 + [1.5, 2.0])
     again[0] = made_up.unmeasured("harris/0", 1000, "failed", "it crashed")
@@ -182,6 +196,28 @@ def test_the_page_lists_what_differs(tmp_path: Path) -> None:
     assert both.endswith(f"Without a second round: {tmp_path.name}/alone.json.")
     assert "Without a second round" not in block
     assert readme.rounds_block([alone], tmp_path) == "No second round is committed."
+
+
+def test_a_device_without_a_second_round_is_named_beside_others(tmp_path: Path) -> None:
+    of = device(tmp_path, points([1.0]), points([1.0]))
+    saved(tmp_path, {"variants": ["cub/*"], "cause": "no"})
+    document = made_up.results(points([1.0]))
+    document["environment"]["gpu"]["name"] = "NVIDIA Imaginary 2"
+    (tmp_path / "other").mkdir()
+    alone = Device([load(made_up.write(document, tmp_path / "other" / "alone.json"))])
+    block = readme.rounds_block([of, alone], tmp_path)
+    assert block.startswith("## NVIDIA Imaginary 1\n")
+    said = "\n\n## NVIDIA Imaginary 2\n\nAll of its files lack a second round."
+    assert block.endswith(said)
+    assert readme.rounds_block([alone, of], tmp_path).startswith(said.strip())
+    # nothing is right in both of its rounds, which is said of each point
+    (tmp_path / "other" / "again").mkdir()
+    document["points"] = [made_up.unmeasured("harris/0", 1000, "failed", "it crashed")]
+    made_up.write(document, tmp_path / "other" / "again" / "alone.json")
+    failed = Device([load(tmp_path / "other" / "alone.json")])
+    block = readme.rounds_block([of, failed], tmp_path)
+    assert "lack a second round" not in block
+    assert "1 point is not alike in both rounds: harris/0, reduce i32 sum, n = 1,000: ok," in block
 
 
 def test_provenance_names_both_rounds_and_their_revisions(tmp_path: Path) -> None:

@@ -94,6 +94,56 @@ def test_other_points_are_not_paired(loaded: Loaded, other: made_up.Json) -> Non
     assert simulation.predictions(results) == {}
 
 
+@pytest.mark.parametrize(
+    ("labels", "drawn"),
+    [
+        ({"name": "zipf"}, True),
+        ({"name": "zipf", "exponent": 1.0}, True),
+        ({"name": "zipf", "exponent": 2.0}, False),
+        ({"name": "runs", "length": 64}, True),
+        ({"name": "runs", "length": 16}, False),
+        ({"name": "file", "file": "labels.npy"}, False),
+    ],
+)
+def test_labels_that_cache_sim_does_not_draw_are_not_paired(
+    loaded: Loaded, labels: made_up.Json, drawn: bool
+) -> None:
+    of = measured(16, 1.0, labels=labels)
+    results = loaded([of])
+    made_up.save_simulations(
+        results.path, [made_up.simulated(of, 4.0) | {"labels": labels["name"]}]
+    )
+    assert len(simulation.predictions(results)) == (1 if drawn else 0)
+
+
+CACHES: made_up.Json = {
+    "caches": [{"size_bytes": 32768, "associativity": 8}, {"size_bytes": 65536}],
+    "memory": {"latency_ns": 100},
+}
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "same"),
+    [
+        (CACHES, True),
+        (CACHES | {"$schema": "hierarchy.schema.json"}, True),
+        ({"memory": {"latency_ns": 100.0}}, True),
+        ({"memory": {}}, True),
+        ({"memory": {"latency_ns": 101}}, False),
+        ({"caches": CACHES["caches"][:1]}, False),
+        ({"caches": [*CACHES["caches"], {}]}, False),
+        ({"caches": CACHES["caches"][::-1]}, False),
+        (CACHES | {"overlap": {"misses": 8}}, False),
+        ({"memory": [100]}, False),
+    ],
+)
+def test_a_prediction_repeats_its_hierarchy_with_defaults(
+    hierarchy: made_up.Json, same: bool
+) -> None:
+    assert simulation.repeats(CACHES, hierarchy) is same
+    assert not simulation.repeats(None, hierarchy)
+
+
 @pytest.fixture
 def both(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> Results:
     """Two lines of two points. One lacks a simulation, and one of the others a model."""
@@ -242,19 +292,37 @@ def test_a_file_that_is_no_simulation_is_refused(both: Results) -> None:
         shown(both)
 
 
-def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
+Simulate = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def simulate(tmp_path: Path) -> Simulate:
+    """scripts/simulate_points.sh with a simulator that writes its arguments to a file alone."""
     for name in ("configs", "scripts"):
         (tmp_path / name).symlink_to(ROOT / name)
     program(tmp_path / ".venv" / "bin" / "python", f'exec {sys.executable} "$@"')
     program(tmp_path / "build" / "bin" / "cache-sim", 'echo "$@" >> called')
-    points = [measured(16, 2000.0), measured(64, 2000.0, backend="cuda")]
-    results = made_up.write(made_up.results(points), tmp_path / "r.json")
+    (tmp_path / "called").touch()
+    made_up.write(hierarchy(), tmp_path / "made-up")
 
-    def run() -> subprocess.CompletedProcess[str]:
+    def run(results: Path) -> subprocess.CompletedProcess[str]:
         command = ["scripts/simulate_points.sh", str(results), "made-up", "out"]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    done = run()
+    return run
+
+
+def hierarchy(size_bytes: int = 32768, *page_bytes: int) -> made_up.Json:
+    """One as people write it, which leaves defaults out."""
+    caches = [{"size_bytes": size_bytes, "associativity": 8, "latency_ns": 1}]
+    pages = {"pages": [{"bytes": each} for each in page_bytes]} if page_bytes else {}
+    return {"schema": 1, "name": "made up", "caches": caches, "memory": {"latency_ns": 100}} | pages
+
+
+def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path, simulate: Simulate) -> None:
+    points = [measured(16, 2000.0), measured(64, 2000.0, backend="cuda")]
+    results = made_up.write(made_up.results(points), tmp_path / "r.json")
+    done = simulate(results)
     assert done.returncode == 0, done.stderr
     called = tmp_path / "called"
     assert called.read_text(encoding="utf-8") == (
@@ -263,24 +331,69 @@ def test_points_are_simulated_as_the_loader_reads_them(tmp_path: Path) -> None:
     )
 
     def simulated_in_all() -> int:
-        assert run().returncode == 0
+        assert simulate(results).returncode == 0
         return called.read_text(encoding="utf-8").count("simulate")
 
-    prediction, hierarchy = tmp_path / "out" / "0.json", tmp_path / "made-up"
-    prediction.write_text('{"hierarchy": {"caches": [1, 2]}}')
-    hierarchy.write_text('{"caches": [1, 2]}')
+    prediction, caches = tmp_path / "out" / "0.json", tmp_path / "made-up"
+    made = hierarchy(32768, 4096)  # with a default
+    made["caches"][0] |= {"line_bytes": 64, "replacement": "approximate-lru", "prefetch": "none"}
+    made_up.write({"hierarchy": made}, prediction)
+    made_up.write(hierarchy() | {"$schema": "../schema/hierarchy.schema.json"}, caches)
     assert simulated_in_all() == 1
     os.utime(results, (prediction.stat().st_mtime + 1,) * 2)
     assert simulated_in_all() == 2
     os.utime(results, (1, 1))
     assert simulated_in_all() == 2
-    hierarchy.write_text('{"caches": [1, 3]}')
-    os.utime(hierarchy, (1, 1))  # older than the prediction, and other caches
+    made_up.write(hierarchy(65536), caches)
+    os.utime(caches, (1, 1))  # older than the prediction, and other caches
     assert simulated_in_all() == 3
     results.write_bytes(results.read_bytes()[:-100])
-    done = run()
+    done = simulate(results)
     assert done.returncode != 0
     assert "not valid JSON" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "page_bytes", "simulated"),
+    [
+        ({"labels": {"name": "zipf", "exponent": 1.0}}, [], True),
+        ({"labels": {"name": "zipf", "exponent": 2.0}}, [], False),
+        ({"labels": {"name": "runs", "length": 16}}, [], False),
+        ({"labels": {"name": "image", "file": "a.pgm"}}, [], False),
+        ({"params": SIMPLE | {"pages": "huge"}}, [4096, 2 << 20], True),
+        ({"params": SIMPLE | {"pages": "huge"}}, [4096], False),
+        ({"params": SIMPLE | {"pages": "huge"}}, [], False),
+    ],
+)
+def test_no_point_is_simulated_as_another(
+    tmp_path: Path,
+    simulate: Simulate,
+    changes: made_up.Json,
+    page_bytes: list[int],
+    simulated: bool,
+) -> None:
+    points = [measured(16, 2000.0, **changes)]
+    results = made_up.write(made_up.results(points), tmp_path / "r.json")
+    made_up.write(hierarchy(32768, *page_bytes), tmp_path / "made-up")
+    assert simulate(results).returncode == 0
+    called = (tmp_path / "called").read_text(encoding="utf-8")
+    assert called.count("simulate") == (1 if simulated else 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [(None, "cannot read hierarchy 'made-up'"), ("{}", "breaks its schema")]
+)
+def test_what_is_no_hierarchy_is_refused(
+    tmp_path: Path, simulate: Simulate, text: str | None, told: str
+) -> None:
+    results = made_up.write(made_up.results([measured(16, 2000.0)]), tmp_path / "r.json")
+    (tmp_path / "made-up").unlink()
+    if text is not None:
+        (tmp_path / "made-up").write_text(text)
+    done = simulate(results)
+    assert done.returncode != 0
+    assert told in done.stderr and done.stderr.count("\n") == 1
+    assert (tmp_path / "called").read_text() == ""
 
 
 def program(path: Path, line: str) -> None:
