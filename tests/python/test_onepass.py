@@ -283,6 +283,17 @@ def test_what_the_library_refuses_is_an_error_with_its_reason(onepass: ModuleTyp
         onepass.multiscan(VALUES, LABELS, buckets=1 << 31, out=VALUES.copy())
 
 
+def test_values_between_the_places_of_elements_are_refused(onepass: ModuleType) -> None:
+    """Kernels read elements of 8 bytes in one access, which faults at other addresses."""
+    between = np.frombuffer(bytearray(8 * 11), np.float64, count=10, offset=4)
+    out = poisoned(1, np.float64)
+    with pytest.raises(onepass.OnepassError, match="invalid argument"):
+        onepass.reduce(between, out=out)
+    with pytest.raises(onepass.OnepassError, match="invalid argument"):
+        onepass.multireduce(between, LABELS, out=poisoned(4, np.float64))
+    assert out[0] == 77
+
+
 def test_without_its_library_the_module_says_what_to_do(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", "import onepass"],
