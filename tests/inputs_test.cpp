@@ -107,7 +107,7 @@ TEST(Inputs, AreOfATypeOfValues) {
 }
 
 TEST(Inputs, OfNoElementsExist) {
-  const HostArray array = generate({.type = Type::kF64, .n = 0, .seed = 1});
+  const HostArray array = generate(InputKey{.type = Type::kF64, .n = 0, .seed = 1});
   EXPECT_EQ(array.size_bytes, 0u);
 }
 
