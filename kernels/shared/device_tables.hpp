@@ -271,6 +271,14 @@ void reduce_shares(const TypedCall<V>& call,
   });
 }
 
+/// The threads of a grid count buckets in 32 bits, and go beyond the last by as many as they are.
+inline std::string tables_restriction(const Problem& p) {
+  constexpr std::size_t kMostBuckets = 0xffffffff - 0xffffff;
+  if (p.buckets <= kMostBuckets) return {};
+  return std::to_string(p.buckets) + " buckets: those of several devices are counted in 32 bits, " +
+         std::to_string(kMostBuckets) + " at most";
+}
+
 /// What all devices of a call see of each other; each has its own rank in it.
 template <class V>
 auto device_tables(const TypedCall<V>& call,

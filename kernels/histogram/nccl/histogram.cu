@@ -48,6 +48,7 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kBaseline,
       .params = {devices_axis(), result_axis()},
+      .restriction = labels_restriction,
       .traffic = [](const Problem& p) { return combined_traffic(p, p.buckets * sizeof(Count)); },
       .workspace = workspace_of<NcclHistogram>(),
       .enqueue = instantiate_histogram<NcclHistogram>(),

@@ -11,7 +11,8 @@
 // Traffic: n labels read, m counts written on each device that has them. Between devices, by
 //   packets, 16 bytes per three counters for each other device that has the results; by slices the
 //   other devices' tables once, and all results but the own slice.
-// Preconditions: all devices reach each other's memory. At most 16 devices.
+// Preconditions: all devices reach each other's memory. At most 16 devices; at most 2^32 - 2^24
+//   bins.
 // Deviations: none, there is no publication.
 
 #include "kernels/histogram/device_share.hpp"
@@ -36,6 +37,7 @@ Variant variant() {
       .operation = Operation::kHistogram,
       .fidelity = Fidelity::kBeyond,
       .params = std::move(params),
+      .restriction = tables_restriction,
       .traffic = tables_traffic<Count>,
       .workspace = tables_workspace<Count>,
       .enqueue = instantiate_histogram<PeersHistogram>(),

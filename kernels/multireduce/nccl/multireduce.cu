@@ -52,6 +52,7 @@ Variant variant() {
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBaseline,
       .params = {devices_axis(), result_axis()},
+      .restriction = labels_restriction,
       .traffic =
           [](const Problem& p) { return combined_traffic(p, p.buckets * p.element_bytes()); },
       .workspace = workspace_of<NcclMultireduce>(),

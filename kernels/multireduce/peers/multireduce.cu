@@ -20,7 +20,8 @@
 //   them. Between devices, by packets, 16 bytes per 12 of a table for each other device that has
 //   the results; by slices the other devices' tables once, and all results but the own slice. What
 //   was measured: docs/kernels/peers.md
-// Preconditions: all devices reach each other's memory; the operator commutes. At most 16 devices.
+// Preconditions: all devices reach each other's memory; the operator commutes. At most 16 devices;
+//   at most 2^32 - 2^24 buckets.
 // Deviations: none, there is no publication.
 
 #include "kernels/multireduce/device_share.hpp"
@@ -259,7 +260,9 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = std::move(params),
       .restriction =
-          [](const Problem& p) { return is_fused(p) ? fused_restriction(p) : std::string{}; },
+          [](const Problem& p) {
+            return is_fused(p) ? fused_restriction(p) : tables_restriction(p);
+          },
       .depth = depth,
       .traffic =
           [](const Problem& p) {
