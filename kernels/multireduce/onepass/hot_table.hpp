@@ -8,13 +8,15 @@ namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct HotPolicy {
-  /// Labels that a block looks at before it begins to find the hot ones.
-  static constexpr unsigned kSamplesPerThread = 4;
+  /// Labels that a thread looks at before it begins to find the hot ones, at most, and inputs for
+  /// each. With fewer than kInputsPerSample inputs for every thread queues cannot grow.
+  static constexpr unsigned kSamplesPerThread = 4, kInputsPerSample = 4;
   /// At most so many labels get an accumulator for each lane, whose shared memory copies lose.
   static constexpr unsigned kMostHot = 64;
-  /// A label is hot if it has more samples than the sum of two limits: one in kHotShare of all
-  /// samples, and kUniformShares times its part of them if labels were uniform.
-  static constexpr unsigned kHotShare = 512, kUniformShares = 4;
+  /// A label is hot if it has more samples than the sum of three limits: some that chance may give
+  /// it, one in kHotShare of all samples, and kUniformShares times its part of them if labels were
+  /// uniform. Without the first, half of all blocks of 8192 uniform inputs found hot labels.
+  static constexpr unsigned kChance = 2, kHotShare = 512, kUniformShares = 4;
 };
 
 /// Whether an update in shared memory takes many steps: a loop of compare-and-swap, or an addition
@@ -53,19 +55,21 @@ struct HotTable : PrivateTable<T, Op> {
         hot(reinterpret_cast<Label*>(lanes + HotPolicy::kMostHot * kWarpSize)),
         count(hot + HotPolicy::kMostHot) {}
 
-  __device__ static unsigned samples_of_block() {
-    return blockDim.x * HotPolicy::kSamplesPerThread;
+  /// Of the samples that `n` inputs of a block are worth, those of a thread.
+  __device__ static unsigned samples_per_thread(std::size_t n) {
+    const std::size_t samples = n / (HotPolicy::kInputsPerSample * blockDim.x);
+    return samples < HotPolicy::kSamplesPerThread ? samples : HotPolicy::kSamplesPerThread;
   }
   /// Whether a block has inputs enough for queues to grow.
-  __device__ static bool is_worth_it(std::size_t n) { return n >= 4 * samples_of_block(); }
+  __device__ static bool is_worth_it(std::size_t n) { return samples_per_thread(n) > 0; }
 
   /// Clears the table and marks the labels that are hot among the block's own inputs, n > 0;
   /// bucket_at(s, samples) is the bucket of the s-th of so many of them, or beyond all buckets where
   /// the table does not have it. All threads must call this, and `add_to` too.
   template <class BucketAt>
   __device__ void clear(std::size_t n, BucketAt&& bucket_at) {
-    const unsigned samples = samples_of_block();
-    if (!is_worth_it(n)) return clear_without();
+    const unsigned samples = blockDim.x * samples_per_thread(n);
+    if (samples == 0) return clear_without();
     auto* seen = reinterpret_cast<unsigned*>(this->slots);
     for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) seen[b] = 0;
     if (threadIdx.x == 0) *count = 0;
@@ -75,8 +79,8 @@ struct HotTable : PrivateTable<T, Op> {
       if (b < this->buckets) atomicAdd(&seen[b], 1u);
     }
     __syncthreads();
-    const std::size_t often =
-        samples / HotPolicy::kHotShare + HotPolicy::kUniformShares * samples / this->buckets;
+    const std::size_t often = HotPolicy::kChance + samples / HotPolicy::kHotShare +
+                              HotPolicy::kUniformShares * samples / this->buckets;
     for (std::size_t b = threadIdx.x; b < this->buckets; b += blockDim.x) {
       if (seen[b] <= often) continue;
       const unsigned h = atomicAdd(count, 1u);
