@@ -189,15 +189,19 @@ enum class Form { kTable, kSplitTable, kPartitions, kAtomics };
 
 template <class Op, class T>
 Form multireduce_form(const Sizes& sizes) {
-  if (sizes.n > 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets)) return Form::kAtomics;
+  if (sizes.n == 0) return Form::kAtomics;
+  constexpr bool kSlow = reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op>;
+  if (CachedAtomicsPolicy::serves(sizes.n, sizes.buckets, kSlow)) return Form::kAtomics;
   if (sizes.buckets * sizeof(T) <= most_table_bytes(sizes.device, TableTuning{}))
     return Form::kTable;
   const SplitPlan split =
       reduce_bench::BACKEND::onepass_multireduce_split::plan_for<T, Op>(sizes, {});
   if (split.fits && split.ways <= FormPolicy::kMostWays<T, Op>) return Form::kSplitTable;
   namespace partition = reduce_bench::BACKEND::partition_multireduce;
-  return partition::serves(sizes, partition::tuning_for<T, Op>()) ? Form::kPartitions
-                                                                  : Form::kAtomics;
+  const partition::Tuning tuning = partition::tuning_for<T, Op>();
+  return partition::serves(sizes, tuning) && !partition::is_direct(sizes, tuning)
+             ? Form::kPartitions
+             : Form::kAtomics;
 }
 
 template <class L>

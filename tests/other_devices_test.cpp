@@ -193,12 +193,14 @@ TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
       expected);
 }
 
-/// partition/histogram of random labels on a device, against counting them one by one.
-void expect_counts(const DeviceTraits& device, std::size_t n, std::size_t buckets) {
-  const std::vector<Label> labels = random_inputs(n, buckets).labels;
+/// partition/histogram of labels on a device, against counting them one by one.
+void expect_counts(const DeviceTraits& device, const std::vector<Label>& labels,
+                   std::size_t buckets) {
+  const std::size_t n = labels.size();
   const Variant& variant =
       *select_variants(std::vector<std::string>{"partition/histogram"}).front()->on(Backend::kEmu);
-  const Params params = default_params(variant);
+  Params params = default_params(variant);
+  params.set("launch", "partitioned");
   const Problem problem{.operation = Operation::kHistogram,
                         .n = n,
                         .buckets = buckets,
@@ -222,17 +224,18 @@ TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
   device.max_threads_per_sm = 64;
-  expect_counts(device, 31 * 2048 + 5, 300);
+  expect_counts(device, random_inputs(31 * 2048 + 5, 300).labels, 300);
 }
 
 TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
   DeviceTraits device = emu::settings().device;
   device.max_shared_bytes_per_block = 20 * 1024;
-  expect_counts(device, 30011, 300007);
+  expect_counts(device, random_inputs(30011, 300007).labels, 300007);
   device.max_shared_bytes_per_block = 99 * 1024;
   const Variant& variant =
       *select_variants(std::vector<std::string>{"partition/histogram"}).front()->on(Backend::kEmu);
-  const Params params = default_params(variant);
+  Params params = default_params(variant);
+  params.set("launch", "partitioned");
   Problem problem{.operation = Operation::kHistogram,
                   .n = 1 << 20,
                   .buckets = 1 << 23,
@@ -692,6 +695,143 @@ INSTANTIATE_TEST_SUITE_P(Variants, ByteHistogram,
                            const std::string id = variant.param;
                            return id.substr(0, id.find('/'));
                          });
+
+/// Whether so many inputs have the kernel for few, for which partitions have no workspace.
+bool are_few(const char* id, std::size_t n, std::size_t buckets, const char* launch = "auto") {
+  const Variant& variant =
+      *select_variants(std::vector<std::string>{id}).front()->on(Backend::kEmu);
+  Params params = default_params(variant);
+  params.set("launch", launch);
+  const bool counts = variant.operation == Operation::kHistogram;
+  const Problem problem{.operation = variant.operation,
+                        .n = n,
+                        .buckets = buckets,
+                        .type = counts ? Type::kU32 : Type::kI32,
+                        .op = counts ? Op::kNone : Op::kSum,
+                        .params = params,
+                        .device = emu::settings().device};
+  return variant.workspace(problem).device_bytes == 0;
+}
+
+TEST(FewInputs, HaveTheirKernelUpToTheLimits) {
+  for (const char* id : {"partition/multireduce", "partition/histogram"}) {
+    EXPECT_TRUE(are_few(id, 1 << 17, 1024));
+    EXPECT_FALSE(are_few(id, (1 << 17) + 1, 1024));
+    EXPECT_FALSE(are_few(id, 1000, 1023));
+    EXPECT_TRUE(are_few(id, 1 << 19, 4096));
+    EXPECT_FALSE(are_few(id, (1 << 19) + 1, 4096));
+    EXPECT_TRUE(are_few(id, 1 << 22, 1 << 21));
+    EXPECT_FALSE(are_few(id, (1 << 22) + 1, 1 << 22));
+    EXPECT_FALSE(are_few(id, 1000, 5003, "partitioned"));
+  }
+  EXPECT_TRUE(are_few("partition/multireduce", 1 << 20, 1 << 16));
+  EXPECT_FALSE(are_few("partition/multireduce", 1 << 20, (1 << 16) - 1));
+  EXPECT_TRUE(are_few("partition/histogram", 1 << 20, 1 << 17));
+  EXPECT_FALSE(are_few("partition/histogram", 1 << 20, (1 << 17) - 1));
+}
+
+/// Inputs whose values are negative, too, so that a lost element shows in a sum and a neutral one in a
+/// maximum.
+Inputs<int> negative_inputs(std::size_t n, std::size_t buckets) {
+  Inputs<int> inputs = random_inputs(n, buckets);
+  for (int& value : inputs.values) value -= 5000;
+  return inputs;
+}
+std::vector<int> combined(const Inputs<int>& inputs, Op op, std::size_t buckets) {
+  std::vector<int> results(buckets, op == Op::kSum ? 0 : std::numeric_limits<int>::min());
+  for (std::size_t i = 0; i < inputs.values.size(); ++i) {
+    int& result = results[inputs.labels[i]];
+    result = op == Op::kSum ? result + inputs.values[i] : std::max(result, inputs.values[i]);
+  }
+  return results;
+}
+
+// Where runs are of four lanes and more they are combined across lanes first; where of three, not. Of
+// 20011 inputs a thread has several rounds.
+TEST(FewInputs, RunsOfAnyLengthAreCombinedOnce) {
+  for (const std::size_t n : {1, 31, 33, 1009, 20011})
+    for (const std::size_t buckets : {1024, 5003})
+      for (const std::size_t run : {1, 3, 4, 5, 31, 32, 33, 30000})
+        for (const Op op : {Op::kSum, Op::kMax}) {
+          Inputs<int> inputs = negative_inputs(n, buckets);
+          for (std::size_t i = 0; i < n; ++i)
+            inputs.labels[i] = static_cast<Label>(i / run * 7919 % buckets);
+          EXPECT_EQ(results_on(emu::settings().device, "onepass/multireduce", op, inputs, buckets),
+                    combined(inputs, op, buckets))
+              << n << " inputs, " << buckets << " buckets, runs of " << run;
+        }
+}
+
+/// Of sorted labels, rising or falling, those with or without one that does not lie between the ends
+/// of its tile.
+std::vector<Label> sorted(std::vector<Label> labels, bool falling, bool stray, Label most) {
+  std::ranges::sort(labels);
+  if (falling) std::ranges::reverse(labels);
+  if (stray) labels[5000] = falling ? most : 0;
+  return labels;
+}
+
+// A whole tile has 4096 inputs or 16384 labels, over a third of the buckets; the last one is cut.
+TEST(SortedLabels, ThatAreFarApartAreCombinedAtOnce) {
+  constexpr std::size_t kBuckets = 100'000, kBins = 300'007;
+  for (const bool falling : {false, true})
+    for (const bool stray : {false, true}) {
+      for (const Op op : {Op::kSum, Op::kMax}) {
+        Inputs<int> inputs = negative_inputs(3 * 4096 + 77, kBuckets);
+        inputs.labels = sorted(inputs.labels, falling, stray, kBuckets - 1);
+        EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", op, inputs, kBuckets,
+                             {{"block", "256"}, {"launch", "partitioned"}}),
+                  combined(inputs, op, kBuckets));
+      }
+      expect_counts(emu::settings().device,
+                    sorted(random_inputs(3 * 16384 + 77, kBins).labels, falling, stray, kBins - 1),
+                    kBins);
+    }
+}
+
+// A thread looks at none to four labels before it begins.
+TEST(HotLabels, AreSummedUpWhateverTheNumberOfSamples) {
+  constexpr std::size_t kBuckets = 2000;
+  DeviceTraits device = emu::settings().device;
+  for (const unsigned sm_count : {1u, 2u})
+    for (const unsigned of_block : {4095u, 4096u, 8192u, 12288u, 16384u, 20011u})
+      for (const char* copies : {"1", "4"}) {
+        device.sm_count = sm_count;
+        std::mt19937 random(8);
+        Inputs<float> inputs;
+        std::vector<float> expected(kBuckets);
+        for (unsigned i = 0; i < sm_count * of_block; ++i) {
+          inputs.labels.push_back(static_cast<Label>(random() % (i % 2 == 0 ? 3 : kBuckets)));
+          inputs.values.push_back(static_cast<float>(static_cast<int>(random() % 201) - 100));
+          expected[inputs.labels.back()] += inputs.values.back();
+        }
+        EXPECT_EQ(results_on(device, "onepass/multireduce", Op::kSum, inputs, kBuckets,
+                             {{"copies", copies}}),
+                  expected);
+      }
+}
+
+TEST(ManyBuckets, OfSeveralDevicesAreRefusedWhereAGridCannotCountThem) {
+  for (const char* id : {"peers/multireduce", "peers/histogram"}) {
+    const Variant& variant =
+        *select_variants(std::vector<std::string>{id}).front()->on(Backend::kEmu);
+    Params params = default_params(variant);
+    params.set("devices", "2");
+    const bool counts = variant.operation == Operation::kHistogram;
+    Problem problem{.operation = variant.operation,
+                    .n = 1000,
+                    .buckets = 0xff000000,
+                    .type = counts ? Type::kU32 : Type::kI32,
+                    .op = counts ? Op::kNone : Op::kSum,
+                    .params = params,
+                    .device = emu::settings().device};
+    EXPECT_EQ(variant.restriction(problem), "");
+    ++problem.buckets;
+    EXPECT_EQ(variant.restriction(problem),
+              "4278190081 buckets: those of several devices are counted in 32 bits, 4278190080 at "
+              "most");
+  }
+}
 
 }  // namespace
 }  // namespace reduce_bench

@@ -110,6 +110,14 @@ inline bool any_wins(const Params& params) {
   return params.has("winner") && params.is("winner", "any");
 }
 
+/// Whether a setting keeps a variant to tables or partitions where it would have atomics for few inputs.
+inline bool keeps_to_tables(const Params& params) {
+  const auto is = [&](std::string_view name, std::string_view value) {
+    return params.has(name) && params.is(name, value);
+  };
+  return is("copies", "1") || is("ways", "2") || is("launch", "partitioned");
+}
+
 /// The properties of a device that a launch shape may depend on.
 struct DeviceTraits {
   unsigned sm_count = 1;

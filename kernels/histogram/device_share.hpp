@@ -6,11 +6,14 @@
 
 namespace reduce_bench::BACKEND::share_histogram {
 
-/// onepass/histogram; by atomics in the table itself where its counters do not fit into shared memory:
-/// then it matters whether the table is cleared.
+/// onepass/histogram; by atomics in the table itself, as that does where labels are few, where its
+/// counters do not fit into shared memory. Then it matters whether the table is cleared.
 struct LocalHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call, bool cleared = false) {
+    if constexpr (sizeof(L) > 1)
+      if (call.n() > 0 && is_direct(call.problem, tuning_of_table(call.params())))
+        return enqueue_cached_atomics<Sum, true>(arguments_of(call), cleared);
     if (table_restriction(call.problem, sizeof(Count)).empty())
       return onepass_histogram::OnepassHistogram::enqueue<L, Op>(call);
     enqueue_atomic_counts(arguments_of(call), cleared);

@@ -1,7 +1,7 @@
 // Few inputs for each of many buckets: atomics in the L2 cache, with a small table in shared memory
-// that combines the inputs of frequent labels first. What onepass/multireduce, onepass/histogram and
-// partition/multireduce launch where their tables would take longer to clear and to merge than the
-// inputs to combine.
+// that combines the inputs of frequent labels first. What onepass/multireduce, onepass/histogram,
+// onepass/histogram-split, partition/multireduce and partition/histogram launch where their tables
+// would take longer to clear and to merge than the inputs to combine.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/private_table.hpp"
 #include "kernels/shared/residency.hpp"
+#include "kernels/shared/shuffle.hpp"
 
 namespace reduce_bench::BACKEND {
 
@@ -21,13 +22,25 @@ struct CachedAtomicsPolicy {
   static constexpr unsigned kItems = 2;
   /// Slots of a block's table.
   static constexpr unsigned kLog2Slots = 12, kSlots = 1u << kLog2Slots;
-  /// It is launched for at least so many buckets, and at most so many inputs: of each bucket, and in
-  /// all.
-  static constexpr std::size_t kLeastBuckets = 4096, kMostPerBucket = 16, kMostInputs = 1 << 20;
+  /// Inputs that are few, in all and for each bucket.
+  struct Few {
+    std::size_t in_all, per_bucket;
+    constexpr bool are(std::size_t n, std::size_t buckets) const {
+      return n <= in_all && n <= per_bucket * buckets;
+    }
+  };
+  /// It is launched for at least so many buckets, and for few inputs. The fewer there are for a
+  /// bucket, the less tables gain.
+  static constexpr std::size_t kLeastBuckets = 1024;
+  static constexpr Few kFew{1 << 19, 128}, kSparse{1 << 20, 8}, kSparsest{1 << 22, 2};
+  /// Instead of what takes longer than tables: partitions of inputs, and float sums whose updates
+  /// queue.
+  static constexpr Few kSparseForSlow{1 << 20, 16};
 
-  static bool serves(std::size_t n, std::size_t buckets) {
-    return buckets >= kLeastBuckets && buckets <= ~Label{0} && n <= kMostPerBucket * buckets &&
-           n <= kMostInputs;
+  static bool serves(std::size_t n, std::size_t buckets, bool instead_of_slow = false) {
+    if (buckets < kLeastBuckets || buckets > ~Label{0}) return false;
+    return kFew.are(n, buckets) || kSparse.are(n, buckets) || kSparsest.are(n, buckets) ||
+           (instead_of_slow && kSparseForSlow.are(n, buckets));
   }
 };
 
@@ -37,13 +50,21 @@ inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
   return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
 }
 
+/// Whether a variant that orders tiles launches it, too.
+inline ParamSpec partitioned_axis() {
+  return {"launch",
+          "auto",
+          {"auto", "partitioned"},
+          "the kernels: by the numbers of inputs and buckets, or always those that order tiles"};
+}
+
 /// Partial results of labels in shared memory. Each label has one slot; the first that comes to a slot
 /// keeps it, which a frequent label most likely is. Neighbouring labels have neighbouring slots: so the
 /// results of sorted labels are combined side by side, and low labels, which often are the frequent
 /// ones, do not meet.
 template <class T, class Op>
 struct LabelCache {
-  static constexpr Label kFree = ~Label{0};  // no label: there are fewer buckets (`serves`)
+  static constexpr Label kFree = ~Label{0};  // no label: whoever launches it has fewer buckets
   static constexpr unsigned kSlots = CachedAtomicsPolicy::kSlots;
 
   T totals[kSlots];
@@ -75,33 +96,57 @@ struct LabelCache {
 };
 
 /// Every block takes a part of the inputs; the results are cleared, at the latest by the launch before.
-/// With `kCounts` every input counts one, and there are no values.
+/// Where most lanes have the label of the lane before (runs, sorted labels, one label for all), runs
+/// are combined across lanes first, and do not queue. With `kCounts` every input counts one, and there
+/// are no values.
 template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
     cached_atomics_kernel(const T* values, const L* labels, std::size_t n, T* results) {
+  using Cache = LabelCache<T, Op>;
   constexpr unsigned kItems = CachedAtomicsPolicy::kItems;
-  auto& cache = *dynamic_shared<LabelCache<T, Op>>();
+  constexpr int kLeastInRuns = 3 * static_cast<int>(kWarpSize) / 4;  // lanes
+  auto& cache = *dynamic_shared<Cache>();
+  const unsigned lane = threadIdx.x % kWarpSize;
   const std::size_t begin = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x;
-  cache.clear();
-  __syncthreads();
-  for (std::size_t base = begin + threadIdx.x; base < end; base += kItems * blockDim.x) {
+  // The next inputs are loaded while some are combined.
+  struct Inputs {
     Label label[kItems];
     T value[kItems];
-    const auto place = [&](unsigned j) { return base + j * blockDim.x; };
+  };
+  const auto load = [&](std::size_t of_warp) {
+    Inputs inputs;
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
-      if (place(j) >= end) continue;
-      label[j] = labels[place(j)];
-      value[j] = kCounts ? T{1} : values[place(j)];
+      const std::size_t i = of_warp + lane + j * blockDim.x;
+      inputs.label[j] = i < end ? labels[i] : Cache::kFree;
+      if constexpr (kCounts) inputs.value[j] = i < end ? 1 : 0;
+      else inputs.value[j] = i < end ? values[i] : Op::template identity<T>();
     }
-    wait_for_launch_before();  // which clears the results
+    return inputs;
+  };
+  const std::size_t first = begin + threadIdx.x - lane, step = kItems * blockDim.x;
+  Inputs next = load(first);
+  cache.clear();
+  __syncthreads();
+  wait_for_launch_before();  // which clears the results
+  for (std::size_t of_warp = first; of_warp < end; of_warp += step) {
+    Inputs inputs = next;
+    next = load(of_warp + step);
 #pragma unroll
-    for (unsigned j = 0; j < kItems; ++j)
-      if (place(j) < end && !cache.add(label[j], value[j]))
-        atomic_combine<Op>(&results[label[j]], value[j]);
+    for (unsigned j = 0; j < kItems; ++j) {
+      const Label label = inputs.label[j];
+      T value = inputs.value[j];
+      const Label before = __shfl_up_sync(kAllLanes, label, 1);
+      const unsigned goes_on = __ballot_sync(kAllLanes, lane > 0 && label == before);
+      bool adds = label != Cache::kFree;
+      if (__popc(goes_on) >= kLeastInRuns) {
+        value = fold_runs_of_lanes<Op>(value, goes_on);
+        adds = adds && ends_run(goes_on);
+      }
+      if (adds && !cache.add(label, value)) atomic_combine<Op>(&results[label], value);
+    }
   }
   __syncthreads();
-  wait_for_launch_before();
   cache.add_to(results);
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/shared/ops.hpp"
+#include "kernels/shared/shuffle.hpp"
 #include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -42,16 +43,8 @@ __device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], 
   if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == 4)
     if (go_on == (kAllLanes & ~1u))  // one label for the warp, which one instruction adds up
       return put(lane == 0, label[0], __reduce_add_sync(kAllLanes, run));
-  // The lanes of the run before this one: those down to the last that does not go on.
-  const auto reach =
-      static_cast<unsigned>(__clz(static_cast<int>(~go_on << (kWarpSize - 1 - lane))));
-#pragma unroll
-  for (unsigned offset = 1; offset < kWarpSize; offset *= 2) {
-    const T earlier = __shfl_up_sync(kAllLanes, run, offset);
-    if (offset <= reach) run = Op::combine(earlier, run);
-  }
-  const bool ends = lane == kWarpSize - 1 || (go_on >> (lane + 1) & 1) == 0;
-  put(alike && ends, label[0], run);
+  run = fold_runs_of_lanes<Op>(run, go_on);
+  put(alike && ends_run(go_on), label[0], run);
   if (all_alike == kAllLanes) return;
 #pragma unroll
   for (unsigned e = 0; e < kQuad; ++e) put(!alike, label[e], value[e]);

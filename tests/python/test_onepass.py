@@ -92,13 +92,15 @@ def test_values_are_reduced_by_label(onepass: ModuleType, dtype: Any, op: str) -
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32], ids=["i32", "f32"])
 @pytest.mark.parametrize(
-    "buckets", [70000, 300000, 3 << 20], ids=["split", "partitions", "wide-partitions"]
+    ("n", "buckets"),
+    [((1 << 20) + 5, 70000), ((1 << 20) + 5, 300000), ((1 << 21) + 25, (1 << 20) + 9)],
+    ids=["split", "partitions", "wide-partitions"],
 )
 def test_many_inputs_in_many_buckets_are_reduced(
-    onepass: ModuleType, buckets: int, dtype: Any
+    onepass: ModuleType, n: int, buckets: int, dtype: Any
 ) -> None:
     # Of small integers floats have exact sums, whatever the order.
-    values, labels = made((1 << 20) + 5, buckets, dtype)
+    values, labels = made(n, buckets, dtype)
     out = poisoned(buckets, dtype)
     onepass.multireduce(values, labels, out=out)
     assert (out == np.bincount(labels, values, buckets)).all()
@@ -122,7 +124,7 @@ def test_labels_are_counted(onepass: ModuleType) -> None:
                 assert (out == np.bincount(labels, minlength=buckets)).all()
 
 
-@pytest.mark.parametrize("buckets", [100_000, 1_300_000], ids=["split", "partitions"])
+@pytest.mark.parametrize("buckets", [100_000, 400_000], ids=["split", "partitions"])
 def test_many_labels_are_counted_in_many_bins(onepass: ModuleType, buckets: int) -> None:
     _, labels = made((1 << 20) + 5, buckets)
     out = poisoned(buckets, np.uint32)
@@ -159,7 +161,7 @@ def test_one_workspace_serves_calls_of_all_kinds_one_after_the_other(onepass: Mo
     """Calls leave their own in it, which the next must not take for its own."""
     random = np.random.default_rng(11)
     for _ in range(12):
-        n, buckets = int(random.integers(1, 6000)), int(random.choice([5, 3000, 9000, 20000]))
+        n, buckets = int(random.integers(1, 6000)), int(random.choice([5, 1000, 9000, 20000]))
         values, labels = made(n, buckets)
         out = poisoned(n, np.int32)
         onepass.multiscan(values, labels, buckets=buckets, out=out)

@@ -206,6 +206,15 @@ class CaseList {
     if (plain_ && variant_.fidelity == Fidelity::kBeyond)
       for (const LabelDistribution& labels : label_distributions(subject_.full))
         add({.n = large_, .buckets = 5003, .labels = labels});
+    // So few inputs have atomics by default: the settings that keep to tables and partitions.
+    if (plain_ && variant_.fidelity == Fidelity::kBeyond)
+      for (const Params& params : other_settings_)
+        if (keeps_to_tables(params))
+          for (const LabelDistribution& labels : label_distributions(subject_.full)) {
+            add({.n = large_, .buckets = 5003, .labels = labels, .params = &params});
+            if (subject_.full)
+              add({.n = large_, .buckets = 65537, .labels = labels, .params = &params});
+          }
     // Every input in one bucket: counters overflow where they can.
     add({.n = large_, .labels = {.kind = Kind::kDegenerate}});
     // Where any of equal labels may win, a lost input shows only if no other has its label.

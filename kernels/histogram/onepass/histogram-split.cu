@@ -9,12 +9,14 @@
 // Fixes: the limit of onepass/histogram to the bins that one block has room for, and the time of
 //   cub/histogram, on an H200 30 times as long for 2^26 labels of 2^16 bins.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the bins. The
-//   first eight clear the counts meanwhile.
+//   first eight clear the counts meanwhile. With few labels for each bin, tables would take longer
+//   to clear and to merge than atomics: then a fill and the kernel of
+//   kernels/shared/cached_atomics.hpp, unless `ways` is given.
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
 //   The groups' bins are added up by atomics in the L2 cache. On an H200 latency binds, that of
 //   memory and, of sorted labels, that of arithmetic: docs/kernels/onepass-multireduce-split.md
-// Preconditions: the bins fit into the shares of 16 blocks, each at most 180 KB of shared memory;
-//   labels of 16 or 32 bits.
+// Preconditions: labels of 16 or 32 bits; unless they are few, the bins fit into the shares of 16
+//   blocks, each at most 180 KB of shared memory.
 // Deviations: none, there is no publication.
 
 #include "kernels/histogram/onepass/split_launch.hpp"
@@ -38,7 +40,8 @@ Variant variant() {
       .params = split_params(),
       .restriction =
           [](const Problem& p) {
-            return split_restriction(p, plan_of(p, split_tuning_of(p.params)));
+            const SplitTuning tuning = split_tuning_of(p.params);
+            return is_direct(p, tuning) ? std::string{} : split_restriction(p, plan_of(p, tuning));
           },
       .workspace = [](const Problem&) { return clearing_workspace(); },
       .enqueue = instantiate_for<OnepassHistogramSplit, NoOps, std::uint16_t, std::uint32_t>(),

@@ -1,6 +1,7 @@
 // onepass/histogram-split's kernel and launch.
 #pragma once
 
+#include "kernels/shared/cached_atomics.hpp"
 #include "kernels/shared/quads.hpp"
 #include "kernels/shared/split_table.hpp"
 
@@ -55,10 +56,16 @@ inline SplitPlan plan_of(const Sizes& sizes, const SplitTuning& tuning) {
   return split_plan<false>(sizes, tuning, sizeof(Count), tile, 0);
 }
 
+/// Whether the tables would take longer than atomics. Who asks for ways gets tables.
+inline bool is_direct(const Sizes& sizes, const SplitTuning& tuning) {
+  return tuning.ways == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
+
 /// Puts the histogram on the stream. The workspace is a Clearing.
 template <class L>
 void enqueue(const Arguments<Count, L>& call, const SplitTuning& tuning) {
   if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), 0);
+  if (is_direct(call.sizes, tuning)) return enqueue_cached_atomics<Sum, true>(call);
   const SplitPlan plan = plan_of(call.sizes, tuning);
   launch(kernel<L>, plan.on(call.stream), call.labels, call.n(), call.aligned(),
          static_cast<unsigned>(call.buckets()), plan.ways, plan.width,

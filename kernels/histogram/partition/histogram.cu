@@ -8,18 +8,20 @@
 //   through the pieces of one partition in all tiles, eight labels per load, and counts in shared
 //   memory. Lanes count the labels of a tile in up to eight copies of the partitions' counters, so
 //   that skewed labels do not queue. Tiles whose labels span few bins (sorted labels) are counted
-//   at once, and so are those of runs.
+//   at once, and so are those of runs and of sorted labels that are far apart.
 // Fixes: the limit of onepass/histogram-split to the bins that some blocks' shared memory holds,
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
 // Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block
 //   of 1024 threads per SM, which takes shares of partitions until none are left. Each launch may
-//   begin while the one before ends.
+//   begin while the one before ends. With few labels for each bin these would take longer than
+//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
+//   launch=partitioned.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
 //   and read; m counts written. Tiles that are counted at once leave out the second. With
 //   uniform labels these are 8 bytes per label. On an H200 latency binds, while the L2 cache and
 //   shared memory are busy for three quarters of the time: docs/kernels/partition-histogram.md
-// Preconditions: at most 512 partitions, of 2^15 bins each where a block has room for 128 KB; n
-//   below 2^32 - 2^16; labels of 32 bits.
+// Preconditions: labels of 32 bits, n below 2^32 - 2^16; unless they are few, at most 512
+//   partitions, of 2^15 bins each where a block has room for 128 KB.
 // Deviations: none, there is no publication.
 
 #include <string>
@@ -29,7 +31,8 @@
 namespace reduce_bench::BACKEND::partition_histogram {
 
 Tuning tuning_of(const Params& params) {
-  return {.block = params.is("block", "auto") ? 0 : params.number("block")};
+  return {.block = params.is("block", "auto") ? 0 : params.number("block"),
+          .always_partitioned = params.is("launch", "partitioned")};
 }
 
 std::string restriction(const Problem& p) {
@@ -60,7 +63,8 @@ Variant variant() {
       .params = {{"block",
                   "auto",
                   {"auto", "64", "256", "512"},
-                  "threads that order a tile; auto: 256 for few labels, else 512"}},
+                  "threads that order a tile; auto: 256 for few labels, else 512"},
+                 partitioned_axis()},
       .restriction = restriction,
       .borders = [](const Problem& p) -> std::vector<std::size_t> {
         return {std::size_t{Policy::kOrderBlock} * Policy::kItems * Policy::kLeastTilesPerSm *
@@ -69,14 +73,20 @@ Variant variant() {
       },
       .traffic =
           [](const Problem& p) {
-            const Partitioning parts = partitioning(p, tuning_of(p.params));
+            const Tuning tuning = tuning_of(p.params);
+            if (is_direct(p, tuning))
+              return Traffic{.read_bytes = p.input_bytes(),
+                             .written_bytes = p.arrays().output_bytes()};
+            const Partitioning parts = partitioning(p, tuning);
             const std::size_t moved = (p.n + parts.offsets_at(parts.tiles)) * sizeof(Short);
             return Traffic{.read_bytes = p.input_bytes() + moved,
                            .written_bytes = moved + p.arrays().output_bytes()};
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = layout(partitioning(p, tuning_of(p.params))).bytes};
+            const Tuning tuning = tuning_of(p.params);
+            if (is_direct(p, tuning)) return Workspace{};
+            return Workspace{.device_bytes = layout(partitioning(p, tuning)).bytes};
           },
       .enqueue = instantiate_for<PartitionHistogram, NoOps, std::uint32_t>(),
   };

@@ -5,7 +5,7 @@
 
 #include "kernels/histogram/partition/count_partitions.hpp"
 #include "kernels/histogram/partition/order_tile.hpp"
-#include "kernels/shared/residency.hpp"
+#include "kernels/shared/cached_atomics.hpp"
 
 namespace reduce_bench::BACKEND::partition_histogram {
 
@@ -19,8 +19,8 @@ __global__ void clear_kernel(Count* counts, std::size_t n, Count* totals, unsign
   fill_tile(totals, count, 0);
 }
 
-/// A block for every tile counts it at once where its labels are near or in runs, or where it is
-/// not whole, and else orders it.
+/// A block for every tile counts it at once where its labels are near, in runs, or sorted and far
+/// apart, or where it is not whole, and else orders it.
 template <class = void>
 __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
     order_tiles_kernel(const Label* labels, std::size_t n, bool aligned, Partitioning parts,
@@ -43,8 +43,9 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   const bool sorted =
       between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between);
   const bool near = sorted || tile.is_in(low, width);
-  if (!near && tile.count == parts.tile && !tile.is_in_runs())
-    return order_tile(tile, memory, parts, log2_copies, out);
+  const bool at_once = near || tile.count < parts.tile || tile.is_in_runs() ||
+                       (is_sparse(n, parts) && tile.is_in(low_end, between));
+  if (!at_once) return order_tile(tile, memory, parts, log2_copies, out);
 
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
@@ -68,9 +69,10 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
     if (table[i] > 0) atomicAdd(&counts[low + i], table[i]);
 }
 
-/// Threads that order a tile; 0: by the number of labels.
 struct Tuning {
-  unsigned block = 0;
+  unsigned block = 0;  ///< threads that order a tile; 0: by the number of labels
+  bool always_partitioned =
+      false;  ///< whether tiles are ordered where atomics would be faster, too
 };
 
 inline unsigned block_of(const Sizes& sizes, const Tuning& tuning) {
@@ -95,10 +97,16 @@ inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
                 block_of(sizes, tuning) * Policy::kItems);
 }
 
+/// Whether ordering tiles would take longer than atomics.
+inline bool is_direct(const Sizes& sizes, const Tuning& tuning) {
+  return !tuning.always_partitioned && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+}
+
 /// Labels, at most: those of a partition are counted in 32 bits.
 inline constexpr std::size_t kMostInputs = ~Count{0} - (1u << 16);
 /// Whether the kernels take a problem.
 inline bool serves(const Sizes& sizes, const Tuning& tuning) {
+  if (is_direct(sizes, tuning)) return true;
   return sizes.n <= kMostInputs && partitioning(sizes, tuning).count <= Policy::kMostPartitions;
 }
 
@@ -137,9 +145,10 @@ inline unsigned shared_percent_of(const LaunchShape& order, const LaunchShape& c
   return percent < shared_percent_for(device, 1, count.shared_bytes) ? 0 : percent;
 }
 
-/// Puts the histogram on the stream. The workspace has the layout's bytes.
+/// Puts the histogram on the stream. The workspace has the layout's bytes, none if it is direct.
 inline void enqueue(const Arguments<Count>& call, const Tuning& tuning) {
   if (call.n() == 0) return enqueue_fill(call.stream, call.results, call.buckets(), 0);
+  if (is_direct(call.sizes, tuning)) return enqueue_cached_atomics<Sum, true>(call);
   const DeviceTraits& device = call.sizes.device;
   const Partitioning parts = partitioning(call.sizes, tuning);
   const Layout at = layout(parts);

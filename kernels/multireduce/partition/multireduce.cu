@@ -8,10 +8,10 @@
 //   combines them in private buckets (fold_partitions.hpp). Within a partition a label needs 16
 //   bits. A partition with more than its share of the inputs is divided among several blocks by
 //   tiles, so skewed labels cost little more than uniform ones. Tiles whose labels span few buckets
-//   (sorted labels) or come in runs are combined at once. Where few copies of a bucket fit, f32
-//   sums are in fixed point (fixed_table.hpp), and those of f64, and of f32 beyond, have an
-//   accumulator for each lane for labels that are frequent (sampled_table.hpp); i64 sums are added
-//   in halves (atomic_combine_shared).
+//   (sorted labels), come in runs or are sorted and far apart are combined at once. Where few
+//   copies of a bucket fit, f32 sums are in fixed point (fixed_table.hpp), and those of f64, and of
+//   f32 beyond, have an accumulator for each lane for labels that are frequent (sampled_table.hpp);
+//   i64 sums are added in halves (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -24,9 +24,9 @@
 //   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. No unit is busy
 //   all the time: latency binds, of i32 sums with the L2 cache, which is busy for up to 0.86 of it:
 //   docs/kernels/partition-multireduce.md
-// Preconditions: at most 2048 partitions of as many buckets as fit into shared memory, 2^16 at
-//   most; n below 2^32 - 2^16; the operator commutes (partition/multireduce-ordered takes those
-//   that do not).
+// Preconditions: unless inputs are few, at most 2048 partitions of as many buckets as fit into
+//   shared memory, 2^16 at most; n below 2^32 - 2^16; the operator commutes
+//   (partition/multireduce-ordered takes those that do not).
 // Deviations: none, there is no publication. Of float sums in fixed point, values that are far
 //   smaller or larger than a sample of their partition's are added to the results one by one.
 
@@ -71,15 +71,11 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
-      .params =
-          {{"block",
-            "auto",
-            {"auto", "256", "512"},
-            "threads that order a tile; auto: 512, or 256 where their tile has no room"},
-           {"launch",
-            "auto",
-            {"auto", "partitioned"},
-            "the kernels: by the numbers of inputs and buckets, or always those that order tiles"}},
+      .params = {{"block",
+                  "auto",
+                  {"auto", "256", "512"},
+                  "threads that order a tile; auto: 512, or 256 where their tile has no room"},
+                 partitioned_axis()},
       .restriction = restriction,
       // All of a bucket's inputs in one slot; then the copies and the shares.
       .depth = [](const Problem& p) -> std::uint64_t {

@@ -1,4 +1,5 @@
-// A tile whose labels span few buckets (sorted labels) is combined at once, in a table of its own.
+// A tile whose labels span few buckets (sorted labels) is combined at once, in a table of its own; one
+// whose sorted labels are far apart, input by input.
 #pragma once
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
@@ -34,6 +35,22 @@ __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
   for (unsigned j = 0; j < Tile<T>::kItems; ++j)
     inside = inside && tile.label[j] - window.first < window.width;
   return __syncthreads_and(inside);
+}
+
+/// Adds the tile to the results input by input, neighbours with one label together.
+template <class Op, class T>
+__device__ void combine_sparse(const Tile<T>& tile, T* results) {
+#pragma unroll
+  for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
+    Label label[kQuad];
+    T value[kQuad];
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) {
+      label[e] = tile.label[j + e];
+      value[e] = tile.has(j + e) ? tile.value[j + e] : Op::template identity<T>();
+    }
+    add_quad<Op>(true, label, value, [&](Label l, T v) { atomic_combine<Op>(&results[l], v); });
+  }
 }
 
 /// Combines the tile in a table over the window `around`, and adds that to the results. Where

@@ -20,8 +20,8 @@ __global__ void clear_kernel(T* results, std::size_t n, T neutral, Count* totals
   fill_tile(totals, count, Count{0});
 }
 
-/// A block for every tile combines it at once where its labels are near or in runs, and else orders
-/// it.
+/// A block for every tile combines it at once where its labels are near, in runs, or sorted and far
+/// apart, and else orders it.
 template <class T, class Op>
 __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm)
     partition_tiles_kernel(const T* values, const Label* labels, std::size_t n, bool aligned,
@@ -42,6 +42,9 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   } else if (is_in_runs(tile, parts)) {
     leave_no_pieces();
     combine_runs<Op>(tile, results);
+  } else if (is_sparse(n, parts) && labels_are_in(ends, tile)) {
+    leave_no_pieces();
+    combine_sparse<Op>(tile, results);
   } else {
     order_tile<Op>(tile, parts, out);
   }
@@ -100,7 +103,7 @@ inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
 
 /// Whether ordering tiles would take longer than atomics.
 inline bool is_direct(const Sizes& sizes, const Tuning& tuning) {
-  return !tuning.always_partitioned && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
+  return !tuning.always_partitioned && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets, true);
 }
 
 /// Inputs, at most: their places are counted in 32 bits.
