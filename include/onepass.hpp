@@ -189,7 +189,6 @@ enum class Form { kTable, kSplitTable, kPartitions, kAtomics };
 
 template <class Op, class T>
 Form multireduce_form(const Sizes& sizes) {
-  if (sizes.n == 0) return Form::kAtomics;
   constexpr bool kSlow = reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op>;
   if (CachedAtomicsPolicy::serves(sizes.n, sizes.buckets, kSlow)) return Form::kAtomics;
   if (sizes.buckets * sizeof(T) <= most_table_bytes(sizes.device, TableTuning{}))
@@ -210,7 +209,7 @@ Form histogram_form(const Sizes& sizes) {
     return Form::kTable;
   if constexpr (sizeof(L) == 1) return Form::kAtomics;
   // As of a multireduce, few labels for each bin take less time by atomics.
-  if (sizes.n == 0 || CachedAtomicsPolicy::serves(sizes.n, sizes.buckets)) return Form::kAtomics;
+  if (CachedAtomicsPolicy::serves(sizes.n, sizes.buckets)) return Form::kAtomics;
   const SplitPlan split = reduce_bench::BACKEND::onepass_histogram_split::plan_of(sizes, {});
   if (split.fits && split.ways <= FormPolicy::kMostHistogramWays) return Form::kSplitTable;
   if constexpr (sizeof(L) == 4)
@@ -344,7 +343,7 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
           return kernels::partition_histogram::enqueue(call, {});
         }
       if constexpr (sizeof(L) > 1)
-        if (n > 0 && kernels::CachedAtomicsPolicy::serves(n, buckets))
+        if (kernels::CachedAtomicsPolicy::serves(n, buckets))
           return kernels::enqueue_cached_atomics<kernels::Sum, true>(call);
       kernels::enqueue_atomic_counts(call);
     });

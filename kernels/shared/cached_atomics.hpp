@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
   cache.add_to(results);
 }
 
-/// Clears the results, unless they are `cleared`, and combines all inputs, n > 0, or counts them.
+/// Clears the results, unless they are `cleared`, and combines all inputs or counts them.
 template <class Op, bool kCounts = false, class T, class L>
 void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
   using Policy = CachedAtomicsPolicy;
@@ -163,6 +163,7 @@ void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
     fill.shared_percent = shared_percent;
     launch(fill_kernel<T>, fill, call.results, call.buckets(), Op::template identity<T>());
   }
+  if (call.n() == 0) return;
   const std::size_t most_blocks = call.sizes.device.sm_count;
   const unsigned block =
       ceil_div(call.n(), Policy::kBlock) < most_blocks ? Policy::kSmallBlock : Policy::kBlock;
