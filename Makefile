@@ -75,10 +75,14 @@ bench:
 	fi; \
 	exit $$status
 
+# Why tests were skipped, which ctest keeps to its log; pytest prints it.
+why_skipped = grep -h -A 1 ': Skipped$$' $(1)/Testing/Temporary/LastTest.log || true
+
 check: build
 	@scripts/setup.sh test
 	@scripts/setup.sh python requirements-dev.txt
 	ctest --preset default -j $(JOBS) -LE slow
+	@$(call why_skipped,build)
 	.venv/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not alone and not slow"
 
 test: build
@@ -86,9 +90,11 @@ test: build
 	@scripts/setup.sh browser
 	@scripts/setup.sh python requirements-dev.txt
 	ctest --preset default -j $(JOBS)
+	@$(call why_skipped,build)
 	cmake --preset sanitize
 	cmake --build --preset sanitize -j $(JOBS)
 	ctest --preset sanitize -j $(JOBS)
+	@$(call why_skipped,build-sanitize)
 	.venv/bin/python -m pytest -m alone
 	.venv/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not alone"
 

@@ -9,8 +9,8 @@
 //   shared table on skewed labels (podlozhnyuk/256, cub/histogram).
 // Launch: one block of 1024 threads per SM. The first eight clear the counts meanwhile. Where there
 //   is room for one copy only, the blocks form clusters of two, as onepass/multireduce's. With few
-//   labels for each bin, tables would take longer to clear and to merge than atomics: then a fill
-//   and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
+//   labels, tables would take longer to clear and to merge than atomics: then a fill and the kernel
+//   of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. On an H200 device memory binds. What was tried: docs/kernels/onepass-histogram.md
 // Preconditions: m counters fit into a block's shared memory.

@@ -13,9 +13,8 @@
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
 // Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block
 //   of 1024 threads per SM, which takes shares of partitions until none are left. Each launch may
-//   begin while the one before ends. With few labels for each bin these would take longer than
-//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
-//   launch=partitioned.
+//   begin while the one before ends. With few labels these would take longer than atomics: then a
+//   fill and the kernel of kernels/shared/cached_atomics.hpp, unless launch=partitioned.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
 //   and read; m counts written. Tiles that are counted at once leave out the second. With
 //   uniform labels these are 8 bytes per label. On an H200 latency binds, while the L2 cache and

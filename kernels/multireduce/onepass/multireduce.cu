@@ -16,8 +16,8 @@
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
 //   there is room for one copy only, the blocks form clusters of two (sm_90 and later). With few
-//   inputs for each bucket, tables would take longer to clear and to merge than atomics: then a
-//   fill and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
+//   inputs, tables would take longer to clear and to merge than atomics: then a fill and the kernel
+//   of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; for f32
 //   sums beyond 1024 buckets the compare-and-swap loops do: docs/kernels/onepass-multireduce.md

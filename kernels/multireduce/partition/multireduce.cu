@@ -16,8 +16,8 @@
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
 //   one block of 1024 threads per SM, which takes shares of partitions until none are left. Each
-//   launch may begin while the one before ends. With few inputs for each bucket these would take
-//   longer than atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
+//   launch may begin while the one before ends. With few inputs these would take longer than
+//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
 //   launch=partitioned.
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
