@@ -12,7 +12,7 @@ struct LocalHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call, bool cleared = false) {
     if constexpr (sizeof(L) > 1)
-      if (call.n() > 0 && is_direct(call.problem, tuning_of_table(call.params())))
+      if (is_direct(call.problem, tuning_of_table(call.params())))
         return enqueue_cached_atomics<Sum, true>(arguments_of(call), cleared);
     if (table_restriction(call.problem, sizeof(Count)).empty())
       return onepass_histogram::OnepassHistogram::enqueue<L, Op>(call);

@@ -14,10 +14,9 @@ inline bool fits_shared_memory(const Problem& p) {
 struct LocalMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call, bool cleared = false) {
-    if (call.n() == 0 ||
-        !(onepass_multireduce::is_direct(call.problem) || !fits_shared_memory(call.problem)))
-      return onepass_multireduce::OnepassMultireduce::enqueue<T, Op>(call);
-    enqueue_cached_atomics<Op>(arguments_of(call), cleared);
+    if (onepass_multireduce::is_direct(call.problem) || !fits_shared_memory(call.problem))
+      return enqueue_cached_atomics<Op>(arguments_of(call), cleared);
+    onepass_multireduce::OnepassMultireduce::enqueue<T, Op>(call);
   }
 };
 

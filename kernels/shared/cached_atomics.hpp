@@ -35,12 +35,27 @@ struct CachedAtomicsPolicy {
   static constexpr Few kFew{1 << 19, 128}, kSparse{1 << 20, 8}, kSparsest{1 << 22, 2};
   /// Instead of what takes longer than tables: partitions of inputs, and float sums whose updates
   /// queue.
-  static constexpr Few kSparseForSlow{1 << 20, 16};
+  static constexpr Few kSparseForSlow{1 << 20, 16}, kSparserForSlow{1 << 21, 8};
+  /// Instead of partitions of float sums and of values of 8 bytes, while L2 keeps the results.
+  static constexpr Few kSparsestOfFloats{1 << 23, 2}, kSparseOfWide{1 << 23, 32};
+  static constexpr std::size_t kMostResultBytes = 16 << 20;
 
   static bool serves(std::size_t n, std::size_t buckets, bool instead_of_slow = false) {
-    if (buckets < kLeastBuckets || buckets > ~Label{0}) return false;
-    return kFew.are(n, buckets) || kSparse.are(n, buckets) || kSparsest.are(n, buckets) ||
-           (instead_of_slow && kSparseForSlow.are(n, buckets));
+    return are_few(n, buckets, kFew, kSparse, kSparsest) ||
+           (instead_of_slow && are_few(n, buckets, kSparseForSlow, kSparserForSlow));
+  }
+  static bool serves_instead_of_partitions(const Sizes& sizes, bool float_sums) {
+    const std::size_t n = sizes.n, buckets = sizes.buckets;
+    if (serves(n, buckets, true)) return true;
+    if (buckets > kMostResultBytes / sizes.value_bytes) return false;
+    return (float_sums && are_few(n, buckets, kSparsestOfFloats)) ||
+           (sizes.value_bytes == 8 && are_few(n, buckets, kSparseOfWide));
+  }
+
+ private:
+  template <class... Limits>
+  static bool are_few(std::size_t n, std::size_t buckets, const Limits&... limits) {
+    return buckets >= kLeastBuckets && buckets <= ~Label{0} && (limits.are(n, buckets) || ...);
   }
 };
 
@@ -95,19 +110,22 @@ struct LabelCache {
   }
 };
 
-/// Every block takes a part of the inputs; the results are cleared, at the latest by the launch before.
-/// Where most lanes have the label of the lane before (runs, sorted labels, one label for all), runs
-/// are combined across lanes first, and do not queue. With `kCounts` every input counts one, and there
-/// are no values.
+/// The blocks go through the inputs side by side, so that sorted labels' results are in L2 together;
+/// the results are cleared, at the latest by the launch before. Where most lanes have the label of the
+/// lane before (runs, sorted labels, one label for all), runs are combined across lanes first, and do
+/// not queue. Where inputs are `sparse`, no more than buckets, and the labels of a warp ascend and differ,
+/// other warps most likely have others, and the table would only cost. With `kCounts` every input counts
+/// one, and there are no values.
 template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
-    cached_atomics_kernel(const T* values, const L* labels, std::size_t n, T* results) {
+    cached_atomics_kernel(const T* values, const L* labels, std::size_t n, bool sparse,
+                          T* results) {
   using Cache = LabelCache<T, Op>;
   constexpr unsigned kItems = CachedAtomicsPolicy::kItems;
   constexpr int kLeastInRuns = 3 * static_cast<int>(kWarpSize) / 4;  // lanes
   auto& cache = *dynamic_shared<Cache>();
   const unsigned lane = threadIdx.x % kWarpSize;
-  const std::size_t begin = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x;
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   // The next inputs are loaded while some are combined.
   struct Inputs {
     Label label[kItems];
@@ -117,33 +135,37 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
     Inputs inputs;
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
-      const std::size_t i = of_warp + lane + j * blockDim.x;
-      inputs.label[j] = i < end ? labels[i] : Cache::kFree;
-      if constexpr (kCounts) inputs.value[j] = i < end ? 1 : 0;
-      else inputs.value[j] = i < end ? values[i] : Op::template identity<T>();
+      const std::size_t i = of_warp + lane + j * threads;
+      inputs.label[j] = i < n ? labels[i] : Cache::kFree;
+      if constexpr (kCounts) inputs.value[j] = i < n ? 1 : 0;
+      else inputs.value[j] = i < n ? values[i] : Op::template identity<T>();
     }
     return inputs;
   };
-  const std::size_t first = begin + threadIdx.x - lane, step = kItems * blockDim.x;
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x - lane;
   Inputs next = load(first);
   cache.clear();
   __syncthreads();
   wait_for_launch_before();  // which clears the results
-  for (std::size_t of_warp = first; of_warp < end; of_warp += step) {
+  for (std::size_t of_warp = first; of_warp < n; of_warp += kItems * threads) {
     Inputs inputs = next;
-    next = load(of_warp + step);
+    next = load(of_warp + kItems * threads);
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
       const Label label = inputs.label[j];
       T value = inputs.value[j];
       const Label before = __shfl_up_sync(kAllLanes, label, 1);
       const unsigned goes_on = __ballot_sync(kAllLanes, lane > 0 && label == before);
+      const bool in_runs = __popc(goes_on) >= kLeastInRuns;
+      const bool without_table =
+          sparse && !in_runs && __all_sync(kAllLanes, lane == 0 || before <= label);
       bool adds = label != Cache::kFree;
-      if (__popc(goes_on) >= kLeastInRuns) {
+      if (in_runs || without_table) {
         value = fold_runs_of_lanes<Op>(value, goes_on);
         adds = adds && ends_run(goes_on);
       }
-      if (adds && !cache.add(label, value)) atomic_combine<Op>(&results[label], value);
+      if (adds && (without_table || !cache.add(label, value)))
+        atomic_combine<Op>(&results[label], value);
     }
   }
   __syncthreads();
@@ -172,7 +194,7 @@ void enqueue_cached_atomics(const Arguments<T, L>& call, bool cleared = false) {
   shape.overlapping = overlapping;
   shape.shared_percent = shared_percent;
   launch(cached_atomics_kernel<T, Op, kCounts, L>, shape, call.values, call.labels, call.n(),
-         call.results);
+         call.n() <= call.buckets(), call.results);
 }
 
 }  // namespace reduce_bench::BACKEND

@@ -37,20 +37,26 @@ __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
   return __syncthreads_and(inside);
 }
 
-/// Adds the tile to the results input by input, neighbours with one label together.
-template <class Op, class T>
-__device__ void combine_sparse(const Tile<T>& tile, T* results) {
+/// Adds the tile's inputs quad by quad, under their labels counted from `first`.
+template <class Op, class T, class Add>
+__device__ void add_quads(const Tile<T>& tile, Label first, Add&& add, bool lanes_meet = true) {
 #pragma unroll
   for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
-    Label label[kQuad];
+    unsigned label[kQuad];
     T value[kQuad];
 #pragma unroll
     for (unsigned e = 0; e < kQuad; ++e) {
-      label[e] = tile.label[j + e];
+      label[e] = tile.label[j + e] - first;
       value[e] = tile.has(j + e) ? tile.value[j + e] : Op::template identity<T>();
     }
-    add_quad<Op>(true, label, value, [&](Label l, T v) { atomic_combine<Op>(&results[l], v); });
+    add_quad<Op>(true, label, value, add, lanes_meet);
   }
+}
+
+/// Adds the tile to the results input by input, neighbours with one label together.
+template <class Op, class T>
+__device__ void combine_sparse(const Tile<T>& tile, T* results) {
+  add_quads<Op>(tile, 0, [&](Label label, T value) { atomic_combine<Op>(&results[label], value); });
 }
 
 /// Combines the tile in a table over the window `around`, and adds that to the results. Where
@@ -70,18 +76,9 @@ __device__ void combine_in_window(const Window& ends, const Window& around, cons
     }
   const PrivateTable<T, Op> table{tile.shared_values, window.width, log2_copies};
   table.clear();
-#pragma unroll
-  for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
-    unsigned label[kQuad];
-    T value[kQuad];
-#pragma unroll
-    for (unsigned e = 0; e < kQuad; ++e) {
-      label[e] = tile.label[j + e] - window.first;
-      value[e] = tile.has(j + e) ? tile.value[j + e] : Op::template identity<T>();
-    }
-    add_quad<Op>(
-        true, label, value, [&](unsigned l, T v) { table.add(l, v); }, log2_copies < kLog2WarpSize);
-  }
+  add_quads<Op>(
+      tile, window.first, [&](unsigned label, T value) { table.add(label, value); },
+      log2_copies < kLog2WarpSize);
   table.add_to(results + window.first);
 }
 

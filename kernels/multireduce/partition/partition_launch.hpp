@@ -103,7 +103,8 @@ inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
 
 /// Whether ordering tiles would take longer than atomics.
 inline bool is_direct(const Sizes& sizes, const Tuning& tuning) {
-  return !tuning.always_partitioned && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets, true);
+  return !tuning.always_partitioned &&
+         CachedAtomicsPolicy::serves_instead_of_partitions(sizes, tuning.float_sums);
 }
 
 /// Inputs, at most: their places are counted in 32 bits.
