@@ -697,17 +697,22 @@ INSTANTIATE_TEST_SUITE_P(Variants, ByteHistogram,
                          });
 
 /// Whether so many inputs have the kernel for few, for which partitions have no workspace.
-bool are_few(const char* id, std::size_t n, std::size_t buckets, const char* launch = "auto") {
+struct FewOf {
+  Type type = Type::kI32;
+  Op op = Op::kSum;
+  const char* launch = "auto";
+};
+bool are_few(const char* id, std::size_t n, std::size_t buckets, const FewOf& of = {}) {
   const Variant& variant =
       *select_variants(std::vector<std::string>{id}).front()->on(Backend::kEmu);
   Params params = default_params(variant);
-  params.set("launch", launch);
+  params.set("launch", of.launch);
   const bool counts = variant.operation == Operation::kHistogram;
   const Problem problem{.operation = variant.operation,
                         .n = n,
                         .buckets = buckets,
-                        .type = counts ? Type::kU32 : Type::kI32,
-                        .op = counts ? Op::kNone : Op::kSum,
+                        .type = counts ? Type::kU32 : of.type,
+                        .op = counts ? Op::kNone : of.op,
                         .params = params,
                         .device = emu::settings().device};
   return variant.workspace(problem).device_bytes == 0;
@@ -722,12 +727,33 @@ TEST(FewInputs, HaveTheirKernelUpToTheLimits) {
     EXPECT_FALSE(are_few(id, (1 << 19) + 1, 4096));
     EXPECT_TRUE(are_few(id, 1 << 22, 1 << 21));
     EXPECT_FALSE(are_few(id, (1 << 22) + 1, 1 << 22));
-    EXPECT_FALSE(are_few(id, 1000, 5003, "partitioned"));
+    EXPECT_FALSE(are_few(id, 1000, 5003, {.launch = "partitioned"}));
   }
   EXPECT_TRUE(are_few("partition/multireduce", 1 << 20, 1 << 16));
   EXPECT_FALSE(are_few("partition/multireduce", 1 << 20, (1 << 16) - 1));
+  EXPECT_TRUE(are_few("partition/multireduce", 1 << 21, 1 << 18));
+  EXPECT_FALSE(are_few("partition/multireduce", 1 << 21, (1 << 18) - 1));
+  EXPECT_FALSE(are_few("partition/multireduce", (1 << 21) + 1, 1 << 19));
   EXPECT_TRUE(are_few("partition/histogram", 1 << 20, 1 << 17));
   EXPECT_FALSE(are_few("partition/histogram", 1 << 20, (1 << 17) - 1));
+}
+
+// While their results take at most 16 MB.
+TEST(FewInputs, AreMoreOfLongValuesAndOfFloatsToBeAdded) {
+  const char* const id = "partition/multireduce";
+  for (const FewOf& wide : {FewOf{.type = Type::kI64}, FewOf{.type = Type::kF64, .op = Op::kMax}}) {
+    EXPECT_TRUE(are_few(id, 1 << 23, 1 << 18, wide));
+    EXPECT_FALSE(are_few(id, 1 << 23, (1 << 18) - 1, wide));
+    EXPECT_FALSE(are_few(id, (1 << 23) + 1, 1 << 20, wide));
+    EXPECT_TRUE(are_few(id, 1 << 23, 1 << 21, wide));
+    EXPECT_FALSE(are_few(id, 1 << 23, (1 << 21) + 1, wide));
+  }
+  const FewOf floats{.type = Type::kF32};
+  EXPECT_TRUE(are_few(id, 1 << 23, 1 << 22, floats));
+  EXPECT_FALSE(are_few(id, 1 << 23, (1 << 22) + 1, floats));
+  EXPECT_FALSE(are_few(id, 1 << 23, (1 << 22) - 1, floats));
+  EXPECT_FALSE(are_few(id, 1 << 23, 1 << 22, {.type = Type::kF32, .op = Op::kMax}));
+  EXPECT_FALSE(are_few(id, 1 << 23, 1 << 22));
 }
 
 /// Inputs whose values are negative, too, so that a lost element shows in a sum and a neutral one in a
@@ -760,6 +786,20 @@ TEST(FewInputs, RunsOfAnyLengthAreCombinedOnce) {
                     combined(inputs, op, buckets))
               << n << " inputs, " << buckets << " buckets, runs of " << run;
         }
+}
+
+// Warps whose labels ascend leave the table out where inputs are no more than buckets. Some labels are
+// equal, in one warp and in two.
+TEST(FewInputs, AscendingLabelsAreCombinedOnce) {
+  for (const std::size_t n : {1, 33, 1009, 20011})
+    for (const std::size_t buckets : {20010, 20011, 30011})
+      for (const Op op : {Op::kSum, Op::kMax}) {
+        Inputs<int> inputs = negative_inputs(n, buckets);
+        std::ranges::sort(inputs.labels);
+        EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", op, inputs, buckets),
+                  combined(inputs, op, buckets))
+            << n << " inputs, " << buckets << " buckets";
+      }
 }
 
 /// Of sorted labels, rising or falling, those with or without one that does not lie between the ends
