@@ -696,12 +696,12 @@ INSTANTIATE_TEST_SUITE_P(Variants, ByteHistogram,
                            return id.substr(0, id.find('/'));
                          });
 
-/// Whether so many inputs have the kernel for few, for which partitions have no workspace.
 struct FewOf {
   Type type = Type::kI32;
   Op op = Op::kSum;
   const char* launch = "auto";
 };
+/// Whether so many inputs have the kernel for few, for which partitions have no workspace.
 bool are_few(const char* id, std::size_t n, std::size_t buckets, const FewOf& of = {}) {
   const Variant& variant =
       *select_variants(std::vector<std::string>{id}).front()->on(Backend::kEmu);

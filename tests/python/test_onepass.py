@@ -93,7 +93,7 @@ def test_values_are_reduced_by_label(onepass: ModuleType, dtype: Any, op: str) -
 @pytest.mark.parametrize("dtype", [np.int32, np.float32], ids=["i32", "f32"])
 @pytest.mark.parametrize(
     ("n", "buckets"),
-    [((1 << 20) + 5, 70000), ((1 << 20) + 5, 300000), ((1 << 21) + 25, (1 << 20) + 9)],
+    [((1 << 20) + 5, 70000), ((1 << 21) + 5, 300000), ((1 << 21) + 25, (1 << 20) + 9)],
     ids=["split", "partitions", "wide-partitions"],
 )
 def test_many_inputs_in_many_buckets_are_reduced(
