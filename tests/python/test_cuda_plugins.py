@@ -64,9 +64,8 @@ def caught(cheats: Path, config: Path, reason: str) -> None:
 @pytest.mark.parametrize("mode", ["cold", "hot", "wall"])
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_is_found_out(name: str, mode: str, cheats: Path, config: SaveConfig) -> None:
-    # The host's clock runs until the whole GPU is idle: work on other streams is in the time.
     if mode == "wall" and name in ELSEWHERE:
-        pytest.skip("it gains nothing")
+        pytest.skip("the host's clock runs until the whole GPU is idle, so that it gains nothing")
     op = ["max"] if name == "max-memo" else ["sum"]
     axes = {"n": [1 << 22], "op": op, "backends": ["cuda"], "measurement": {"modes": [mode]}}
     caught(cheats, config(f"cuda-cheat/{name}", **axes), CHEATS[name])
