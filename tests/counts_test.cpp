@@ -183,7 +183,7 @@ const std::map<std::string_view, std::set<Metric>> kOtherwise = [] {
                    kLoads = Metric::kSharedLoadWavefronts, kStores = Metric::kSharedStoreWavefronts;
   return std::map<std::string_view, std::set<Metric>>{
       {"harris/7", {kStores}},
-      {"amp/cascade", {kLoads, kStores}},
+      {"amp/cascade", {kLoads}},
       {"epita/reduce5", {kLoads}},
       {"epita/reduce6", {kLoads}},
       {"epita/cascade-unrolled", {kLoads}},
