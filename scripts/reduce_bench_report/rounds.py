@@ -32,21 +32,21 @@ class Kind(NamedTuple):
 
     backend: str
     mode: str
+    is_plugin: bool  # a plug-in's call, whose way through Python varies as no other's does
     waits: bool
     is_short: bool
 
     @classmethod
     def of(cls, point: Point, mode: str) -> "Kind":
         short = point.timing[mode]["median_ns"] < SHORT_NS
-        return cls(point.backend, mode, _waits(point), short)
+        return cls(point.backend, mode, point.raw.get("plugin") is not None, _waits(point), short)
 
     @property
     def title(self) -> str:
         ends = "the host waits" if self.waits else "the result on the device"
         size = f"{'under' if self.is_short else 'from'} {SHORT_NS / 1e3:g} µs"
-        return ", ".join(
-            [self.backend, self.mode, *([] if self.backend == "cpu" else [ends]), size]
-        )
+        of = f"plug-ins on {self.backend}" if self.is_plugin else self.backend
+        return ", ".join([of, self.mode, *([] if self.backend == "cpu" else [ends]), size])
 
 
 def _waits(point: Point) -> bool:

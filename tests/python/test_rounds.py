@@ -13,6 +13,7 @@ from reduce_bench_report.loader import Device, InputError, load
 
 ROOT = Path(__file__).parents[2]
 LONG_NS, SHORT_NS = 1e6, 5e3
+PLUGIN = {"file": "calls.py", "checksum": "0" * 16, "version": "1.0"}
 Ratios = Sequence[float]
 
 
@@ -52,6 +53,7 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
         0.04: {"ns": LONG_NS, "finish": "host", "type": "f32"},
         0.08: {"ns": LONG_NS, "synchronous": True, "primary_mode": "hot"},
         0.16: {"ns": LONG_NS, "backend": "cpu"},
+        0.32: {"ns": LONG_NS, "finish": "host", "plugin": PLUGIN, "type": "f64"},
     }
     first = [p for changes in kinds.values() for p in points([1.0], **changes)]
     again = [p for apart, changes in kinds.items() for p in points([1 + apart], **changes)]
@@ -62,6 +64,7 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
         "cuda, cold, the host waits, from 16 µs": 0.04,
         "cuda, hot, the host waits, from 16 µs": 0.08,
         "cpu, cold, from 16 µs": 0.16,
+        "plug-ins on cuda, cold, the host waits, from 16 µs": 0.32,
     }
 
 
