@@ -1864,20 +1864,6 @@ def test_a_share_of_the_peak_asks_for_no_launch() -> None:
         assert in_regime(14, shaped).verdict is Verdict.REPRODUCED
 
 
-@pytest.mark.parametrize(
-    ("ratio", "expected"),
-    [(0.96, Verdict.NOT_REPRODUCED), (0.975, Verdict.REPRODUCED),
-     (1.025, Verdict.REPRODUCED), (1.04, Verdict.NOT_REPRODUCED)],
-)  # fmt: skip
-def test_two_times_of_a_table_are_the_same_within_three_percent(
-    ratio: float, expected: Verdict
-) -> None:
-    base = CLAIMS[30]["base"]
-    times = {"reduce5": START_NS, "reduce7": ratio * START_NS}
-    points = [made_point(base | {"variant": f"epita/{name}"}, ns) for name, ns in times.items()]
-    assert verdict(CLAIMS[30], points) is expected
-
-
 def test_no_configuration_is_that_of_every_number_of_bits() -> None:
     points = satisfying(38, 0)
     assert verdict(CLAIMS[38], points) is Verdict.IN_PART  # the other half needs another CPU
