@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 
     backend: str
     mode: str
-    is_plugin: bool  # a plug-in's call, whose way through Python varies as no other's does
+    is_plugin: bool  # most go through Python, whose times vary more than all others
     waits: bool
     is_short: bool
 
