@@ -2,7 +2,7 @@
 
 A time of one device is never shown beside another's. What stands side by side are ratios and
 shares: those that the experiment shows, or the share of the read ceiling where it shows times
-alone.
+alone, of the variants that run on the card: a share of the processor's ceiling is none of it.
 """
 
 import dataclasses
@@ -15,6 +15,8 @@ from reduce_bench_report.loader import Device
 from reduce_bench_report.measures import RATIOS
 from reduce_bench_report.published import Table
 
+ON_A_CARD = ("cuda", "opencl")  # backends
+
 
 def of_ratios(experiment: Experiment) -> Experiment | None:
     """The experiment without times; None where nothing that can be shown so is left of it."""
@@ -23,10 +25,12 @@ def of_ratios(experiment: Experiment) -> Experiment | None:
         return None
     if not ratios and experiment.config is None:  # a sweep over n, of which one is of shares
         return None
+    where = experiment.where if ratios else {"backend": ON_A_CARD, **experiment.where}
     return dataclasses.replace(
         experiment,
         title=experiment.title + ("" if ratios else ", as shares of the read ceiling"),
         y=ratios or ("ceiling_share",),
+        where=where,
         log="x" if "x" in experiment.log else "",
         log_too=False,
     )

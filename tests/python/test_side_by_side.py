@@ -79,12 +79,14 @@ def test_what_one_card_lacks_is_said_of_it(tmp_path: Path) -> None:
     assert shown.missing and all(clause.endswith(" on Two") for clause in shown.missing)
 
 
-def test_a_share_has_one_ceiling_for_all_backends(tmp_path: Path) -> None:
-    """Two would lie on each other."""
+def test_shares_instead_of_times_are_those_of_the_card(tmp_path: Path) -> None:
+    """The processor has a ceiling of its own, of which its variants reach more."""
     points = points_of(EXPERIMENTS["multireduce-time"].config or "")
-    assert len({p["backend"] for p in points}) > 1
+    assert {p["backend"] for p in points} == {"cuda", "cpu"}
     shown = of("multireduce-time", *(device(tmp_path, name, points) for name in ("One", "Two")))
     assert shown is not None
+    forms = {row[1].split("/")[0] for grid in grids.grids(shown) for row in grid.rows}
+    assert "onepass" in forms and "cpu" not in forms
     (legend,) = plots.draw(shown).legends
     labels = [text.get_text() for text in legend.get_texts()]
     assert [label for label in labels if "ceiling" in label] == ["read ceiling"]
