@@ -75,27 +75,23 @@ using reduce_bench::Count;
 using reduce_bench::DeviceTraits;
 using reduce_bench::Label;
 
-/// Which form serves which number of buckets, as far as measured on an H200 for 2^26 inputs on their
-/// slowest labels (docs/results.md).
+/// Which form serves which number of buckets: on an H200 the one that takes less time for 2^26 inputs
+/// with the labels that take it longest (docs/library.md).
 struct FormPolicy {
-  /// multireduce: ways up to which a split table is faster than partitions. Sums of floats, whose
-  /// updates are loops: of f32, which partitions add in fixed point, 450 us against 508 with 2 ways,
-  /// 576 against 508 with 3; of f64 with 3 by an earlier form of partitions. All others: 346 us
-  /// against 440 with 6 ways (i64 517 and 756 against 589 and 731); more were not measured.
+  /// multireduce: ways up to which a split table serves, before partitions. Updates of float sums are
+  /// loops, which every block takes for its share of each quad. More than 6 ways were not measured.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
       !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
       : sizeof(T) == sizeof(float)                                ? 2
                                                                   : 3;
-  /// histogram: the same, by the labels that take longest: 143 us with 3 ways and 264 with 6, where
-  /// partitions take 264 for 2^16 and for 2^18 bins. Of other labels they take 75 us with either.
+  /// histogram: the same.
   static constexpr unsigned kMostHistogramWays = 5;
-  /// multiscan: warps that have a table in shared memory from which on two passes are faster than
-  /// partitions: 901 us against 1495 with 7 warps, 1951 against 1582 with 3. None between was measured.
+  /// multiscan: warps that have a table in shared memory from which on two passes serve, before
+  /// partitions. Between 3 warps, which are too few, and 7 none was measured.
   static constexpr unsigned kLeastWarps = 4;
-  /// The same for fewer inputs than kFewInputs: on an H100 2^21 take 77 us in two passes with 7 warps
-  /// and 61 by partitions, with 14 warps 56 and 61; 2^23 take 145 and 185 with 7. Between 7 and 14
-  /// none was measured.
+  /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table:
+  /// of an H100, where 7 warps are too few and between 7 and 14 none was measured.
   static constexpr std::size_t kFewInputs = std::size_t{1} << 22;
   static constexpr unsigned kLeastWarpsOfFew = 8;
   static constexpr unsigned least_warps(std::size_t n) {

@@ -110,15 +110,15 @@ struct LabelCache {
   }
 };
 
-/// The blocks go through the inputs side by side, so that sorted labels' results are in L2 together;
-/// the results are cleared, at the latest by the launch before. Where most lanes have the label of the
-/// lane before (runs, sorted labels, one label for all), runs are combined across lanes first, and do
-/// not queue. Where inputs are `sparse`, no more than buckets, and the labels of a warp ascend and differ,
-/// other warps most likely have others, and the table would only cost. With `kCounts` every input counts
-/// one, and there are no values.
+/// All blocks together go through the inputs from the first to the last, so that those of sorted labels
+/// update neighbouring results at a time, which the L2 cache keeps. The results are cleared, at the latest
+/// by the launch before. Where most lanes have the label of the lane before (runs, sorted labels, one
+/// label for all), runs are combined across lanes first, and do not queue. Where there are `no_more` inputs
+/// than buckets and the labels of a warp never descend, other warps most likely have other labels, and the
+/// table would only cost. With `kCounts` every input counts one, and there are no values.
 template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
-    cached_atomics_kernel(const T* values, const L* labels, std::size_t n, bool sparse,
+    cached_atomics_kernel(const T* values, const L* labels, std::size_t n, bool no_more,
                           T* results) {
   using Cache = LabelCache<T, Op>;
   constexpr unsigned kItems = CachedAtomicsPolicy::kItems;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
       const unsigned goes_on = __ballot_sync(kAllLanes, lane > 0 && label == before);
       const bool in_runs = __popc(goes_on) >= kLeastInRuns;
       const bool without_table =
-          sparse && !in_runs && __all_sync(kAllLanes, lane == 0 || before <= label);
+          no_more && !in_runs && __all_sync(kAllLanes, lane == 0 || before <= label);
       bool adds = label != Cache::kFree;
       if (in_runs || without_table) {
         value = fold_runs_of_lanes<Op>(value, goes_on);

@@ -15,8 +15,8 @@ struct HotPolicy {
   static constexpr unsigned kMostHot = 64;
   /// A label is hot if it has more samples than the sum of three limits: some that chance may give
   /// it, one in kHotShare of all samples, and kUniformShares times its part of them if labels were
-  /// uniform. Without the first, a third to all blocks of 8192 uniform inputs find hot labels
-  /// (Poisson, 4096 to 20 000 buckets), and f64 takes 22.8 us for 21.5 of 2^20 into 8192 on an H100.
+  /// uniform. Without the first, between a third and all of the blocks would find a hot label among 8192
+  /// uniform inputs (Poisson, 4096 to 20 000 buckets).
   static constexpr unsigned kChance = 2, kHotShare = 512, kUniformShares = 4;
 };
 

@@ -65,8 +65,10 @@ inline std::size_t most_fold_bytes(const DeviceTraits& device) {
 struct Tuning {
   unsigned block = 0;  ///< threads that order a tile; 0: as many as have room for it
   bool always_partitioned =
-      false;                ///< whether tiles are ordered where atomics would be faster, too
-  bool float_sums = false;  ///< f32: what may be combined in fixed point
+      false;  ///< whether tiles are ordered where atomics would be faster, too
+  /// Whether the operation sums f32: partitions combine it in fixed point, and it takes atomics for more
+  /// inputs than other operations do.
+  bool float_sums = false;
 };
 template <class T, class Op>
 inline constexpr bool kFloatSums = std::is_same_v<T, float> && std::is_same_v<Op, Sum>;
