@@ -393,6 +393,27 @@ TEST(Catalog, RefusalsOfMoreInputsThan32BitsCountNameTheirNumber) {
   }
 }
 
+TEST(Catalog, NcclRefusesMoreBucketsThanThereAreLabels) {
+  constexpr std::size_t kLabels = (std::size_t{1} << 32) - 1;
+  const Params params;
+  const DeviceTraits device;
+  std::size_t asked = 0;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    if (!variant.id.starts_with("nccl/") || !has_labels(variant.operation)) continue;
+    Problem problem{.operation = variant.operation,
+                    .n = 1000,
+                    .buckets = kLabels,
+                    .params = params,
+                    .device = device};
+    EXPECT_EQ(variant.restriction(problem), "") << variant.id;
+    problem.buckets = kLabels + 1;
+    EXPECT_NE(variant.restriction(problem).find("4294967296"), std::string::npos) << variant.id;
+    ++asked;
+  }
+  EXPECT_EQ(asked, 2u);
+}
+
 TEST(Catalog, TrafficAndDepthCoverTheInput) {
   const DeviceTraits device{.sm_count = 4, .max_shared_bytes_per_block = 227 * 1024};
   for (const CatalogEntry& entry : catalog()) {
