@@ -48,7 +48,7 @@ using reduce_bench::BACKEND::Xor;
 
 /// The bytes at the beginning of a workspace that must be zero before its first call. Every call leaves
 /// them zero, so a workspace serves calls of all functions and sizes, one after the other. Room for the
-/// partial results of 500 SMs.
+/// partial results of 450 SMs.
 inline constexpr std::size_t kZeroedBytes = 64 * 1024;
 
 /// Whether result i of a scan has value i in it.
@@ -79,19 +79,21 @@ using reduce_bench::Label;
 /// with the labels that take it longest (docs/library.md).
 struct FormPolicy {
   /// multireduce: ways up to which a split table serves, before partitions. Updates of float sums are
-  /// loops, which every block takes for its share of each quad. More than 6 ways were not measured.
+  /// loops, which every block takes for its share of each quad. Between 6 ways and 12, which are too
+  /// many, none was measured.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
       !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
       : sizeof(T) == sizeof(float)                                ? 2
                                                                   : 3;
-  /// histogram: the same.
+  /// histogram: the same, but not 6 ways, which take a twentieth less time with the labels that take
+  /// longest and up to three times as much with others.
   static constexpr unsigned kMostHistogramWays = 5;
   /// multiscan: warps that have a table in shared memory from which on two passes serve, before
   /// partitions. Between 3 warps, which are too few, and 7 none was measured.
   static constexpr unsigned kLeastWarps = 4;
   /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table:
-  /// of an H100, where 7 warps are too few and between 7 and 14 none was measured.
+  /// measured on an H100, where 7 warps are too few and between 7 and 14 none was tried.
   static constexpr std::size_t kFewInputs = std::size_t{1} << 22;
   static constexpr unsigned kLeastWarpsOfFew = 8;
   static constexpr unsigned least_warps(std::size_t n) {
@@ -333,7 +335,7 @@ cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* la
       if (form == Form::kTable) return kernels::onepass_histogram::enqueue(call, {});
       if constexpr (sizeof(L) > 1)  // bytes have few bins
         if (form == Form::kSplitTable) return kernels::onepass_histogram_split::enqueue(call, {});
-      if constexpr (sizeof(L) == 4)  // and two of them no more than 2^16
+      if constexpr (sizeof(L) == 4)  // labels of two bytes have no more than 2^16 bins
         if (form == Form::kPartitions) {
           call.workspace = detail::scratch_in(workspace);
           return kernels::partition_histogram::enqueue(call, {});
@@ -376,7 +378,8 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
           const bool inclusive = scan == Scan::kInclusive;
           if (!partitioned) return two_passes::enqueue<Op>(call, inclusive);
           if (n == 0) return;
-          // Of the last call, which may have had other sizes. It costs some 1 % of the time.
+          // The states are those of the last call, which may have had other sizes. To clear them takes
+          // some 1 % of the time.
           reduce_bench::BACKEND::enqueue_fill(
               call.stream, call.template scratch<std::uint64_t>(),
               partitions::zeroed_bytes(sizes) / sizeof(std::uint64_t), 0);

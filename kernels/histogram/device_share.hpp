@@ -6,8 +6,8 @@
 
 namespace reduce_bench::BACKEND::share_histogram {
 
-/// onepass/histogram; by atomics in the table itself, as that does where labels are few, where its
-/// counters do not fit into shared memory. Then it matters whether the table is cleared.
+/// onepass/histogram's launch where its counters fit into shared memory. Else, and where labels are
+/// few, atomics in the table itself, for which it matters whether the table is cleared.
 struct LocalHistogram {
   template <class L, class Op>
   static void enqueue(const TypedCall<L>& call, bool cleared = false) {

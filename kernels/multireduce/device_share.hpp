@@ -9,8 +9,8 @@ inline bool fits_shared_memory(const Problem& p) {
   return table_restriction(p, p.element_bytes()).empty();
 }
 
-/// onepass/multireduce; by atomics in the table itself, as that does where inputs are few, where the
-/// buckets do not fit into shared memory. Then it matters whether the table is cleared.
+/// onepass/multireduce's launch where the buckets fit into shared memory. Else, and where inputs
+/// are few, atomics in the table itself, for which it matters whether the table is cleared.
 struct LocalMultireduce {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call, bool cleared = false) {

@@ -15,8 +15,8 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 and an H100 (docs/kernels/onepass-multireduce.md).
 struct CachedAtomicsPolicy {
-  /// One block for each SM, so that a frequent label costs few atomics; smaller ones where there would
-  /// be fewer than SMs.
+  /// One block for each SM, so that a frequent label costs few atomics; smaller ones where there
+  /// would be fewer than SMs.
   static constexpr unsigned kBlock = 1024, kSmallBlock = 512;
   /// Inputs that a thread holds at once.
   static constexpr unsigned kItems = 2;
@@ -44,6 +44,7 @@ struct CachedAtomicsPolicy {
     return are_few(n, buckets, kFew, kSparse, kSparsest) ||
            (instead_of_slow && are_few(n, buckets, kSparseForSlow, kSparserForSlow));
   }
+  /// `float_sums` are those of f32; those of f64 are values of 8 bytes.
   static bool serves_instead_of_partitions(const Sizes& sizes, bool float_sums) {
     const std::size_t n = sizes.n, buckets = sizes.buckets;
     if (serves(n, buckets, true)) return true;
@@ -65,7 +66,7 @@ inline bool is_direct(const Sizes& sizes, const TableTuning& tuning) {
   return tuning.copies == 0 && CachedAtomicsPolicy::serves(sizes.n, sizes.buckets);
 }
 
-/// Whether a variant that orders tiles launches it, too.
+/// The axis that keeps a variant that orders tiles from launching it.
 inline ParamSpec partitioned_axis() {
   return {"launch",
           "auto",
@@ -73,10 +74,10 @@ inline ParamSpec partitioned_axis() {
           "the kernels: by the numbers of inputs and buckets, or always those that order tiles"};
 }
 
-/// Partial results of labels in shared memory. Each label has one slot; the first that comes to a slot
-/// keeps it, which a frequent label most likely is. Neighbouring labels have neighbouring slots: so the
-/// results of sorted labels are combined side by side, and low labels, which often are the frequent
-/// ones, do not meet.
+/// Partial results of labels in shared memory. Each label has one slot; the first that comes to a
+/// slot keeps it, which a frequent label most likely is. Neighbouring labels have neighbouring
+/// slots: so the results of sorted labels are combined side by side, and low labels, which often
+/// are the frequent ones, do not meet.
 template <class T, class Op>
 struct LabelCache {
   static constexpr Label kFree = ~Label{0};  // no label: whoever launches it has fewer buckets
@@ -110,12 +111,13 @@ struct LabelCache {
   }
 };
 
-/// All blocks together go through the inputs from the first to the last, so that those of sorted labels
-/// update neighbouring results at a time, which the L2 cache keeps. The results are cleared, at the latest
-/// by the launch before. Where most lanes have the label of the lane before (runs, sorted labels, one
-/// label for all), runs are combined across lanes first, and do not queue. Where there are `no_more` inputs
-/// than buckets and the labels of a warp never descend, other warps most likely have other labels, and the
-/// table would only cost. With `kCounts` every input counts one, and there are no values.
+/// All blocks together go through the inputs from the first to the last, so that those of sorted
+/// labels update neighbouring results at a time, which the L2 cache keeps. The results are cleared,
+/// at the latest by the launch before. Where most lanes have the label of the lane before (runs,
+/// sorted labels, one label for all), runs are combined across lanes first, and do not queue. Where
+/// there are `no_more` inputs than buckets and the labels of a warp never descend, other warps most
+/// likely have other labels, and the table would only cost. With `kCounts` every input counts one,
+/// and there are no values.
 template <class T, class Op, bool kCounts, class L>
 __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
     cached_atomics_kernel(const T* values, const L* labels, std::size_t n, bool no_more,

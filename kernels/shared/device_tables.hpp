@@ -1,6 +1,6 @@
-// Tables of several devices: each has reduced its share of the inputs into one of its own, and they are
-// combined element by element, in the order of the devices, so that float results have the same bits on
-// all of them. What the variants of multireduce and histogram for several devices share.
+// Tables of several devices: each has reduced its share of the inputs into one of its own, and they
+// are combined element by element, in the order of the devices, so that float results have the same
+// bits on all of them. What the variants of multireduce and histogram for several devices share.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 namespace reduce_bench::BACKEND {
 
 struct DeviceTablesPolicy {
-  /// Bytes of a table, for each other device, up to which every device sends all of it, as packets.
-  /// Beyond, each combines a slice of all (docs/kernels/peers.md).
+  /// Bytes that a device would send to all others together, up to which it sends them its whole
+  /// table, as packets. Beyond, each combines a slice of all tables (docs/kernels/peers.md).
   static constexpr std::size_t kMostWordsBytes = 4 * 1024 * 1024;
   static constexpr unsigned kBlock = 256;
   static constexpr unsigned kBlocksPerSm = 4, kMostBlocks = 1024;
 };
 
-/// How the devices' tables are combined: as packets, which every receiver gets, or by slices, of which
-/// every device combines one and hands it out.
+/// How the devices' tables are combined: as packets, which every receiver gets, or by slices, of
+/// which every device combines one and hands it out.
 inline ParamSpec exchange_axis() {
   return {"exchange", "auto", {"auto", "words", "slices"}, "of the devices' tables; auto: by size"};
 }

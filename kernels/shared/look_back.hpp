@@ -1,6 +1,6 @@
 // A tile scanned label by label, and decoupled look-back for each label over the tiles before it
 // (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016): what
-// this project's multiscans share.
+// onepass/multiscan and partition/multiscan share.
 #pragma once
 
 #include "kernels/shared/label_sets.hpp"

@@ -31,9 +31,10 @@ struct Partitioning {
   }
 };
 
-/// Whether sorted labels may be so far apart that a tile's are not near: a tile's table reaches over
-/// 3/8 of its number of inputs at least, above the lower end. As one partition has all of such a tile,
-/// few lanes would walk through its long piece.
+/// Whether sorted labels may be so far apart that a tile's are not near: a tile's table reaches
+/// over 3/8 of its number of inputs at least, above the lower end. As one partition has all of such
+/// a tile, few lanes would walk through its long piece. (CachedAtomicsPolicy asks for fewer
+/// inputs.)
 __device__ inline bool is_sparse(std::size_t n, const Partitioning& parts) {
   constexpr std::size_t kMostPerBucket = 4;
   return n < kMostPerBucket * parts.count << parts.shift;

@@ -1,5 +1,5 @@
-// Buckets in shared memory, several copies of each: what onepass/multireduce, onepass/histogram and
-// partition/multireduce share.
+// Buckets in shared memory, several copies of each: what this project's multireduces and histograms
+// share.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,16 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
 struct TablePolicy {
-  /// Blocks that clear the results for all, at most. Two take as long as eight on an H100, but 7 %
-  /// (sums of i32) and 11 % (counts) longer with 2^21 inputs and 2^18 split buckets. As all wait for
-  /// them, they must be resident together: a part of a device that a context can be given has 8 SMs
-  /// from compute capability 9.0 on, and two before (CUDA Driver API, green contexts).
+  /// Blocks that clear the results for all, at most: with fewer the others wait longer. As all wait
+  /// for them, they must be resident together: a part of a device that a context can be given has 8
+  /// SMs from compute capability 9.0 on, and two before (CUDA Driver API, green contexts).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   static constexpr unsigned kClearingBlocks = 2;
 #else
   static constexpr unsigned kClearingBlocks = 8;
 #endif
-  /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read half
-  /// of each table from the other block.
+  /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read
+  /// half of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
 };
 
@@ -191,8 +190,8 @@ struct Clearing {
     atomicAdd(&cleared, 1ull);
   }
   /// Once the block has called this and passed its next barrier, all results are cleared. The
-  /// block's last thread waits, as its warp has the fewest inputs where tiles go in rounds. The last
-  /// block of the grid to have waited clears the counters.
+  /// block's last thread waits, as its warp has the fewest inputs where tiles go in rounds. The
+  /// last block of the grid to have waited clears the counters.
   __device__ void wait() {
     if (threadIdx.x != blockDim.x - 1) return;
     while (load_volatile(&cleared) != blocks()) wait_hint();

@@ -10,13 +10,11 @@
 //   the other devices' tables, for all that have them 2 (k - 1) / k of a table.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
-//   NVLink multicast is off. With CUDA graphs, that is the timing mode `graph`, which replays a
-//   captured batch.
-// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and takes as long
-//   as a ring with LL. On two H100s, the faster of two runs, 2^20 u32 labels of 2^8 and 2^16 bins:
-//   15.0 and 22.8 us on the first, 19.9 and 28.0 on all; by a tree, which ncclReduce refuses, 21.2
-//   and 43.6 on all; by LL128 20.6 and 28.5 on the first, by Simple 20.0 and 29.1. With larger
-//   tables LL128 gains, as nccl/multireduce says.
+//   The mode `graph` times the calls as captured in a CUDA graph.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and on two H100s
+//   nothing else was faster with 2^8 and 2^16 bins (docs/kernels/peers.md). NVLink multicast is
+//   off, which some hosts lack and some forbid, and buffers are not registered: what either would
+//   gain was not measured.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"

@@ -9,7 +9,7 @@
 // Launch: blocks_per_sm blocks per SM of `warps` warps, 1 KB of shared memory for each warp; then a
 //   block for each bin.
 // Traffic: n labels read, 256 counts per block written and read again, m counts written. With
-//   n = 2^28 labels of a byte an H200 reads 2.3 times these from memory: a sector may have left the
+//   n = 2^28 labels of a byte an H200 reads 2.4 times these from memory: a sector may have left the
 //   L2 before neighbouring warps ask for the rest of it.
 // Preconditions: m <= 256.
 // Deviations: the thesis names the aim, not the ways of shuffling; the paper has several. Here lane

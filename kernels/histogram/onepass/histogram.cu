@@ -12,7 +12,7 @@
 //   labels, tables would take longer to clear and to merge than atomics: then a fill and the kernel
 //   of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
-//   cache. On an H200 device memory binds. What was tried: docs/kernels/onepass-histogram.md
+//   cache. On an H200 the L2 cache and device memory bind: docs/kernels/onepass-histogram.md
 // Preconditions: m counters fit into a block's shared memory.
 // Deviations: none, there is no publication.
 

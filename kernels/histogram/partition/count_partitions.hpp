@@ -8,7 +8,7 @@
 namespace reduce_bench::BACKEND::partition_histogram {
 
 /// Counts the pieces of partition p in the tiles [first, last). A team of kWalkers lanes walks
-/// through the pieces in kPieces tiles at a time, one for every team of the block apart.
+/// through the pieces in kPieces tiles at a time, which lie as far apart as the block has teams.
 template <unsigned kPieces, unsigned kSteps>
 __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const OrderedTiles& in,
                              const Partitioning& parts, unsigned p, unsigned first, unsigned last) {

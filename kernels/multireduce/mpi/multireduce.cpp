@@ -12,12 +12,9 @@
 // Preconditions: Open MPI (libmpi.so.40), which is loaded where mpirun started the program; its
 //   version is recorded. On one rank nothing is loaded.
 // Deviations: none.
-// Choice: no algorithm of MPI is asked for: it chooses by size. Of the algorithms that Open MPI 4.1
-//   can be told to take (coll_tuned), none was faster by more than runs of one differ. On two ranks
-//   of one AMD EPYC, 2^16 inputs, medians of three runs: m = 2^20 on the first rank 1.4 ms, by
-//   five others 0.93 to 0.99 of that, in-order binary 2.74, Rabenseifner's 2.59; on all 1.7 ms,
-//   ring, segmented ring and Rabenseifner's 0.98 to 1.02, linear, reduction and broadcast, and
-//   recursive doubling 1.20 to 1.32; m = 256 22 and 23 us, all of them 0.92 to 1.04.
+// Choice: no algorithm of MPI is asked for: it chooses by size. On two ranks of one AMD EPYC none
+//   that Open MPI 4.1 can be told to take was faster by more than runs of one differ
+//   (docs/kernels/peers.md).
 
 #include "kernels/multireduce/cpu/parallel.hpp"
 #include "kernels/shared/combine_ranks.hpp"

@@ -10,15 +10,11 @@
 //   devices at least the other devices' tables, for all that have them 2 (k - 1) / k of a table.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
-//   NVLink multicast is off. With CUDA graphs, that is the timing mode `graph`, which replays a
-//   captured batch.
-// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and takes as long
-//   as a ring. On two H100s, the faster of two runs, 2^20 i32 into 2^8, 2^16 and 2^20 buckets:
-//   16.5, 22.9 and 43.3 us on the first, 21.4, 28.5 and 54.4 on all. A tree, which ncclReduce
-//   refuses, takes 22.5, 45.1 and 60.1 on all. LL takes as long; Simple takes 21.2, 30.0 and 43.4
-//   on the first and 36.7, 45.2 and 54.4 on all; LL128 takes longer into 2^8 and 2^16 (22.0 and
-//   29.5 on the first) and less into 2^20, 38.8 and 48.2: who tunes NCCL for such tables by hand
-//   gains a tenth.
+//   The mode `graph` times the calls as captured in a CUDA graph.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size. On two H100s nothing
+//   else was faster into 2^8 and 2^16 buckets; into 2^20 who asks for LL128 gains a tenth
+//   (docs/kernels/peers.md). NVLink multicast is off, which some hosts lack and some forbid, and
+//   buffers are not registered: what either would gain was not measured.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"

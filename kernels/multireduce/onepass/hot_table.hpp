@@ -8,15 +8,16 @@ namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
 struct HotPolicy {
-  /// Labels that a thread looks at before it begins to find the hot ones, at most, and inputs for
-  /// each. With fewer than kInputsPerSample inputs for every thread queues cannot grow.
+  /// Labels that a thread samples before it begins, to find the hot ones, at most, and the block's
+  /// inputs for each sample. With fewer than kInputsPerSample inputs for every thread queues cannot
+  /// grow.
   static constexpr unsigned kSamplesPerThread = 4, kInputsPerSample = 4;
   /// At most so many labels get an accumulator for each lane, whose shared memory copies lose.
   static constexpr unsigned kMostHot = 64;
   /// A label is hot if it has more samples than the sum of three limits: some that chance may give
   /// it, one in kHotShare of all samples, and kUniformShares times its part of them if labels were
-  /// uniform. Without the first, between a third and all of the blocks would find a hot label among 8192
-  /// uniform inputs (Poisson, 4096 to 20 000 buckets).
+  /// uniform. Without the first, between a third and all of the blocks would find a hot label among
+  /// 8192 uniform inputs (Poisson, 4096 to 20 000 buckets).
   static constexpr unsigned kChance = 2, kHotShare = 512, kUniformShares = 4;
 };
 
@@ -65,8 +66,8 @@ struct HotTable : PrivateTable<T, Op> {
   __device__ static bool is_worth_it(std::size_t n) { return samples_per_thread(n) > 0; }
 
   /// Clears the table and marks the labels that are hot among the block's own inputs, n > 0;
-  /// bucket_at(s, samples) is the bucket of the s-th of so many of them, or beyond all buckets where
-  /// the table does not have it. All threads must call this, and `add_to` too.
+  /// bucket_at(s, samples) is the bucket of the s-th of so many of them, or beyond all buckets
+  /// where the table does not have it. All threads must call this, and `add_to` too.
   template <class BucketAt>
   __device__ void clear(std::size_t n, BucketAt&& bucket_at) {
     const unsigned samples = blockDim.x * samples_per_thread(n);

@@ -16,8 +16,9 @@
 // Launch: one block of 1024 threads per SM; a thread for every bucket, which rounds; and a kernel
 //   that looks for inputs other than -0, where a sum is zero and has a -0 in it.
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
-//   in the L2 cache, and so is every value outside of the window, by two. On an H200 device memory
-//   and instructions bind: docs/kernels/onepass-multireduce-exact.md
+//   in the L2 cache, and so is every value outside of the window, by two. On an H200 the L2 cache
+//   binds with 2^8 buckets, device memory and arithmetic close behind; of values of all exponents
+//   latency: docs/kernels/onepass-multireduce-exact.md
 // Preconditions: the buckets' numbers, 12 bytes each, and 16 bytes fit into a block's shared
 //   memory; at most 2^31 inputs. The workspace is zero before the first launch, and left so.
 // Deviations: none, there is no publication. Sums are rounded to the nearest, of two to the even

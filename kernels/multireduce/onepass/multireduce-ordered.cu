@@ -11,8 +11,8 @@
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
 //   for each bucket, or a thread where there are fewer than 128 sets.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
-//   H200 shared memory binds with Zipf labels and the issue of instructions with uniform ones, as
-//   far as an SM has room for warps: docs/kernels/onepass-multireduce-ordered.md
+//   H200 the issue of instructions binds with 16 uniform labels, shared memory with 16 Zipf ones
+//   and with 2^8, as far as an SM has room for warps: docs/kernels/onepass-multireduce-ordered.md
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

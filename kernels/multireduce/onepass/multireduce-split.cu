@@ -19,7 +19,7 @@
 //   results written. The groups' buckets are combined by atomics in the L2 cache. Of Zipf labels,
 //   whose blocks fall apart, some inputs are read from device memory again. On an H200 latency
 //   binds, of i32 sums into 2^16 buckets that of device memory and L2, of f32 sums that of
-//   arithmetic; of Zipf labels the L2 cache with three ways:
+//   arithmetic; of i32 sums of Zipf labels in three ways the L2 cache:
 //   docs/kernels/onepass-multireduce-split.md
 // Preconditions: the buckets fit into the shares of 16 blocks, each at most 180 KB of shared
 //   memory, of which float sums use 8 KB (f64: 16) for frequent labels; the operator commutes.

@@ -10,8 +10,8 @@ namespace reduce_bench::BACKEND::partition_multireduce {
 /// A sum of 64 bits for every bucket, in two words of shared memory, to which atomics on integers
 /// add. Shared memory has none on floats, only loops of compare-and-swap, in which the inputs of a
 /// frequent label wait for one another. A value outside of the window is added to the results at
-/// once. What is in it is summed exactly and rounded once, so that no sum is farther off than one by
-/// float additions.
+/// once. What is in it is summed exactly and rounded once for every share, so that no sum is
+/// farther off than one by float additions.
 struct FixedTable {
   unsigned* words;  ///< the low words of all buckets, then the high ones
   unsigned buckets;
@@ -25,8 +25,8 @@ struct FixedTable {
     const unsigned log2_inputs = 32 - static_cast<unsigned>(__clz(static_cast<int>(inputs)));
     return kSumDigits - FloatFormat<float>::kDigits - log2_inputs;
   }
-  /// The window for `inputs` values. All threads of the block must call, each with one of the values;
-  /// `largest` is a word of shared memory.
+  /// The window for `inputs` values. All threads of the block must call, each with one of the
+  /// values; `largest` is a word of shared memory.
   __device__ static FloatWindow<float> window_for(float sample, Count inputs, unsigned* largest) {
     return FloatWindow<float>::around(largest_field(sample, largest), Policy::kAbove,
                                       most_shift_for(inputs));

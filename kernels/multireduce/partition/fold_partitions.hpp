@@ -9,9 +9,9 @@
 namespace reduce_bench::BACKEND::partition_multireduce {
 
 /// A team of kWalkers lanes that walks through the pieces of partition p in kPieces tiles at a
-/// time, one for every team of the block apart. The inputs may all lie in neighbouring tiles: so
-/// these go to different teams. A lane has kPieces * kSteps quads in flight; a piece should seldom
-/// be longer than kSteps * kWalkers quads.
+/// time, which lie as far apart as the block has teams. The inputs may all lie in neighbouring
+/// tiles: so these go to different teams. A lane has kPieces * kSteps quads in flight; a piece
+/// should seldom be longer than kSteps * kWalkers quads.
 template <unsigned kPieces, unsigned kSteps, class T>
 struct Walk {
   static constexpr unsigned kWalkers = Policy::kWalkers;

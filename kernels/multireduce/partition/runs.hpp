@@ -1,5 +1,5 @@
-// A tile of runs is not ordered either: equal neighbours are combined, and what is left of them is
-// added to the results.
+// A tile of runs is not ordered, as one of near labels is not: equal neighbours are combined, and
+// what is left of them is added to the results.
 #pragma once
 
 #include "kernels/multireduce/partition/tile.hpp"

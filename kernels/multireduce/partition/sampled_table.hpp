@@ -1,5 +1,5 @@
 // Samples of a share of a partition, and what they decide: whether labels are so frequent that the
-// loops of their updates would queue.
+// loops of their updates would queue, and the window of sums in fixed point.
 #pragma once
 
 #include "kernels/multireduce/onepass/hot_table.hpp"

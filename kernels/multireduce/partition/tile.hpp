@@ -9,8 +9,8 @@
 namespace reduce_bench::BACKEND::partition_multireduce {
 
 /// Inputs that are neighbours. A partition fills whole quads of an ordered tile, the last with
-/// neutral elements: so a lane of the second kernel takes four inputs by two loads, and need not
-/// check them one by one.
+/// neutral elements: so a lane of the second kernel takes four inputs by two loads, of 8-byte
+/// values three, and need not check them one by one.
 inline constexpr unsigned kQuad = 4;
 template <class U>
 struct alignas(kQuad * sizeof(U)) Quad {

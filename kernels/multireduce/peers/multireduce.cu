@@ -12,10 +12,11 @@
 //   slice of all, and writes the combined elements to those that are to have them. Elements are
 //   combined in the order of the devices: the results have the same bits on all.
 // Fixes: nccl/multireduce's way through a library's protocol.
-// Launch: fused, clusters of at most 8 blocks of 1024 threads, for about 500 buckets each, or as
-//   many more as the device has no room for, at most 2049. Else onepass/multireduce's; where the
-//   buckets do not fit into shared memory, the kernel of kernels/shared/cached_atomics.hpp. Then
-//   blocks of 256 threads, three elements each, of slices 16 bytes, at most 4 blocks per SM.
+// Launch: fused, clusters of at most 8 blocks of 1024 threads, for about 500 buckets each, for more
+//   where the device has no room for so many clusters, at most 2049. Else onepass/multireduce's;
+//   where the buckets do not fit into shared memory, the kernel of
+//   kernels/shared/cached_atomics.hpp. Then blocks of 256 threads, three elements each, of slices
+//   16 bytes, at most 4 blocks per SM.
 // Traffic: n labels and n values read, by every cluster; m results written on each device that has
 //   them. Between devices, by packets, 16 bytes per 12 of a table for each other device that has
 //   the results; by slices the other devices' tables once, and all results but the own slice. What
@@ -37,8 +38,8 @@ struct FusedPolicy {
   static constexpr std::size_t kMostInputs = 1 << 17, kMostTableBytes = 64 * 1024;
   /// Buckets of a cluster at most, and so few that no more clusters are launched for them.
   static constexpr unsigned kMostBuckets = 2049, kFewBuckets = 513;
-  /// Bytes of their copies in a block, at most: they are cleared and added up again. More where lanes
-  /// that meet at a copy queue.
+  /// Bytes of their copies in a block, at most: they are cleared and added up again. More where
+  /// lanes that meet at a copy queue.
   static constexpr std::size_t copies_bytes(bool queues) { return (queues ? 64 : 20) * 1024; }
   static constexpr unsigned kLog2MostCluster = 3, kMostCluster = 1 << kLog2MostCluster;
 };
@@ -69,7 +70,8 @@ struct Kept {
   }
 };
 
-/// Clusters of 2^log2_cluster blocks have `width` buckets each, a multiple of three but for the last.
+/// Clusters of 2^log2_cluster blocks have `width` buckets each, a multiple of three but for the
+/// last.
 template <class T, class Op>
 __global__ void __launch_bounds__(FusedPolicy::kBlock)
     fused_kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,

@@ -15,10 +15,10 @@
 //   ticket; 16 inputs per thread.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: for 4-byte values as much as the inputs and
-//   the results where m is half a tile. On an H200 the steps of the warps bind with few buckets,
-//   and the states, too, with 4096: docs/kernels/onepass-multiscan.md
+//   the results where m is half a tile. On an H200 latency binds with 64 buckets, whose warps wait
+//   at barriers for half of their time: docs/kernels/onepass-multiscan.md
 // Preconditions: m + 1 elements and 8 bytes fit into a block's shared memory (partition/multiscan
-//   takes more buckets, and is faster from 2^14). The workspace is zero before the first launch and
+//   takes more buckets). The workspace is zero before the first launch and
 //   belongs to the next. Order-preserving.
 // Deviations: none, there is no publication. Float sums are grouped by how far a tile looks back,
 //   so they differ from run to run.

@@ -12,9 +12,10 @@
 // Launch: one block per SM or fewer, as many warps as have room for a table, at most 32; a block of
 //   1024 threads for 32 buckets; the first shape again.
 // Traffic: n values read twice, n results written; n labels read twice, or up to 256 buckets once,
-//   and n bytes written and read; every table written and read once. On an H200 the steps of a warp
-//   bind with 16 buckets, device memory with 2^8 and 2^10, and from 2^12 on the latency of the few
-//   warps that tables leave room for: docs/kernels/twopass-multiscan.md
+//   and n bytes written and read; every table written and read once. On an H200 the latency of a
+//   warp's steps binds i32 sums, with up to 2^8 uniform labels the L2 cache nearly as much, and
+//   from 2^12 on the few warps that tables leave room for; where a step has more instructions or
+//   bytes, their issue or L1 binds: docs/kernels/twopass-multiscan.md
 // Preconditions: m elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

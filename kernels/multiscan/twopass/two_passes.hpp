@@ -12,12 +12,13 @@ namespace reduce_bench::BACKEND::twopass_multiscan {
 struct Policy {
   /// Bytes of values that a lane reads at once: bandwidth against registers.
   static constexpr unsigned kBytesAhead = 32;
-  /// With so many buckets the second pass reads the labels from bytes that the first one wrote.
+  /// With at most so many buckets the second pass reads the labels from bytes that the first one
+  /// wrote.
   static constexpr unsigned kMostPackedBuckets = 256;
   /// Warps of a block, at most: what hides latency, against registers.
   static constexpr unsigned kMostWarps = 32;
-  /// A chunk has one input for so many buckets of its table, or more: more chunks of few inputs, against
-  /// the tables' traffic.
+  /// A chunk has one input for so many buckets of its table, or more: more chunks of few inputs,
+  /// against the tables' traffic.
   static constexpr unsigned kMostBucketsPerInput = 4;
 };
 

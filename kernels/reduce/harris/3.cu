@@ -3,8 +3,9 @@
 // Source: Harris, Optimizing Parallel Reduction in CUDA, kernel 4; jradi section 2.1, Table 1.
 // Idea: a block takes 2B elements; every thread adds two of them, i and i + B, before anything goes
 //   to shared memory, then the tree of harris/2 follows.
-// Fixes: the threads of harris/2 that only load: half the blocks do the same work. What is left is
-//   bound by instructions: address arithmetic and the loop.
+// Fixes: the threads of harris/2 that only load: half the blocks do the same work. The publication
+//   calls what is left bound by instructions, of address arithmetic and the loop; on an H200
+//   latency binds.
 // Launch: ceil(n / 2B) blocks of B threads, B * sizeof(T) bytes of shared memory; then again on the
 //   partial results until one is left.
 // Traffic: the first pass reads n elements and writes n / 2B; each further pass moves 1 / 2B of the

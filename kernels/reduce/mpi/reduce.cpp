@@ -12,10 +12,9 @@
 // Preconditions: Open MPI (libmpi.so.40), which is loaded where mpirun started the program; its
 //   version is recorded. On one rank nothing is loaded.
 // Deviations: of the operators that MPI knows, those that it has for integers alone are left out.
-// Choice: no algorithm of MPI is asked for: it chooses by size. On two ranks of one AMD EPYC, 2^10
-//   i32, three runs: 6.4 to 10.2 us on the first rank and 6.4 to 10.6 on all; by the algorithms
-//   that Open MPI 4.1 can be told to take (coll_tuned) 0.82 to 1.17 of that, which is within what
-//   runs of one differ.
+// Choice: no algorithm of MPI is asked for: it chooses by size. On two ranks of one AMD EPYC those
+//   that Open MPI 4.1 can be told to take differ by no more than runs of one
+//   (docs/kernels/peers.md).
 
 #include "kernels/platform/mpi.hpp"
 #include "kernels/reduce/cpu/parallel.hpp"

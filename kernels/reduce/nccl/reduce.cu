@@ -10,12 +10,12 @@
 //   least one element for each other device that has it, in what words NCCL's protocol takes.
 // Preconditions: NCCL (libnccl.so.2), which is loaded at the first call; its version is recorded.
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
-//   NVLink multicast is off. NCCL knows sums, products, minima and maxima. With CUDA graphs, that
-//   is the timing mode `graph`, which replays a captured batch.
-// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and takes as long
-//   as a ring with LL. On two H100s, two runs, 2^16 i32: 13.2 to 13.9 us on the first and 18.9 to
-//   20.3 on all; by a tree, which ncclReduce refuses, 20.0 to 20.2 on all; by LL128 19.2 to 20.0
-//   and 27.3 to 28.0, by Simple 19.1 and 34.8 to 35.3. CUB is called as by cub/reduce.
+//   NCCL knows sums, products, minima and maxima. The mode `graph` times the calls as captured in a
+//   CUDA graph.
+// Choice: no algorithm or protocol of NCCL is asked for: it chooses by size, and on two H100s
+//   nothing else was faster (docs/kernels/peers.md). NVLink multicast is off, which some hosts lack
+//   and some forbid, and buffers are not registered: what either would gain was not measured. CUB
+//   is called as by cub/reduce.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/library.hpp"

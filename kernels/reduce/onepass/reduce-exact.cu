@@ -20,7 +20,9 @@
 //   takes 528 bytes per thread, and 128 for the least input. A thread takes 64 bytes of a chunk,
 //   f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
-//   binds for large inputs, of values in the window: docs/kernels/onepass-reduce-exact.md
+//   binds from 512 MB of values in the window on, of f64 the L2 cache with it, and latency below;
+//   of values of all exponents the L2 cache (f32) or arithmetic (f64):
+//   docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
 //   elements.
 // Deviations: none, there is no publication. The sum is that of the exact values rounded to the

@@ -16,7 +16,8 @@
 //   blocks_per_sm blocks per SM, which take chunk after chunk, a grid apart. B * sizeof(T) bytes of
 //   shared memory. Halves are made f32 as they are loaded, which T then stands for.
 // Traffic: n elements read, one written; the partials, 8 bytes per 4 of T and block, stay in L2. On
-//   an H200 device memory binds from 2^24 elements, latency below: docs/kernels/onepass-reduce.md
+//   an H200 device memory binds from 256 MB of input on, latency below:
+//   docs/kernels/onepass-reduce.md
 // Preconditions: the workspace is zero before the first launch and left zero.
 // Deviations: none, there is no publication. Elements before the first 16-byte boundary and after
 //   the last are read one by one by block 0.

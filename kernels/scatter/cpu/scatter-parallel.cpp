@@ -9,9 +9,8 @@
 // Traffic: n labels and n values read, as many results written as labels occur; the copies, m
 //   positions for each thread, are not counted.
 // Preconditions: n < 2^32.
-// Deviations: none. Threads that each take a share of the buckets instead need no copies, but all
-//   of them read all labels: with 256 buckets and two threads that took nine times as long as one
-//   thread does here, since the branch on whether a bucket is the thread's own goes either way at
+// Deviations: none. Threads that each take a share of the buckets would need no copies, but each
+//   would read all labels, with a branch on whether a bucket is its own that goes either way at
 //   random.
 
 #include <omp.h>
