@@ -1,6 +1,6 @@
 // The width of the counts that libraries are called with: 32 bits where they suffice, as of any
 // user who passes an int. With a 64-bit count CUB compiles other kernels: on one H200, 2^26 inputs,
-// reduce-by-key takes 285 us instead of 207, of labels in long runs.
+// reduce-by-key takes 285 us instead of 207, of sorted labels.
 #pragma once
 
 #include <cstddef>

@@ -200,16 +200,14 @@ class Panel:
         return _published_time(base, x) if base else None
 
     def ceilings(self, measure: str) -> dict[str, dict[str, float]]:
-        """The read ceiling by backend and x, in the unit of the measure; under no name where it is
-        the same for every backend."""
+        """The read ceiling by backend and x, in the unit of the measure."""
         found: dict[str, dict[str, float]] = {}
         for series in self.series:
             for x, point in series.points.items():
                 if point.ranked and point.ceiling_share:
                     at = self._ceiling(series, x, measure)
                     if at is not None:
-                        backend = "" if measure == "ceiling_share" else point.backend
-                        found.setdefault(backend, {}).setdefault(x, at)
+                        found.setdefault(point.backend, {}).setdefault(x, at)
         return {backend: {x: at[x] for x in self.xs if x in at} for backend, at in found.items()}
 
     def _ceiling(self, series: Series, x: str, measure: str) -> float | None:

@@ -708,7 +708,7 @@ def _draw_ceilings(
     ceilings = panel.ceilings(measure)
     for backend, at in ceilings.items():
         label = "read ceiling" if len(ceilings) == 1 else f"read ceiling ({backend})"
-        grey = "0.75" if backend in ("", "cuda") else "0.85"
+        grey = "0.75" if backend == "cuda" else "0.85"
         if len(at) == 1:
             axes.axhline(next(iter(at.values())), color=grey, linewidth=3, zorder=1, label=label)
             continue

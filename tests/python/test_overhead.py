@@ -35,8 +35,8 @@ def is_busy() -> bool:
 @pytest.mark.alone
 def test_a_sweep_of_5000_points_costs_little_beyond_its_measurements(tmp_path: Path) -> None:
     """Points that are hardly measured: all that they take counts as overhead. Their sizes are near
-    to each other, since read ceilings are measurements, too: with caches of 260 MB, which are
-    overwritten before each sample, the seven of 1000 to 2000 elements take 12 of 16 s."""
+    to each other, since read ceilings are measurements, too: to overwrite caches of 260 MB before
+    each sample took 12 of 16 s where 1000 to 2000 elements needed seven of them."""
     config, out = tmp_path / "config.json", tmp_path / "r.json"
     sweep = {
         "variants": ["cpu/sequential"],

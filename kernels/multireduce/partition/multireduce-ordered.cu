@@ -16,7 +16,8 @@
 // Traffic: n labels and n values read; n values and 16-bit labels written and read: 20 bytes per
 //   input of 4 bytes. The offsets of every tile, 2 bytes per partition, written and read twice. A
 //   table for every stretch written and read; m results written. On an H200 shared
-//   memory and L1 bind with 2^16 buckets, and with 2^14 of Zipf labels; else latency.
+//   memory and L1 bind of uniform and Zipf labels with 2^16 buckets, and of Zipf labels with 2^14;
+//   else latency.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32 - 2^13. Order-preserving.
 // Deviations: none, there is no publication.

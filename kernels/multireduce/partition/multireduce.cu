@@ -22,8 +22,8 @@
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
 //   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. On an H200 latency
-//   binds, of uniform labels with the L2 cache, which is busy for up to 0.88 of the time, and of
-//   sorted labels L2 alone, for up to 0.95: docs/kernels/partition-multireduce.md
+//   binds, of integers of up to 2^22 uniform labels with the L2 cache, which is busy for up to 0.88
+//   of the time; of sorted labels of 8-byte values L2: docs/kernels/partition-multireduce.md
 // Preconditions: unless inputs are few, at most 2048 partitions of as many buckets as fit into
 //   shared memory, 2^16 at most; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered takes those that do not).

@@ -16,7 +16,7 @@
 //   determinism is asked for, which is run to run: the others are cub/reduce-not-guaranteed and
 //   cub/reduce-gpu-to-gpu. Sum, Min and Max would be the same kernels. On one H200, sum of i32,
 //   with a 32-bit count 4.1 us (2^10), 8.0 (2^20) and 73.8 (2^26), with a 64-bit count 4.3, 8.3 and
-//   74.0: no more than medians of one form differ by from process to process.
+//   74.0: no more than medians of one form differ by.
 
 #include "kernels/shared/library.hpp"
 
