@@ -2,6 +2,24 @@
 
 JAX cannot be told the stream, and returns arrays of its own: calls wait for the result, which is
 then copied to the output, so all are synchronous.
+
+Choice: variants are the calls that come to mind first, and of those that were faster by more than
+a tenth at any of four numbers of buckets one. One H200, JAX 0.11, 2^24 uniform labels, us with the
+wait:
+
+    buckets                                              16      256     4096    65536
+    bincount                                           5466     3113      692      418
+    bincount of labels as i32                          5451     3100      648      594
+    at[].add of ones, promised in bounds               3498     4733      718      394
+    at[].add of ones                                   3554     4745      851      487
+    segment_sum of ones                                3491     4610      858      433
+    f32 sums by segment_sum                            4852     4826      849      505
+    by segment_sum, promised in bounds                 4711     4785      804      640
+    by at[].add                                        4863     4910      885      562
+    by at[].add, promised in bounds                    4686     4897      857      540
+    by bincount with weights                           4912     4826      797      565
+
+Times below 1000 us differ by up to a fifth from process to process.
 """
 
 import os
@@ -89,6 +107,28 @@ def bincount(call: Call):
         call,
         lambda jax, jnp: lambda labels: jnp.bincount(labels, length=m).astype(jnp.uint32),
     )
+
+
+@plugin.variant(
+    "jax/add-at-ones",
+    title="jax.numpy.ndarray.at[].add of ones",
+    operation="histogram",
+    backend="cuda",
+    types=["u8", "u32"],
+    synchronous=True,
+    description=f"{WAITS} It promises that all labels are in bounds.",
+)
+def add_at_ones(call: Call):
+    m = call.problem.buckets
+
+    def make(jax, jnp):
+        def count(labels):
+            counts = jnp.zeros(m, jnp.uint32)
+            return counts.at[labels].add(jnp.uint32(1), mode="promise_in_bounds")
+
+        return count
+
+    return compiled(call, make)
 
 
 @plugin.variant(

@@ -1,4 +1,10 @@
-"""Numba's cuda.reduce, and kernels as one writes them with it."""
+"""Numba's cuda.reduce, and kernels as one writes them with it.
+
+Choice: two blocks of 1024 threads for each SM; an SM of an H200 holds no more. 2^24 uniform labels
+are counted there in 256 and in 4096 bins in 30.5 and 33.7 us. With four blocks of 512 threads it is
+31.4 and 35.5 us, with eight of 256 36.4 and 40.5, with eight of 128 43.4 and 47.8, and with fewer
+threads up to 139. Atomic additions to 4096 buckets take 490 to 505 us with any of 20 shapes.
+"""
 
 import functools
 import os
@@ -11,8 +17,8 @@ reduce_bench_plugin = plugin = Plugin(interface=1, version="1.0", packages=["num
 # Else it warns of every small grid.
 os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
 
-THREADS = 256
-BLOCKS_PER_SM = 8
+THREADS = 1024
+BLOCKS_PER_SM = 2
 
 
 def arrays(call: Call):
@@ -27,7 +33,7 @@ def arrays(call: Call):
 
 
 def blocks(length: int) -> int:
-    """As many as are of use, and no more than run at a time."""
+    """As many as are of use, and no more than BLOCKS_PER_SM for each SM."""
     from numba import cuda
 
     resident = BLOCKS_PER_SM * cuda.get_current_device().MULTIPROCESSOR_COUNT

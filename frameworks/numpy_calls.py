@@ -1,4 +1,23 @@
-"""NumPy's calls on the CPU. It has none that scans the values of each label."""
+"""NumPy's calls on the CPU. It has none that scans the values of each label.
+
+Choice: variants are the calls that come to mind for it. One core of an AMD EPYC, NumPy 2.4, 2^22
+uniform labels, ms:
+
+    buckets                                              16      256     4096    65536
+    bincount                                            7.6      7.7              10.6
+    bincount of labels made intp                        7.6      7.6              10.7
+    histogram                                          19.8     19.2              23.6
+    add.at of ones                                    161.2    161.8             162.3
+    f32 sums by add.at                                  7.2               7.1      7.2
+    by add.at with labels made intp                     6.4               6.3      9.4
+    by bincount with weights                           10.8              11.0     14.0
+    by argsort and add.reduceat                       155.5             331.7    399.2
+    f32 maxima by maximum.at                            8.9               8.6      8.7
+    by argsort and maximum.reduceat                   143.6             312.6    394.4
+
+Labels made intp are faster at 16 and 4096 buckets by an eighth, which few users know. A sum of 2^22
+f32 takes 0.58 ms by sum, 0.52 by dot with ones and 0.28 by einsum.
+"""
 
 from reduce_bench_plugin import Call, Plugin, Problem
 

@@ -1,7 +1,9 @@
 """Plug-ins in Python: the interpreter in the worker, NumPy's calls, and what goes wrong."""
 
+import ast
 import json
 import os
+import re
 import stat
 import sys
 import textwrap
@@ -120,6 +122,13 @@ def test_every_shipped_plugin_declares_its_variants(path: Path) -> None:
     own = [each for each in json.loads(ended.stdout) if each["plugin"]]
     assert own
     assert {each["id"].split("/")[0] for each in own} == {path.stem.removesuffix("_calls")}
+
+
+@pytest.mark.parametrize("path", CALLS, ids=lambda path: path.stem)
+def test_every_shipped_plugin_says_why_its_calls_were_chosen(path: Path) -> None:
+    head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    choice = head.partition("\n\nChoice: ")[2]
+    assert len(re.findall(r"\b\d+\b", choice)) > 8, "it does not tell what the alternatives took"
 
 
 def test_the_library_is_declared_by_its_example() -> None:
