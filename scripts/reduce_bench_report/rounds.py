@@ -187,11 +187,20 @@ def _cause(pair: Pair, device: Device, causes: Sequence[Mapping[str, Any]]) -> s
             and device.name in each.get("devices", [device.name])
             and pair.mode in each.get("modes", [pair.mode])
             and _waits(pair.first) == each.get("waits", _waits(pair.first))
+            and pair.first.operation in each.get("operations", [pair.first.operation])
+            and pair.first.type in each.get("types", [pair.first.type])
+            and _has_labels(pair.first, each.get("labels"))
+            and dict(pair.first.params).items() >= each.get("params", {}).items()
+            and _is_in(pair.first.buckets or 0, each.get("buckets", {}))
             and _is_in(pair.first.n, each.get("n", {}))
             and pair.apart_us <= each.get("apart_us", math.inf)
         ):
             return str(each["cause"])
     return NOT_EXPLAINED
+
+
+def _has_labels(point: Point, names: Sequence[str] | None) -> bool:
+    return names is None or (point.labels is not None and point.labels.name in names)
 
 
 def _is_in(n: int, limits: Mapping[str, int]) -> bool:
