@@ -14,7 +14,9 @@ from reduce_bench_report.claim_registry import Json, Registry
 from reduce_bench_report.loader import Results
 from reduce_bench_report.points import (
     DERIVED,
+    PARAM,
     Measured,
+    Value,
     axis,
     axis_name,
     describe,
@@ -97,34 +99,40 @@ def _selection(part: Json, base: Json, added: Json, dropped: set[str]) -> Json:
 
 
 def outside_of_regime(moved: Json, points: Sequence[Measured], registry: Registry) -> list[str]:
-    """What of the points as printed is outside of the regime, quantity by quantity."""
-    asked = _asked_of_variants(moved)
+    """What of the points as printed is outside of the regime, quantity by quantity, then parameter
+    by parameter."""
+    params = [name for name in moved["regime"].get("select", {}) if name.startswith(PARAM)]
+    asked = _asked_of_variants(moved, (*DERIVED, *params))
     said = []
-    for name in DERIVED:
-        outside: list[float] = []
+    for name in (*DERIVED, *params):
+        outside: list[Value] = []
         unmet: dict[str, None] = {}
         for measured in points:
             wanted, value = asked.get((measured.point.variant, name), []), axis(name, measured)
-            if wanted and isinstance(value, float) and not any(within(w, value) for w in wanted):
+            is_told = isinstance(value, float) or (value is not None and name in params)
+            if wanted and is_told and not any(within(w, value) for w in wanted):
                 outside.append(value)
                 unmet |= dict.fromkeys(map(wanted_text, wanted))
+        numbers = [value for value in outside if isinstance(value, int | float)]
+        words = dict.fromkeys(str(value) for value in outside if isinstance(value, str))
+        if numbers:
+            words |= dict.fromkeys(f"{end:.3g}" for end in (min(numbers), max(numbers)))
         if outside:
-            ends = dict.fromkeys(f"{end:.3g}" for end in (min(outside), max(outside)))
-            said.append(f"{axis_name(name)} {' to '.join(ends)}, not {' or '.join(unmet)}")
+            said.append(f"{axis_name(name)} {' to '.join(words)}, not {' or '.join(unmet)}")
     largest, most = max(map(launch_share, points), default=0), most_launch_share(registry)
     if moved["regime"]["bound"] == "bandwidth" and largest > most:
         said.append(f"launches take up to {largest:.1%} of a time, not at most {most:.0%}")
     return said
 
 
-def _asked_of_variants(moved: Json) -> dict[tuple[str, str], list[Any]]:
+def _asked_of_variants(moved: Json, names: Sequence[str]) -> dict[tuple[str, str], list[Any]]:
     """By variant and quantity, what the regime asks for; nothing where one of the selections that
     name the variant does not ask."""
     asked: dict[tuple[str, str], list[Any]] = {}
     for check in moved["checks"]:
         for part in parts_of(check) if check.get("role", "measures") == "measures" else []:
             selection = moved.get("base", {}) | part
-            for variant, name in itertools.product(variants_of(selection), DERIVED):
+            for variant, name in itertools.product(variants_of(selection), names):
                 asked.setdefault((variant, name), []).append(selection.get(name))
     return {key: wanted for key, wanted in asked.items() if None not in wanted}
 
