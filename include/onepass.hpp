@@ -79,21 +79,19 @@ using reduce_bench::Label;
 /// with the labels that take it longest (docs/library.md).
 struct FormPolicy {
   /// multireduce: ways up to which a split table serves, before partitions. Updates of float sums are
-  /// loops, which every block takes for its share of each quad. Between 6 ways and 12, which are too
-  /// many, none was measured.
+  /// loops, which every block takes for its share of each quad.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
       !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
       : sizeof(T) == sizeof(float)                                ? 2
                                                                   : 3;
-  /// histogram: the same, but not 6 ways, which take a twentieth less time with the labels that take
-  /// longest and up to three times as much with others.
+  /// histogram: the same, but not 6 ways, which take up to three times as long with some labels.
   static constexpr unsigned kMostHistogramWays = 5;
   /// multiscan: warps that have a table in shared memory from which on two passes serve, before
-  /// partitions. Between 3 warps, which are too few, and 7 none was measured.
+  /// partitions.
   static constexpr unsigned kLeastWarps = 4;
-  /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table:
-  /// measured on an H100, where 7 warps are too few and between 7 and 14 none was tried.
+  /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table
+  /// (of an H100).
   static constexpr std::size_t kFewInputs = std::size_t{1} << 22;
   static constexpr unsigned kLeastWarpsOfFew = 8;
   static constexpr unsigned least_warps(std::size_t n) {
@@ -305,7 +303,7 @@ cudaError_t multireduce(void* workspace, std::size_t& workspace_bytes, const T* 
   });
 }
 
-/// counts[b] = how many labels[i] == b, for all b below `buckets`.
+/// counts[b] = how many labels[i] == b, for all b below `buckets`, modulo 2^32.
 template <class L>
 cudaError_t histogram(void* workspace, std::size_t& workspace_bytes, const L* labels,
                       std::uint32_t* counts, std::size_t n, std::size_t buckets,
@@ -378,8 +376,7 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
           const bool inclusive = scan == Scan::kInclusive;
           if (!partitioned) return two_passes::enqueue<Op>(call, inclusive);
           if (n == 0) return;
-          // The states are those of the last call, which may have had other sizes. To clear them takes
-          // some 1 % of the time.
+          // The states are those of the last call, which may have had other sizes.
           reduce_bench::BACKEND::enqueue_fill(
               call.stream, call.template scratch<std::uint64_t>(),
               partitions::zeroed_bytes(sizes) / sizeof(std::uint64_t), 0);

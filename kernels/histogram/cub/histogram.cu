@@ -14,8 +14,8 @@
 //   empty input the counts are filled with zeros, which the library would not do.
 // Choice: counts have 32 bits where n allows, and the levels are an int each, as a user passes
 //   them. On one H200, 2^26 u32 labels (m = 256): 154 us, with 64-bit levels 162; the width of the
-//   count makes no difference, and u8 labels take 38 us in every form. HistogramRange would search
-//   for each label's bin.
+//   count makes no difference, and u8 labels take 38 us in every form. HistogramRange, which
+//   searches for each label's bin, takes 854 us (with m = 4096, 1086 for 741), of u8 labels 38.
 
 #include "kernels/shared/library.hpp"
 

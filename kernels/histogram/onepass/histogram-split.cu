@@ -7,16 +7,16 @@
 //   every thread's four neighbours have one label, a warp that has none of the block's bins goes on
 //   at once; where most have, equal neighbours are counted in registers before.
 // Fixes: the limit of onepass/histogram to the bins that one block has room for, and the time of
-//   cub/histogram, on an H200 30 times as long for 2^26 labels of 2^16 bins.
+//   cub/histogram, on an H200 30 times as long for 2^26 uniform labels of 2^16 bins.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the bins. The
-//   first eight clear the counts meanwhile. With few labels, tables would take longer to clear and
-//   to merge than atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
-//   `ways` is given.
+//   first eight (before sm_90 two) clear the counts meanwhile. With few labels, tables would take
+//   longer to clear and to merge than atomics: then a fill and the kernel of
+//   kernels/shared/cached_atomics.hpp, unless `ways` is given.
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
 //   The groups' bins are added up by atomics in the L2 cache. On an H200 latency binds, that of
 //   memory and, of sorted labels, that of arithmetic: docs/kernels/onepass-multireduce-split.md
 // Preconditions: labels of 16 or 32 bits; unless they are few, the bins fit into the shares of 16
-//   blocks, each at most 180 KB of shared memory.
+//   blocks, each at most 180 KB of shared memory. A count has 32 bits and wraps.
 // Deviations: none, there is no publication.
 
 #include "kernels/histogram/onepass/split_launch.hpp"

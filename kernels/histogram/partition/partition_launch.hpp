@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   const Label low_end = one_end < other_end ? one_end : other_end;
   const Label low = low_end < reach / 2 ? 0 : low_end - reach / 2;
   wait_for_launch_before();  // which clears the counts and totals
-  // Between its ends lie all labels of a sorted tile. That is asked first, as with a second vote
-  // sorted tiles take a third longer.
+  // Between its ends lie all labels of a sorted tile. That is asked first, so that sorted tiles need
+  // no second vote.
   const unsigned between = (one_end < other_end ? other_end : one_end) - low_end + 1;
   const bool sorted =
       between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between);

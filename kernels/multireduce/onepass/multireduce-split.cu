@@ -14,7 +14,7 @@
 // Fixes: the limit of onepass/multireduce to the buckets that one block has room for, without the
 //   second pass over all inputs of partition/multireduce.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The
-//   first eight clear the results meanwhile.
+//   first eight (before sm_90 two) clear the results meanwhile.
 // Traffic: n labels and n values read from device memory, and `ways` times from the L2 cache; m
 //   results written. The groups' buckets are combined by atomics in the L2 cache. Of Zipf labels,
 //   whose blocks fall apart, some inputs are read from device memory again. On an H200 latency

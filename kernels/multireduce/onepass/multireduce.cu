@@ -1,23 +1,23 @@
 // onepass/multireduce: lane-private buckets in the whole of an SM's shared memory
 //
 // Source: this project.
-// Idea: one block per SM keeps as many copies of the buckets as its shared memory holds, up to
-//   one for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. Inputs are
-//   read by 16-byte loads; a thread keeps its latest bucket in registers until another label
-//   comes. So runs, sorted labels and one label for all cost fewer updates than random ones, not
-//   more. (Inputs that do not begin at a multiple of 16 bytes are read one by one, a grid apart.)
-//   Shared memory adds floats by loops of compare-and-swap only, in which warps queue for a lane's
-//   copy, too: so float sums have up to 256 copies while these take no more than 64 KB. Where
-//   there are fewer than 32, labels that are frequent in a sample get an accumulator for each
-//   lane; where there are one or two beside these, neighbours with one label are combined across
-//   lanes instead of in a thread, as in onepass/multireduce-split. i64 sums are added in halves
-//   (atomic_combine_shared).
+// Idea: one block per SM keeps as many copies of the buckets as its shared memory holds, up to one
+//   for each lane, bucket by bucket, so that the lanes of a warp meet in no bank. Inputs are read
+//   by 16-byte loads; a thread keeps its latest bucket in registers until another label comes. So
+//   runs, sorted labels and one label for all cost fewer updates than random ones, not more.
+//   (Inputs that do not begin at a multiple of 16 bytes are read one by one, a grid apart.) Shared
+//   memory adds floats by loops of compare-and-swap only, in which warps queue for a lane's copy,
+//   too: so float sums have up to 256 copies while these take no more than 64 KB. Where there are
+//   fewer than 32, and room beside them, labels that are frequent in a sample get an accumulator
+//   for each lane; where there are one or two beside these, neighbours with one label are combined
+//   across lanes instead of in a thread, as in onepass/multireduce-split. i64 sums are added in
+//   halves (atomic_combine_shared).
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
-// Launch: one block of 1024 threads per SM. The first eight clear the results meanwhile. Where
-//   there is room for one copy only, the blocks form clusters of two (sm_90 and later). With few
-//   inputs, tables would take longer to clear and to merge than atomics: then a fill and the kernel
-//   of kernels/shared/cached_atomics.hpp, unless `copies` is given.
+// Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the results
+//   meanwhile. Where there is room for one copy only, the blocks form clusters of two (sm_90 and
+//   later). With few inputs, tables would take longer to clear and to merge than atomics: then a
+//   fill and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; f32 sums
 //   beyond 1024 buckets, whose updates are loops of compare-and-swap, take up to 1.6 times as long:
