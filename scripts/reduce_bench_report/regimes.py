@@ -10,13 +10,12 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from reduce_bench_report.claim_registry import Json, Registry
+from reduce_bench_report.claim_registry import Json, Registry, Value
 from reduce_bench_report.loader import Results
 from reduce_bench_report.points import (
     DERIVED,
     PARAM,
     Measured,
-    Value,
     axis,
     axis_name,
     describe,
@@ -109,8 +108,9 @@ def outside_of_regime(moved: Json, points: Sequence[Measured], registry: Registr
         unmet: dict[str, None] = {}
         for measured in points:
             wanted, value = asked.get((measured.point.variant, name), []), axis(name, measured)
-            is_told = isinstance(value, float) or (value is not None and name in params)
-            if wanted and is_told and not any(within(w, value) for w in wanted):
+            if value is None or not (isinstance(value, float) or name in params):
+                continue
+            if wanted and not any(within(w, value) for w in wanted):
                 outside.append(value)
                 unmet |= dict.fromkeys(map(wanted_text, wanted))
         numbers = [value for value in outside if isinstance(value, int | float)]
