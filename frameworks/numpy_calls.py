@@ -15,8 +15,8 @@ uniform labels, ms:
     f32 maxima by maximum.at                            8.9               8.6      8.7
     by argsort and maximum.reduceat                   143.6             312.6    394.4
 
-Labels made intp are faster at 16 and 4096 buckets by an eighth, which few users know. A sum of 2^22
-f32 takes 0.58 ms by sum, 0.52 by dot with ones and 0.28 by einsum.
+With labels made intp, add.at takes a ninth less at 16 and 4096 buckets and a third more at 65536. A
+sum of 2^22 f32 takes 0.58 ms by sum, 0.52 by dot with ones and 0.28 by einsum.
 """
 
 from reduce_bench_plugin import Call, Plugin, Problem

@@ -191,7 +191,7 @@ def _cause(pair: Pair, device: Device, causes: Sequence[Mapping[str, Any]]) -> s
             and pair.first.type in each.get("types", [pair.first.type])
             and _has_labels(pair.first, each.get("labels"))
             and dict(pair.first.params).items() >= each.get("params", {}).items()
-            and _is_in(pair.first.buckets or 0, each.get("buckets", {}))
+            and _has_buckets(pair.first, each.get("buckets"))
             and _is_in(pair.first.n, each.get("n", {}))
             and pair.apart_us <= each.get("apart_us", math.inf)
         ):
@@ -201,6 +201,10 @@ def _cause(pair: Pair, device: Device, causes: Sequence[Mapping[str, Any]]) -> s
 
 def _has_labels(point: Point, names: Sequence[str] | None) -> bool:
     return names is None or (point.labels is not None and point.labels.name in names)
+
+
+def _has_buckets(point: Point, limits: Mapping[str, int] | None) -> bool:
+    return limits is None or (point.buckets is not None and _is_in(point.buckets, limits))
 
 
 def _is_in(n: int, limits: Mapping[str, int]) -> bool:

@@ -153,6 +153,13 @@ def test_a_cause_is_said_of_the_points_that_it_matches(
     assert found.cause == ("the first" if matches else "not explained")
 
 
+def test_a_cause_of_few_buckets_is_none_of_points_without(tmp_path: Path) -> None:
+    of = device(tmp_path, points([1.0] * 40), points([1.0] * 39 + [2.0]))
+    said = {"variants": ["*"], "buckets": {"to": 16}, "cause": "few buckets"}
+    (found,) = rounds.differences(of, rounds.load_causes(saved(tmp_path, said)))
+    assert found.cause == "not explained"
+
+
 @pytest.mark.parametrize("said", [{"cause": "c"}, {"variants": ["*"], "cause": ""}, {"of": 1}])
 def test_causes_that_are_none(tmp_path: Path, said: made_up.Json) -> None:
     with pytest.raises(
