@@ -90,8 +90,8 @@ struct FormPolicy {
   /// multiscan: warps that have a table in shared memory from which on two passes serve, before
   /// partitions.
   static constexpr unsigned kLeastWarps = 4;
-  /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table
-  /// (of an H100).
+  /// The same for fewer inputs than kFewInputs, of which every warp has a short chunk beside its table.
+  /// Chosen on an H100.
   static constexpr std::size_t kFewInputs = std::size_t{1} << 22;
   static constexpr unsigned kLeastWarpsOfFew = 8;
   static constexpr unsigned least_warps(std::size_t n) {

@@ -12,10 +12,10 @@
 // Deviations: one process calls for all devices, in a group, or each rank of mpirun for its own.
 //   The mode `graph` times the calls as captured in a CUDA graph.
 // Choice: no algorithm or protocol of NCCL is asked for: it chooses by size. On two H100s 2^20 i32
-//   into 2^16 buckets take 23 us with the results on the first, by LL128 and Simple 30, by a tree
-//   45; into 2^20 43, by LL128, which gains a tenth, 39 (docs/kernels/peers.md). NVLink multicast
-//   is off, which some hosts lack and some forbid, and buffers are not registered: what either
-//   would gain was not measured.
+//   into 2^16 buckets take 23 us with the results on the first and 29 with them on both, by LL128
+//   and Simple 30 on the first, by a tree 45 on both; into 2^20 43 on the first, by LL128, which
+//   gains a tenth, 39 (docs/kernels/peers.md). NVLink multicast is off, which some hosts lack and
+//   some forbid, and buffers are not registered: what either would gain was not measured.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/instantiate.hpp"

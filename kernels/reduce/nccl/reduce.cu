@@ -14,9 +14,9 @@
 //   CUDA graph.
 // Choice: no algorithm or protocol of NCCL is asked for: it chooses by size. On two H100s 2^16 i32
 //   take 13 us with the result on the first, 19 with it on both, by LL128 19 and 27, by Simple 19
-//   and 35, by a tree 20 (docs/kernels/peers.md). NVLink multicast is off, which some hosts lack
-//   and some forbid, and buffers are not registered: what either would gain was not measured. CUB
-//   is called as by cub/reduce.
+//   and 35, by a tree 20 on both (docs/kernels/peers.md). NVLink multicast is off, which some hosts
+//   lack and some forbid, and buffers are not registered: what either would gain was not measured.
+//   CUB is called as by cub/reduce.
 
 #include "kernels/shared/combined.hpp"
 #include "kernels/shared/library.hpp"
