@@ -108,7 +108,7 @@ results:
 	    "'git status' shows outside of results/, docs/ and README.md" >&2; exit 2; }
 	@scripts/setup.sh python requirements.txt
 	$(configure)
-	cmake --build --preset default -j $(JOBS) --target bin/reduce-bench bin/cache-sim
+	cmake --build --preset default -j $(JOBS) --target measured
 	@status=0; python3 scripts/measure_results.py $(if $(MINUTES),--minutes "$(MINUTES)") || \
 	  status=$$?; [[ $$status == [014] ]] || exit $$status; \
 	$(reports) readme; exit $$status

@@ -8,7 +8,8 @@ folders `again` in it. A part is done when its results file is whole, of the dri
 build, and of the part's configuration; one that was cut left a journal, with which the driver goes
 on. So the same command continues, here or wherever results/ was copied to. It needs nothing but
 Python's standard library, a driver that was built from a clean checkout and, where caches are
-simulated, the Python packages in .venv. BIN is where the driver and cache-sim lie (build/bin).
+simulated, the Python packages in .venv. BIN is where the driver and cache-sim lie (build/bin); the
+project's library is that of the same build, in lib/onepass beside it.
 
 Exit codes: 0 all is measured; 1 some results are wrong, 4 some points failed; 2 bad usage, a driver
 that is not clean, another processor beside the card than there was, or a part that the driver
@@ -194,6 +195,11 @@ def _parts() -> list[Part]:
 
 def _machine() -> Machine:
     driver = Path(os.environ.get("BIN", "build/bin")) / "reduce-bench"
+    # Before all other folders: a library of another build would be measured in the place of this.
+    library = str(driver.resolve().parents[1] / "lib" / "onepass")
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (library, os.environ.get("PYTHONPATH")))
+    )
     told = _output(driver, "--version")
     found = re.search(r"revision ([0-9a-f]{40})( with uncommitted changes)?", told)
     if found is None or found[2]:

@@ -95,6 +95,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     driver.chmod(0o755)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("BIN", raising=False)
+    monkeypatch.setenv("PYTHONPATH", "")  # which the program extends
     return folder
 
 
@@ -139,6 +140,21 @@ def test_every_part_is_measured_twice_where_it_can_be(
     assert "left out, since a machine without a GPU is needed: of-cpu.json, one.json\n" in said
     assert measure(gpus=2) == 0  # goes on with what it lacked
     assert [call.split()[2] for call in calls(root)] == ["configs/more.json"] * 2
+
+
+def test_library_is_that_of_the_driver_s_build(
+    root: Path, measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where PYTHONPATH names another one."""
+    for folder, body in (("build/lib/onepass", ""), ("other", "raise ImportError")):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "of_this_build.py").write_text(body)
+    monkeypatch.setenv("PYTHONPATH", str(root / "other"))
+    monkeypatch.setenv("REDUCE_BENCH_PYTHON", sys.executable)
+    part = {"config": "configs/calls.json", "on": "gpu", "modules": ["of_this_build"]}
+    (root / "scripts" / "results.json").write_text(json.dumps({"parts": [part]}))
+    assert measure() == 0
+    assert len(calls(root)) == 2
 
 
 def test_what_is_whole_and_of_this_revision_stays(root: Path, measure: Measure) -> None:

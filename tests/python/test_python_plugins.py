@@ -20,6 +20,7 @@ from test_plugins import IN_TIMING, WRONG, run
 FRAMEWORKS = ROOT / "frameworks"
 NUMPY = FRAMEWORKS / "numpy_calls.py"
 CALLS = sorted(FRAMEWORKS.glob("*_calls.py"))
+PARTS = json.loads((ROOT / "scripts" / "results.json").read_text(encoding="utf-8"))["parts"]
 
 # The worker takes the Python of these tests, which has NumPy.
 os.environ["REDUCE_BENCH_PYTHON"] = sys.executable
@@ -139,6 +140,16 @@ def test_the_library_is_declared_by_its_example() -> None:
         f"library/{name}"
         for name in ("histogram", "multireduce", "multiscan", "reduce", "reduce-exact")
     }
+
+
+@pytest.mark.parametrize(
+    "part", [each for each in PARTS if "plugins" in each], ids=lambda part: str(part["config"])
+)
+def test_a_committed_part_s_variants_are_in_its_plugins_or_the_catalog(part: Any) -> None:
+    plugins = [word for path in part["plugins"] for word in ("--plugin", ROOT / path)]
+    there = {each["id"] for each in json.loads(drive("list", "--json", *plugins).stdout)}
+    asked = json.loads((ROOT / part["config"]).read_text(encoding="utf-8"))["sweeps"]
+    assert {variant for sweep in asked for variant in sweep["variants"]} <= there
 
 
 def test_parameters_reach_the_function(write: Write, config: SaveConfig) -> None:
