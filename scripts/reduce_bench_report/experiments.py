@@ -348,13 +348,13 @@ ALL: Sequence[Experiment] = (
     *DEVICES,
     _overview(
         "multireduce-time",
-        "Time of multireduce against buckets",
+        "Multireduce against buckets",
         "multireduce",
         "configs/papers/eilers-F4.25.json",
     ),
     _overview(
         "multiscan-time",
-        "Time of multiscan against buckets, on its slowest labels",
+        "Multiscan against buckets, on its slowest labels",
         "multiscan",
         "configs/papers/eilers-F5.9.json",
         worst=("labels",),
@@ -471,7 +471,7 @@ ALL: Sequence[Experiment] = (
     ),
     Experiment(
         "jradi-F3",
-        "Time against the unroll factor",
+        "The unrolled kernel against its unroll factor",
         "jradi, section 4, Figure 3",
         "configs/papers/jradi-T2.json",
         kind="figure",

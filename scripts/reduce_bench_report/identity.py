@@ -87,6 +87,11 @@ class PointIdentity:
         return self.variant.split("/", 1)[0]
 
     @property
+    def is_of_library(self) -> bool:
+        """Whether it is a function of docs/library.md, which launches kernels that are variants."""
+        return self.family == "library"
+
+    @property
     def is_of_one_device(self) -> bool:
         """Whether its inputs lie on one device."""
         return self.axis("devices") in (None, "1")

@@ -132,10 +132,11 @@ def recommendations(measured: Iterable[Measured]) -> dict[Problem, list[Recommen
     although it was the fastest at the nearest size at which it was tried, along n or along the
     number of buckets and to either side, and clearly beat the fastest of this size. A variant that
     refused a size was tried there; it is taken to refuse that size with all elements as wide.
+    This project's library contends by the variants that it launches.
     """
     by_problem: dict[Problem, list[Measured]] = defaultdict(list)
     for each in measured:
-        if each.point.is_of_one_device:
+        if each.point.is_of_one_device and not each.point.is_of_library:
             by_problem[Problem.of(each.point)].append(each)
     refusals = _refusals(by_problem)
     return {

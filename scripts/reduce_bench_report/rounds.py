@@ -32,14 +32,17 @@ class Kind(NamedTuple):
 
     backend: str
     mode: str
-    is_plugin: bool  # most go through Python, whose times vary more than all others
+    # Most go through Python, whose times vary more than all others; this project's library launches
+    # kernels through it that vary as they do elsewhere.
+    is_plugin: bool
     waits: bool
     is_short: bool
 
     @classmethod
     def of(cls, point: Point, mode: str) -> "Kind":
+        is_plugin = point.raw.get("plugin") is not None and not point.is_of_library
         short = point.timing[mode]["median_ns"] < SHORT_NS
-        return cls(point.backend, mode, point.raw.get("plugin") is not None, _waits(point), short)
+        return cls(point.backend, mode, is_plugin, _waits(point), short)
 
     @property
     def title(self) -> str:

@@ -133,6 +133,7 @@ FAMILIES = {
     "triton": (7, 2),
     "numba": (9, 5),
     "numpy": (10, 1),
+    "library": (7, 9),
 }
 
 

@@ -69,6 +69,15 @@ def test_points_on_several_devices_are_not_recommended(loaded: Loaded) -> None:
     assert [each.point.time_ns() for each in at.ranked] == [10.0, 11.0]
 
 
+def test_library_contends_by_the_variants_that_it_launches(loaded: Loaded) -> None:
+    ours = [keyed("onepass/x", buckets, 10.0) for buckets in (16, 256)]
+    calls = [keyed("library/x", 16, 5.0), keyed("library/x", 1024, 5.0)]
+    found = made(loaded([*ours, *calls]))
+    assert [each.point.variant for each in found[16].ranked] == ["onepass/x"]
+    assert absent(found[256]) == []
+    assert 1024 not in found
+
+
 def test_variant_that_wins_around_a_size_is_absent_there(loaded: Loaded) -> None:
     run = loaded(
         [

@@ -17,10 +17,12 @@ PLUGIN = {"file": "calls.py", "checksum": "0" * 16, "version": "1.0"}
 Ratios = Sequence[float]
 
 
-def points(ratios: Ratios, ns: float = LONG_NS, **changes: object) -> list[made_up.Json]:
+def points(
+    ratios: Ratios, ns: float = LONG_NS, variant: str = "harris/0", **changes: object
+) -> list[made_up.Json]:
     """A point for each ratio; their times are near each other."""
     return [
-        made_up.point("harris/0", 1000 + k, ns * ratio, **changes) for k, ratio in enumerate(ratios)
+        made_up.point(variant, 1000 + k, ns * ratio, **changes) for k, ratio in enumerate(ratios)
     ]
 
 
@@ -54,6 +56,7 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
         0.08: {"ns": LONG_NS, "synchronous": True, "primary_mode": "hot"},
         0.16: {"ns": LONG_NS, "backend": "cpu"},
         0.32: {"ns": LONG_NS, "finish": "host", "plugin": PLUGIN, "type": "f64"},
+        0.005: {"ns": LONG_NS, "plugin": PLUGIN, "variant": "library/reduce"},
     }
     first = [p for changes in kinds.values() for p in points([1.0], **changes)]
     again = [p for apart, changes in kinds.items() for p in points([1 + apart], **changes)]
