@@ -146,6 +146,7 @@ lint:
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	shellcheck scripts/*.sh .ci/run
+	JOBS=$(JOBS) scripts/compile_alone.sh
 	JOBS=$(JOBS) scripts/clang_tidy.sh
 
 format:

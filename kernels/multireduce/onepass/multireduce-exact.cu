@@ -29,6 +29,7 @@
 #include <string>
 
 #include "kernels/shared/fixed_point.hpp"
+#include "kernels/shared/instantiate.hpp"
 #include "kernels/shared/quads.hpp"
 #include "kernels/shared/shuffle.hpp"
 
