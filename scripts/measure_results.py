@@ -130,6 +130,11 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     os.chdir(root)
+    # Before all other folders: a library of another build would be measured in the place of this.
+    library = str(_programs().resolve().parent / "lib" / "onepass")
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (library, os.environ.get("PYTHONPATH")))
+    )
     try:
         parts, machine = _parts(), _machine()
         with _locked(machine.folder) as lock:
@@ -193,13 +198,12 @@ def _parts() -> list[Part]:
     return parts
 
 
+def _programs() -> Path:
+    return Path(os.environ.get("BIN", "build/bin"))
+
+
 def _machine() -> Machine:
-    driver = Path(os.environ.get("BIN", "build/bin")) / "reduce-bench"
-    # Before all other folders: a library of another build would be measured in the place of this.
-    library = str(driver.resolve().parents[1] / "lib" / "onepass")
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (library, os.environ.get("PYTHONPATH")))
-    )
+    driver = _programs() / "reduce-bench"
     told = _output(driver, "--version")
     found = re.search(r"revision ([0-9a-f]{40})( with uncommitted changes)?", told)
     if found is None or found[2]:

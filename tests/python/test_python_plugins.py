@@ -129,6 +129,7 @@ def test_every_shipped_plugin_declares_its_variants(path: Path) -> None:
 def test_every_shipped_plugin_says_why_its_calls_were_chosen(path: Path) -> None:
     head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     choice = head.partition("\n\nChoice: ")[2]
+    assert re.search(r"\b(us|ms)\b", choice), "it tells no times"
     assert len(re.findall(r"\b\d+\b", choice)) > 8, "it does not tell what the alternatives took"
 
 
