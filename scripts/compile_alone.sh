@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Compiles every variant by itself, for the emulator, and keeps nothing: a build compiles several in one
-# or behind a precompiled header, which hide that one lacks an include.
+# Compiles every variant of the emulator and of the CPU by itself, and keeps nothing: a build compiles
+# several in one or behind a precompiled header, which hide that one lacks an include.
 #
 #   scripts/compile_alone.sh
 #
-# Nothing but g++ is needed. JOBS files are compiled at a time (default: one for each processor).
+# It needs what `scripts/setup.sh build` installs, and no CUDA toolkit: those that only nvcc compiles are
+# left out. JOBS files are compiled at a time (default: one for each processor).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
