@@ -829,6 +829,50 @@ TEST(SortedLabels, ThatAreFarApartAreCombinedAtOnce) {
     }
 }
 
+/// The labels of a tile of `partition/multireduce` lie side by side, but for some: of `strays` of its
+/// first threads the first, and the tile's last `last`.
+template <class T>
+void expect_strays_are_combined(Op op, unsigned strays, unsigned last, Label astray) {
+  constexpr std::size_t kBuckets = 100'000, kTile = 256 * 64 / sizeof(T), kInputs = 3 * kTile + 77;
+  std::mt19937 random(3);
+  Inputs<T> inputs;
+  for (std::size_t i = 0; i < kInputs; ++i) {
+    inputs.values.push_back(static_cast<T>(static_cast<int>(random() % 201) - 100));
+    inputs.labels.push_back(static_cast<Label>(50'000 + i / 8));
+  }
+  for (unsigned k = 0; k < strays; ++k) inputs.labels[kTile + std::size_t{4} * k] = astray;
+  for (unsigned k = 1; k <= last; ++k) inputs.labels[2 * kTile - k] = astray;
+  std::vector<T> expected(kBuckets, op == Op::kSum ? T{} : std::numeric_limits<T>::lowest());
+  if (op == Op::kMax && std::is_floating_point_v<T>)
+    std::ranges::fill(expected, -std::numeric_limits<T>::infinity());
+  for (std::size_t i = 0; i < kInputs; ++i) {
+    T& result = expected[inputs.labels[i]];
+    result = op == Op::kSum ? result + inputs.values[i] : std::max(result, inputs.values[i]);
+  }
+  EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", op, inputs, kBuckets,
+                       {{"block", "256"}, {"launch", "partitioned"}}),
+            expected)
+      << strays << " strays, label " << astray << (last ? ", and the tile's last" : "");
+}
+
+// One thread in eight may have labels that are far from the others'; with one more the tile is ordered.
+TEST(SortedLabels, MayHaveAFewThatAreAstray) {
+  for (const unsigned strays : {0u, 1u, 32u, 33u})
+    for (const unsigned last : {0u, 1u, 2u})
+      for (const Label astray : {0u, 99'999u}) {
+        expect_strays_are_combined<int>(Op::kSum, strays, last, astray);
+        expect_strays_are_combined<float>(Op::kSum, strays, last, astray);
+        expect_strays_are_combined<double>(Op::kMax, strays, last, astray);
+        expect_strays_are_combined<std::int64_t>(Op::kSum, strays, last, astray);
+        std::vector<Label> labels(3 * 16384 + 77);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+          labels[i] = static_cast<Label>(150'000 + i / 16);
+        for (unsigned k = 0; k < 2 * strays; ++k) labels[16384 + 4 * k] = 3 * astray;
+        for (unsigned k = 1; k <= last; ++k) labels[2 * 16384 - k] = 3 * astray;
+        expect_counts(emu::settings().device, labels, 300'007);
+      }
+}
+
 // A thread looks at none to four labels before it begins.
 TEST(HotLabels, AreSummedUpWhateverTheNumberOfSamples) {
   constexpr std::size_t kBuckets = 2000;

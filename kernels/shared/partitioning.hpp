@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/ops.hpp"
 #include "kernels/shared/radix_sort.hpp"
 #include "kernels/shared/vector16.hpp"
 
@@ -38,6 +39,25 @@ struct Partitioning {
 __device__ inline bool is_sparse(std::size_t n, const Partitioning& parts) {
   constexpr std::size_t kMostPerBucket = 4;
   return n < kMostPerBucket * parts.count << parts.shift;
+}
+
+/// Labels that lie side by side.
+struct Window {
+  Label first;
+  unsigned width;
+};
+
+/// From the label at one end of `count` inputs to that at the other: nearly all of sorted ones. An end is
+/// the middle one of three neighbours', so that one label astray does not move it.
+__device__ inline Window window_between_ends(const Label* labels, std::size_t count) {
+  const auto middle_of_three = [](Label a, Label b, Label c) {
+    return Max::combine(Min::combine(a, b), Min::combine(Max::combine(a, b), c));
+  };
+  const std::size_t last = count - 1, second = last < 1 ? last : 1, third = last < 2 ? last : 2;
+  const Label one = middle_of_three(labels[0], labels[second], labels[third]);
+  const Label other = middle_of_three(labels[last], labels[last - second], labels[last - third]);
+  const Label low = Min::combine(one, other);
+  return {low, Max::combine(one, other) - low + 1};
 }
 
 /// The ordered tiles, in which the inputs of one partition are neighbours. `offsets` has for every

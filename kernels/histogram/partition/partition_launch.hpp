@@ -31,39 +31,42 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   for (unsigned i = threadIdx.x; i < parts.count << log2_copies; i += blockDim.x)
     memory.counters[i] = 0;
 
-  // Around the tile's first label and last.
   const unsigned reach = parts.tile / Policy::kInputsPerReach, width = 2 * reach;
-  const Label one_end = labels[tile.first], other_end = labels[tile.first + tile.count - 1];
-  const Label low_end = one_end < other_end ? one_end : other_end;
-  const Label low = low_end < reach / 2 ? 0 : low_end - reach / 2;
+  const Window ends = window_between_ends(labels + tile.first, tile.count);
+  const Label low = ends.first < reach / 2 ? 0 : ends.first - reach / 2;
   wait_for_launch_before();  // which clears the counts and totals
-  // Between its ends lie all labels of a sorted tile. That is asked first, so that sorted tiles need
-  // no second vote.
-  const unsigned between = (one_end < other_end ? other_end : one_end) - low_end + 1;
+  // Whether labels are sorted is asked first, so that tiles of those need no second vote.
   const bool sorted =
-      between << Policy::kLog2LeastNearCopies <= width && tile.is_in(low_end, between);
+      ends.width << Policy::kLog2LeastNearCopies <= width && tile.is_in(ends.first, ends.width);
   const bool near = sorted || tile.is_in(low, width);
   const bool at_once = near || tile.count < parts.tile || tile.is_in_runs() ||
-                       (is_sparse(n, parts) && tile.is_in(low_end, between));
+                       (is_sparse(n, parts) && tile.is_in(ends.first, ends.width));
   if (!at_once) return order_tile(tile, memory, parts, log2_copies, out);
 
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
-  if (!near) return tile.count_in([&](Label label) { return &counts[label]; });
+  if (!near) return tile.count_by([&](Label label, Count own) { atomicAdd(&counts[label], own); });
   auto* table = reinterpret_cast<Count*>(memory.labels);
   if (sorted) {
     unsigned log2_near_copies = Policy::kLog2LeastNearCopies;
-    while (log2_near_copies < kLog2WarpSize && between << (log2_near_copies + 1) <= width)
+    while (log2_near_copies < kLog2WarpSize && ends.width << (log2_near_copies + 1) <= width)
       ++log2_near_copies;
-    const PrivateTable<Count, Sum> copies{table, between, log2_near_copies};
+    const PrivateTable<Count, Sum> copies{table, ends.width, log2_near_copies};
     copies.clear();
-    if (log2_near_copies == kLog2WarpSize) tile.count_in(copies, low_end);
-    else tile.count_in([&](Label label) { return &table[copies.slot_of(label - low_end)]; });
-    return copies.add_to(counts + low_end);
+    if (log2_near_copies == kLog2WarpSize) tile.count_in(copies, ends.first, counts);
+    else
+      tile.count_by([&](Label label, Count own) {
+        if (label - ends.first < ends.width) copies.add(label - ends.first, own);
+        else atomicAdd(&counts[label], own);
+      });
+    return copies.add_to(counts + ends.first);
   }
   for (unsigned i = threadIdx.x; i < width; i += blockDim.x) table[i] = 0;
   __syncthreads();
-  tile.count_in([&](Label label) { return &table[label - low]; });
+  tile.count_by([&](Label label, Count own) {
+    if (label - low < width) atomicAdd(&table[label - low], own);
+    else atomicAdd(&counts[label], own);
+  });
   __syncthreads();
   for (unsigned i = threadIdx.x; i < width; i += blockDim.x)
     if (table[i] > 0) atomicAdd(&counts[low + i], table[i]);

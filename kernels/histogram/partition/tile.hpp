@@ -27,7 +27,7 @@ __host__ __device__ inline unsigned table_size(const Partitioning& parts) {
 struct OrderedTiles {
   Short* labels;  ///< within their partitions
   Short* offsets;
-  Count* totals;  ///< labels of every partition in all ordered tiles; behind them ShareQueue::taken
+  Count* totals;  ///< labels of every partition in all ordered tiles
 };
 
 /// A block's tile in registers: a thread holds quads that lie blockDim.x quads apart.
@@ -60,12 +60,14 @@ struct Tile {
   }
   __device__ bool has(unsigned j) const { return place(j) < count; }
 
-  /// Whether all labels are among the `width` from `low` on. A barrier of the block.
+  /// Whether all labels of nearly all threads are among the `width` from `low` on: a few of sorted
+  /// labels may be astray. A barrier of the block.
   __device__ bool is_in(Label low, unsigned width) const {
     bool inside = true;
 #pragma unroll
     for (const Label l : label) inside = inside && l - low < width;
-    return __syncthreads_and(inside);
+    return __syncthreads_count(inside) >=
+           static_cast<int>(blockDim.x - blockDim.x / Policy::kThreadsPerStray);
   }
   /// Whether the quads of most threads have one label each. A barrier of the block.
   __device__ bool is_in_runs() const {
@@ -76,24 +78,29 @@ struct Tile {
     return __syncthreads_count(alike >= Policy::kQuadsInRuns) >=
            static_cast<int>(blockDim.x / 4 * Policy::kQuartersInRuns);
   }
-  /// Counts the labels in a table of the bins from `low` on, in which every lane has its own copy.
-  __device__ void count_in(const PrivateTable<Count, Sum>& table, Label low) const {
+  /// Counts the labels in a table of the bins from `low` on, in which every lane has its own copy, and
+  /// those beyond it in `counts`, of all bins.
+  __device__ void count_in(const PrivateTable<Count, Sum>& table, Label low, Count* counts) const {
+    const auto add = [&](Label l, Count own) {
+      if (l - low < table.buckets) table.add(l - low, own);
+      else atomicAdd(&counts[l], own);
+    };
 #pragma unroll
     for (unsigned j = 0; j < Policy::kItems; j += kQuad) {
       const Label* quad = &label[j];
       if (has(j + kQuad - 1) && quad[0] == quad[1] && quad[0] == quad[2] && quad[0] == quad[3]) {
-        table.add(quad[0] - low, kQuad);
+        add(quad[0], kQuad);
         continue;
       }
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e)
-        if (has(j + e)) table.add(quad[e] - low, 1);
+        if (has(j + e)) add(quad[e], 1);
     }
   }
-  /// Adds the labels to counters, of which `counter_of(label)` is one; neighbours with one label
-  /// are counted together where most are.
-  template <class CounterOf>
-  __device__ void count_in(CounterOf&& counter_of) const {
+  /// Gives the labels to `count_label(label, how_often)`; neighbours with one label are counted together
+  /// where most are.
+  template <class CountLabel>
+  __device__ void count_by(CountLabel&& count_label) const {
 #pragma unroll
     for (unsigned j = 0; j < Policy::kItems; j += kQuad) {
       Label quad[kQuad];
@@ -104,7 +111,7 @@ struct Tile {
         ones[e] = has(j + e);
       }
       put_quads<Sum>(quad, ones, [&](bool present, Label l, Count own) {
-        if (present && own > 0) atomicAdd(counter_of(l), own);
+        if (present && own > 0) count_label(l, own);
       });
     }
   }

@@ -8,33 +8,22 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
-/// Labels that lie side by side.
-struct Window {
-  Label first;
-  unsigned width;
-};
-
-/// From the label of a tile's first or last input to the other: all of a sorted tile's.
-template <class T>
-__device__ Window window_between_ends(const Tile<T>& tile, const Label* labels) {
-  const Label one_end = labels[tile.first], other_end = labels[tile.first + tile.count - 1];
-  const Label low = one_end < other_end ? one_end : other_end;
-  return {low, (one_end < other_end ? other_end : one_end) - low + 1};
-}
 /// As many labels as a tile's table has room for, around the lower end.
 __device__ inline Window window_around(const Window& ends, const Partitioning& parts) {
   const unsigned reach = parts.tile / Policy::kInputsPerReach;
   return {ends.first < reach / 2 ? 0 : ends.first - reach / 2, 2 * reach};
 }
 
-/// Whether the window has all of the tile's labels. A barrier of the block.
+/// Whether the window has all labels of nearly all threads: a few of sorted labels may be astray. A
+/// barrier of the block.
 template <class T>
 __device__ bool labels_are_in(const Window& window, const Tile<T>& tile) {
   bool inside = true;
 #pragma unroll
   for (unsigned j = 0; j < Tile<T>::kItems; ++j)
     inside = inside && tile.label[j] - window.first < window.width;
-  return __syncthreads_and(inside);
+  return __syncthreads_count(inside) >=
+         static_cast<int>(blockDim.x - blockDim.x / Policy::kThreadsPerStray);
 }
 
 /// Adds the tile's inputs quad by quad, under their labels counted from `first`.
@@ -59,16 +48,17 @@ __device__ void combine_sparse(const Tile<T>& tile, T* results) {
   add_quads<Op>(tile, 0, [&](Label label, T value) { atomic_combine<Op>(&results[label], value); });
 }
 
-/// Combines the tile in a table over the window `around`, and adds that to the results. Where
-/// updates take many steps and all labels lie between the ends, the table has these alone, in as
-/// many copies as have room: the warps' updates of a frequent label would queue.
+/// Combines the tile in a table over the window `around`, and adds that to the results, as labels
+/// beyond it are at once. Where updates take many steps and nearly all labels lie between the ends,
+/// the table has these alone, in as many copies as have room: the warps' updates of a frequent label
+/// would queue.
 template <class Op, class T>
 __device__ void combine_in_window(const Window& ends, const Window& around, const Tile<T>& tile,
                                   T* results) {
   Window window = around;
   unsigned log2_copies = 0;
   if constexpr (onepass_multireduce::kManySteps<T, Op>)
-    if (labels_are_in(ends, tile)) {
+    if (ends.width <= around.width && labels_are_in(ends, tile)) {
       window = ends;
       while (log2_copies < Policy::kLog2MostNearCopies &&
              window.width << (log2_copies + 1) <= around.width)
@@ -77,7 +67,11 @@ __device__ void combine_in_window(const Window& ends, const Window& around, cons
   const PrivateTable<T, Op> table{tile.shared_values, window.width, log2_copies};
   table.clear();
   add_quads<Op>(
-      tile, window.first, [&](unsigned label, T value) { table.add(label, value); },
+      tile, window.first,
+      [&](unsigned label, T value) {
+        if (label < window.width) table.add(label, value);
+        else atomic_combine<Op>(&results[window.first + label], value);
+      },
       log2_copies < kLog2WarpSize);
   table.add_to(results + window.first);
 }

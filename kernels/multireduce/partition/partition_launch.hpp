@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
     Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
     for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
   };
-  const Window ends = window_between_ends(tile, labels), around = window_around(ends, parts);
+  const Window ends = window_between_ends(labels + tile.first, tile.count);
+  const Window around = window_around(ends, parts);
   wait_for_launch_before();  // which clears the results and totals
   if (labels_are_in(around, tile)) {
     leave_no_pieces();
