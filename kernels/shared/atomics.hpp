@@ -93,4 +93,27 @@ __device__ void atomic_combine_shared(T* slot, T value) {
   }
 }
 
+/// Adds values to slots in shared memory, in which `seen` was a moment ago, by compare-and-swap. The
+/// first attempts of all overlap; the few that fail are made again, one after the other.
+template <class T, unsigned kCount>
+__device__ void add_all_shared(T* const (&slot)[kCount], const bool (&present)[kCount],
+                               const detail::Word<T> (&seen)[kCount], const T (&value)[kCount]) {
+  using Word = detail::Word<T>;
+  Word before[kCount];
+#pragma unroll
+  for (unsigned e = 0; e < kCount; ++e) {
+    before[e] = seen[e];
+    if (present[e])
+      before[e] = atomicCAS(reinterpret_cast<Word*>(slot[e]), seen[e],
+                            detail::bits_to<Word>(detail::bits_to<T>(seen[e]) + value[e]));
+  }
+  bool all = true;
+#pragma unroll
+  for (unsigned e = 0; e < kCount; ++e) all = all && before[e] == seen[e];
+  if (all) return;
+#pragma unroll
+  for (unsigned e = 0; e < kCount; ++e)
+    if (before[e] != seen[e]) atomicAdd(slot[e], value[e]);
+}
+
 }  // namespace reduce_bench::BACKEND

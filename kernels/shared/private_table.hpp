@@ -56,6 +56,40 @@ struct PrivateTable {
   __device__ void add(unsigned bucket, T value) const {
     atomic_combine_shared<Op>(&slots[slot_of(bucket)], value);
   }
+  /// Adds several values of a float sum, those that are present, some at once.
+  template <unsigned kCount>
+  __device__ void add_each(const unsigned (&bucket)[kCount], const T (&value)[kCount],
+                           const bool (&present)[kCount]) const {
+    add_some_at_once(bucket, value, present, [](T*&, detail::Word<T>&) {});
+  }
+  /// `redirect(slot, seen)` may lead to another slot.
+  template <unsigned kCount, class Redirect>
+  __device__ void add_some_at_once(const unsigned (&bucket)[kCount], const T (&value)[kCount],
+                                   const bool (&present)[kCount], Redirect&& redirect) const {
+    static_assert(std::is_floating_point_v<T> && std::is_same_v<Op, Sum>);
+    using Word = detail::Word<T>;
+    constexpr unsigned kAtOnce = 16 / sizeof(T);
+    static_assert(kCount % kAtOnce == 0);
+#pragma unroll
+    for (unsigned first = 0; first < kCount; first += kAtOnce) {
+      T* slot[kAtOnce];
+      Word seen[kAtOnce];
+      T own[kAtOnce];
+      bool here[kAtOnce];
+#pragma unroll
+      for (unsigned e = 0; e < kAtOnce; ++e) {
+        here[e] = present[first + e];
+        own[e] = value[first + e];
+        slot[e] = &slots[here[e] ? slot_of(bucket[first + e]) : 0];
+        seen[e] = 0;
+        if (here[e]) seen[e] = *reinterpret_cast<volatile Word*>(slot[e]);
+      }
+#pragma unroll
+      for (unsigned e = 0; e < kAtOnce; ++e)
+        if (here[e]) redirect(slot[e], seen[e]);
+      add_all_shared(slot, here, seen, own);
+    }
+  }
   /// Combines every bucket's copies and adds them to the results. Blocks start at different
   /// buckets, so that they do not queue for the same ones. With kPairs, each block of a pair (a
   /// cluster) adds half of the buckets for both. Kernels without pairs are compiled without, as the

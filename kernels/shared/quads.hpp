@@ -28,8 +28,12 @@ __device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], 
   const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
   const unsigned all_alike = __ballot_sync(kAllLanes, alike);
   if (__popc(all_alike) < kMost) {
+    if constexpr (requires { put.each(label, value); }) {
+      put.each(label, value);
+    } else {
 #pragma unroll
-    for (unsigned e = 0; e < kQuad; ++e) put(true, label[e], value[e]);
+      for (unsigned e = 0; e < kQuad; ++e) put(true, label[e], value[e]);
+    }
     return;
   }
   if constexpr (!std::is_same_v<std::remove_cvref_t<Has>, HasAll>)

@@ -113,6 +113,17 @@ struct HotTable : PrivateTable<T, Op> {
       slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
     atomic_combine<Op>(slot, value);
   }
+  /// Adds several values, those that are present.
+  template <unsigned kCount>
+  __device__ void add_each(const unsigned (&bucket)[kCount], const T (&value)[kCount],
+                           const bool (&present)[kCount]) const {
+    if (!any) return Table::add_each(bucket, value, present);
+    Table::add_some_at_once(bucket, value, present, [&](T*& slot, Word& seen) {
+      if ((seen & ~Word{0xff}) != kMark) return;
+      slot = &lanes[(seen & 0xff) * kWarpSize + threadIdx.x % kWarpSize];
+      seen = *reinterpret_cast<volatile Word*>(slot);
+    });
+  }
   template <bool kPairs = false>
   __device__ void add_to(T* results) const {
     take_back_marks();

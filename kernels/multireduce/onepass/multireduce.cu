@@ -9,9 +9,10 @@
 //   memory adds floats by loops of compare-and-swap only, in which warps queue for a lane's copy,
 //   too: so float sums have up to 256 copies while these take no more than 64 KB. Where there are
 //   fewer than 32, and room beside them, labels that are frequent in a sample get an accumulator
-//   for each lane; where there are one or two beside these, neighbours with one label are combined
-//   across lanes instead of in a thread, as in onepass/multireduce-split. i64 sums are added in
-//   halves (atomic_combine_shared).
+//   for each lane; where there are eight or fewer beside these, the first attempts of a thread's
+//   four neighbours overlap, and those with one label are combined across lanes instead of in a
+//   thread, as in onepass/multireduce-split. i64 sums are added in halves (atomic_combine_shared).
+//   With few inputs there are fewer copies to clear and to merge.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the results

@@ -23,7 +23,7 @@ struct Policy {
 
   /// With so few copies of a bucket, lanes whose inputs are of one run would queue for them: runs
   /// are combined across lanes first. With more copies that takes longer than the queues.
-  static constexpr unsigned kLog2MostCopiesForRuns = 1;
+  static constexpr unsigned kLog2MostCopiesForRuns = 3;
 };
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
@@ -31,6 +31,19 @@ inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 constexpr std::size_t tile_inputs(std::size_t value_bytes) {
   return std::size_t{kWarpSize} * kPerLoad * Policy::label_loads(value_bytes);
 }
+
+/// Adds inputs to a table of all buckets.
+template <class T, class Table>
+struct PutAll {
+  const Table& table;
+  __device__ void operator()(bool present, Label label, T value) const {
+    if (present) table.add(label, value);
+  }
+  __device__ void each(const Label (&label)[kQuad], const T (&value)[kQuad]) const {
+    constexpr bool kAll[kQuad] = {true, true, true, true};
+    table.add_each(label, value, kAll);
+  }
+};
 
 template <class T, class Op, bool kHot, bool kCopyPerLane, bool kPairs, bool kRuns = false>
 __global__ void __launch_bounds__(1024)
@@ -96,9 +109,7 @@ __global__ void __launch_bounds__(1024)
       for (unsigned e = 0; e < kPerLoad; ++e)
         value[e] = v[k][e / Values::kCount].at[e % Values::kCount];
       if constexpr (kRuns) {
-        put_quads<Op>(l[k].at, value, [&](bool present, Label label, T total) {
-          if (present) table.add(label, total);
-        });
+        put_quads<Op>(l[k].at, value, PutAll<T, Table>{table});
       } else {
 #pragma unroll
         for (unsigned e = 0; e < kPerLoad; ++e) run.add(l[k].at[e], value[e]);

@@ -20,6 +20,35 @@ struct Policy {
   }
 };
 
+/// Adds a block's share of the inputs to its table.
+template <class Op, class T, class Table, bool kHot>
+struct PutShare {
+  const Share<kHot>& share;
+  const Table& table;
+  unsigned width;
+
+  __device__ void operator()(bool present, Label label, T value) const {
+    const unsigned place = share.place_of(label);
+    if (present && place < width) table.add(place, value);
+  }
+  __device__ void each(const Label (&label)[kQuad], const T (&value)[kQuad]) const {
+    unsigned place[kQuad];
+    bool present[kQuad];
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) {
+      place[e] = share.place_of(label[e]);
+      present[e] = place[e] < width;
+    }
+    if constexpr (kHot) {
+      table.add_each(place, value, present);
+    } else {
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e)
+        if (present[e]) table.add(place[e], value[e]);
+    }
+  }
+};
+
 template <class T, class Op, unsigned kQuads>
 __global__ void __launch_bounds__(1024)
     kernel(const T* __restrict__ values, const Label* __restrict__ labels, std::size_t n,
@@ -41,10 +70,7 @@ __global__ void __launch_bounds__(1024)
     });
   else table.clear();
 
-  const auto put = [&](bool present, Label label, T value) {
-    const unsigned place = share.place_of(label);
-    if (present && place < width) table.add(place, value);
-  };
+  const PutShare<Op, T, Table, kHot> put{share, table, width};
   const std::size_t tile = std::size_t{blockDim.x} * kQuads;  // quads
   const std::size_t tiles = aligned ? n / kQuad / tile : 0;
   for (std::size_t t = group; t < tiles; t += groups) {

@@ -8,6 +8,23 @@
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
+/// Adds a quad's values to a table.
+template <class Op, class T, class Table>
+struct AddTo {
+  const Table& table;
+  __device__ void operator()(unsigned label, T value) const {
+    // What fills a piece would queue for the bucket of label 0.
+    if (!kQueues<T, Op> || value != Op::template identity<T>()) table.add(label, value);
+  }
+  __device__ void each(const unsigned (&label)[kQuad], const T (&value)[kQuad]) const
+    requires(kQueues<T, Op> &&
+             requires(Table t, const bool (&b)[kQuad]) { t.add_each(label, value, b); })
+  {
+    const bool present[kQuad] = {value[0] != 0, value[1] != 0, value[2] != 0, value[3] != 0};
+    table.add_each(label, value, present);
+  }
+};
+
 /// A team of kWalkers lanes that walks through the pieces of partition p in kPieces tiles at a
 /// time, which lie as far apart as the block has teams. The inputs may all lie in neighbouring
 /// tiles: so these go to different teams. A lane has kPieces * kSteps quads in flight; a piece
@@ -78,10 +95,7 @@ struct Walk {
             value[e] = values[k][u].at[e];
           }
         }
-        add_quad<Op>(present, label, value, [&](unsigned l, T v) {
-          // What fills a piece would queue for the bucket of label 0.
-          if (!kQueues<T, Op> || v != Op::template identity<T>()) table.add(l, v);
-        });
+        add_quad<Op>(present, label, value, AddTo<Op, T, Table>{table});
       }
       quad[k] += kSteps * kWalkers;
       more = more || quad[k] < end[k];

@@ -31,8 +31,12 @@ __device__ void add_quad(bool present, const unsigned (&label)[kQuad], const T (
   } else if (present && alike) {
     add(label[0], all_four);
   } else if (present) {
+    if constexpr (requires { add.each(label, value); }) {
+      add.each(label, value);
+    } else {
 #pragma unroll
-    for (unsigned e = 0; e < kQuad; ++e) add(label[e], value[e]);
+      for (unsigned e = 0; e < kQuad; ++e) add(label[e], value[e]);
+    }
   }
 }
 
