@@ -70,6 +70,14 @@ struct Tiles {
   Count* totals;  ///< inputs of every partition in all tiles; behind them ShareQueue::taken
 };
 
+/// 2^this lanes go through a piece together: no more than have something to load where pieces have
+/// `loads` loads on average and a lane makes `steps` at a time. A warp has the more pieces in flight then.
+__device__ inline unsigned log2_walkers(unsigned loads, unsigned steps, unsigned log2_most) {
+  unsigned log2 = log2_most;
+  while (log2 > 0 && steps << (log2 - 1) > loads) --log2;
+  return log2;
+}
+
 /// Stores `count` elements of a tile from shared memory, sixteen bytes at a time. Both arrays begin
 /// at a multiple of 16 bytes, and `count` is a multiple of Vector16<U>::kCount.
 template <class U>

@@ -7,14 +7,15 @@
 
 namespace reduce_bench::BACKEND::partition_histogram {
 
-/// Counts the pieces of partition p in the tiles [first, last). A team of kWalkers lanes walks
+/// Counts the pieces of partition p in the tiles [first, last). A team of 2^log2_walkers lanes walks
 /// through the pieces in kPieces tiles at a time, which lie as far apart as the block has teams.
 template <unsigned kPieces, unsigned kSteps>
 __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const OrderedTiles& in,
-                             const Partitioning& parts, unsigned p, unsigned first, unsigned last) {
-  constexpr unsigned kWalkers = Policy::kWalkers;
-  const unsigned team = threadIdx.x / kWalkers, walker = threadIdx.x % kWalkers;
-  const unsigned teams = blockDim.x / kWalkers, octets_per_tile = places_of(parts) / kOctet;
+                             const Partitioning& parts, unsigned log2_walkers, unsigned p,
+                             unsigned first, unsigned last) {
+  const unsigned walkers = 1u << log2_walkers;
+  const unsigned team = threadIdx.x >> log2_walkers, walker = threadIdx.x & (walkers - 1);
+  const unsigned teams = blockDim.x >> log2_walkers, octets_per_tile = places_of(parts) / kOctet;
   const auto* octets = reinterpret_cast<const Octet*>(in.labels);
   unsigned next_begin[kPieces], next_end[kPieces];
   const auto load_bounds = [&](unsigned tile) {
@@ -29,8 +30,8 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
   };
   load_bounds(first + team);
   // All teams of a warp go on together.
-  for (unsigned base = first; base + team / (kWarpSize / kWalkers) * (kWarpSize / kWalkers) < last;
-       base += kPieces * teams) {
+  const unsigned warps_first_team = threadIdx.x / kWarpSize * kWarpSize >> log2_walkers;
+  for (unsigned base = first; base + warps_first_team < last; base += kPieces * teams) {
     std::size_t at[kPieces], end[kPieces];
 #pragma unroll
     for (unsigned k = 0; k < kPieces; ++k) {
@@ -45,18 +46,18 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
       for (unsigned k = 0; k < kPieces; ++k) {
 #pragma unroll
         for (unsigned u = 0; u < kSteps; ++u)
-          if (at[k] + u * kWalkers < end[k]) labels[k][u] = octets[at[k] + u * kWalkers];
+          if (at[k] + u * walkers < end[k]) labels[k][u] = octets[at[k] + u * walkers];
       }
       more = false;
 #pragma unroll
       for (unsigned k = 0; k < kPieces; ++k) {
 #pragma unroll
         for (unsigned u = 0; u < kSteps; ++u) {
-          if (at[k] + u * kWalkers >= end[k]) continue;
+          if (at[k] + u * walkers >= end[k]) continue;
 #pragma unroll
           for (const Short label : labels[k][u].at) table.add(label, 1);
         }
-        at[k] += kSteps * kWalkers;
+        at[k] += kSteps * walkers;
         more = more || at[k] < end[k];
       }
       more = __any_sync(kAllLanes, more);
@@ -84,7 +85,10 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
     };
-    count_pieces<kPieces, kSteps>(table, in, parts, p, tile_at(own), tile_at(own + 1));
+    const unsigned octets = in.totals[p] / kOctet / parts.tiles;
+    const unsigned walkers =
+        __shfl_sync(kAllLanes, log2_walkers(octets, kSteps, Policy::kLog2MostWalkers), 0);
+    count_pieces<kPieces, kSteps>(table, in, parts, walkers, p, tile_at(own), tile_at(own + 1));
     if (threadIdx.x == 0) queue.take();
     table.add_to(counts + first_bin);
     __syncthreads();

@@ -7,8 +7,9 @@
 //   its partition a label needs 16 bits, and there is no value beside it. The second kernel walks
 //   through the pieces of one partition in all tiles, eight labels per load, and counts in shared
 //   memory. Lanes count the labels of a tile in up to eight copies of the partitions' counters, so
-//   that skewed labels do not queue. Tiles whose labels span few bins (sorted labels) are counted
-//   at once, and so are those of runs and of sorted labels that are far apart.
+//   that skewed labels do not queue. A piece is read by as many lanes as have something to load.
+//   Tiles whose labels span few bins (sorted labels, a few of which may be astray) are counted at
+//   once, and so are those of runs and of sorted labels that are far apart.
 // Fixes: the limit of onepass/histogram-split to the bins that some blocks' shared memory holds,
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
 // Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block

@@ -40,8 +40,8 @@ struct Policy {
 
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
-  /// Lanes of the second kernel that walk through a piece together, an octet each.
-  static constexpr unsigned kWalkers = 8;
+  /// 2^kLog2MostWalkers lanes of the second kernel, at most, walk through a piece together, an octet each.
+  static constexpr unsigned kLog2MostWalkers = 3;
   /// Octets that a lane of the second kernel has in flight, by the mean labels of a piece: 4 of one
   /// piece from kLongPiece on, 2 of each of two from kMediumPiece on, else 1 of each of four.
   static constexpr unsigned kLongPiece = 224, kMediumPiece = 96;

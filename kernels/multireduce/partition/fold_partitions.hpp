@@ -25,22 +25,20 @@ struct AddTo {
   }
 };
 
-/// A team of kWalkers lanes that walks through the pieces of partition p in kPieces tiles at a
+/// A team of 2^log2_walkers lanes that walks through the pieces of partition p in kPieces tiles at a
 /// time, which lie as far apart as the block has teams. The inputs may all lie in neighbouring
-/// tiles: so these go to different teams. A lane has kPieces * kSteps quads in flight; a piece
-/// should seldom be longer than kSteps * kWalkers quads.
+/// tiles: so these go to different teams. A lane has kPieces * kSteps quads in flight.
 template <unsigned kPieces, unsigned kSteps, class T>
 struct Walk {
-  static constexpr unsigned kWalkers = Policy::kWalkers;
-  static constexpr unsigned kTeamsPerWarp = kWarpSize / kWalkers;
-
   const Tiles<T>& in;
   const Partitioning& parts;
+  unsigned log2_walkers;
   unsigned p, last;                                 ///< the partition; the end of the tiles
   unsigned next_begin[kPieces], next_end[kPieces];  ///< bounds in their tiles
   unsigned quad[kPieces], end[kPieces];             ///< this lane's next quads; where pieces end
 
-  __device__ static unsigned teams() { return blockDim.x / kWalkers; }
+  __device__ unsigned walkers() const { return 1u << log2_walkers; }
+  __device__ unsigned teams() const { return blockDim.x >> log2_walkers; }
 
   /// Loads the bounds of the pieces in tile `tile` and those that are teams() apart.
   __device__ void load_bounds(unsigned tile) {
@@ -55,7 +53,7 @@ struct Walk {
   }
   /// Begins with the pieces in `tile` and so on, whose bounds were loaded last.
   __device__ void begin(unsigned tile) {
-    const unsigned walker = threadIdx.x % kWalkers;
+    const unsigned walker = threadIdx.x & (walkers() - 1);
 #pragma unroll
     for (unsigned k = 0; k < kPieces; ++k) {
       const unsigned first = (tile + k * teams()) * (places_of(parts) / kQuad);
@@ -73,7 +71,7 @@ struct Walk {
     for (unsigned k = 0; k < kPieces; ++k) {
 #pragma unroll
       for (unsigned u = 0; u < kSteps; ++u) {
-        const unsigned at = quad[k] + u * kWalkers;
+        const unsigned at = quad[k] + u * walkers();
         if (at >= end[k]) continue;
         labels[k][u] = reinterpret_cast<const Quad<Short>*>(in.labels)[at];
         values[k][u] = reinterpret_cast<const Quad<T>*>(in.values)[at];
@@ -84,7 +82,7 @@ struct Walk {
     for (unsigned k = 0; k < kPieces; ++k) {
 #pragma unroll
       for (unsigned u = 0; u < kSteps; ++u) {
-        const bool present = quad[k] + u * kWalkers < end[k];
+        const bool present = quad[k] + u * walkers() < end[k];
         if (!__any_sync(kAllLanes, present)) break;
         unsigned label[kQuad] = {};
         T value[kQuad] = {};
@@ -97,7 +95,7 @@ struct Walk {
         }
         add_quad<Op>(present, label, value, AddTo<Op, T, Table>{table});
       }
-      quad[k] += kSteps * kWalkers;
+      quad[k] += kSteps * walkers();
       more = more || quad[k] < end[k];
     }
     return __any_sync(kAllLanes, more);
@@ -107,13 +105,13 @@ struct Walk {
 /// Combines the pieces of partition p in the tiles [first, last).
 template <unsigned kPieces, unsigned kSteps, class Op, class T, class Table>
 __device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partitioning& parts,
-                           unsigned p, unsigned first, unsigned last) {
-  Walk<kPieces, kSteps, T> walk{in, parts, p, last};
-  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
-  const unsigned team = lane / walk.kWalkers, round = kPieces * walk.teams();
-  walk.load_bounds(first + warp * walk.kTeamsPerWarp + team);
+                           unsigned log2_walkers, unsigned p, unsigned first, unsigned last) {
+  Walk<kPieces, kSteps, T> walk{in, parts, log2_walkers, p, last};
+  const unsigned team = threadIdx.x >> log2_walkers, round = kPieces * walk.teams();
+  const unsigned warps_first_team = threadIdx.x / kWarpSize * kWarpSize >> log2_walkers;
+  walk.load_bounds(first + team);
 #pragma unroll 1
-  for (unsigned base = first + warp * walk.kTeamsPerWarp; base < last; base += round) {
+  for (unsigned base = first; base + warps_first_team < last; base += round) {
     walk.begin(base + team);
     walk.load_bounds(base + team + round);  // on their way while these pieces are combined
     while (walk.template add_step<Op>(table)) {
@@ -156,9 +154,11 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
     const unsigned first = tile_at(own), last = tile_at(own + 1);
     const Count most = (last - first) * parts.tile, total = in.totals[p];
     const Count inputs = most < total ? most : total;  // at most
+    const unsigned walkers = __shfl_sync(
+        kAllLanes, log2_walkers(total / kQuad / parts.tiles, kSteps, Policy::kLog2MostWalkers), 0);
     // `table` is cleared, behind a barrier.
     const auto fold_in = [&](const auto& table) {
-      fold_tiles<kPieces, kSteps, Op>(table, in, parts, p, first, last);
+      fold_tiles<kPieces, kSteps, Op>(table, in, parts, walkers, p, first, last);
       if (threadIdx.x == 0) queue.take();
       table.add_to(results + first_label);
     };

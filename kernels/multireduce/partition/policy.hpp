@@ -46,9 +46,9 @@ struct Policy {
 
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
-  /// Lanes of the second kernel that walk through a piece together, a quad each: more read longer
-  /// stretches at once, fewer are idle at the end of short pieces.
-  static constexpr unsigned kWalkers = 8;
+  /// 2^kLog2MostWalkers lanes of the second kernel, at most, walk through a piece together, a quad each:
+  /// more read longer stretches at once, fewer are idle at the end of short pieces.
+  static constexpr unsigned kLog2MostWalkers = 3;
   /// Quads that a lane of the second kernel has in flight, by the mean inputs of a piece and as far
   /// as registers hold them: most_steps of one piece from kLongPiece on, 3 of one from kMediumPiece
   /// on, 2 of each of two pieces from kShortPiece on, else 1 of each of three.
