@@ -24,6 +24,9 @@ struct TablePolicy {
   /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read
   /// half of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
+  /// Inputs that a block has for each slot of its table, at least, where lanes share copies: with few
+  /// inputs, more copies take longer to clear and to add up than they save.
+  static constexpr std::size_t kInputsPerSlot = 2;
 };
 
 inline constexpr unsigned kLog2WarpSize = 5;
@@ -242,7 +245,7 @@ inline Workspace clearing_workspace() {
 struct TableTuning {
   unsigned block = 1024;       ///< threads
   unsigned blocks_per_sm = 1;  ///< that share an SM's memory
-  unsigned copies = 0;         ///< of every bucket, as far as they fit; 0: one for each lane
+  unsigned copies = 0;         ///< of every bucket, as far as they fit; 0: up to one for each lane
 };
 
 inline std::size_t most_table_bytes(const DeviceTraits& device, const TableTuning& tuning) {
@@ -263,11 +266,16 @@ inline TablePlan table_plan(const Sizes& sizes, const TableTuning& tuning,
     return (one << log2_copies) + spare_bytes <= most_table_bytes(sizes.device, tuning);
   };
   while ((2u << plan.log2_copies) <= most && fits(plan.log2_copies + 1)) ++plan.log2_copies;
-  plan.shared_bytes = one << plan.log2_copies;
   const std::size_t most_blocks = std::size_t{sizes.device.sm_count} * tuning.blocks_per_sm;
   const std::size_t per_block = tile * (plan.block / kWarpSize);
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(sizes.n, per_block), 1, most_blocks));
+  if (tuning.copies == 0 && plan.log2_copies < kLog2WarpSize)
+    while (plan.log2_copies > 0 &&
+           (sizes.buckets << plan.log2_copies) * TablePolicy::kInputsPerSlot >
+               std::max(per_block, sizes.n / most_blocks))
+      --plan.log2_copies;
+  plan.shared_bytes = one << plan.log2_copies;
   plan.pairs = plan.log2_copies <= TablePolicy::kMostLog2CopiesInPairs && plan.blocks > 1 &&
                sizes.device.max_blocks_per_cluster > 1;
   if (plan.pairs) plan.blocks -= plan.blocks % 2;
@@ -300,13 +308,14 @@ inline std::string table_restriction(const Problem& p, std::size_t element_bytes
 }
 
 inline std::vector<ParamSpec> table_params() {
-  return {{"block", "1024", {"256", "512", "1024"}, "threads"},
-          {"blocks_per_sm", "1", {"1", "2", "4"}, "blocks that share an SM's memory"},
-          {"copies",
-           "auto",
-           {"auto", "1", "2", "4", "8", "16", "32"},
-           "copies of every bucket, as far as they fit; auto: one for each lane, for float sums up "
-           "to 256"}};
+  return {
+      {"block", "1024", {"256", "512", "1024"}, "threads"},
+      {"blocks_per_sm", "1", {"1", "2", "4"}, "blocks that share an SM's memory"},
+      {"copies",
+       "auto",
+       {"auto", "1", "2", "4", "8", "16", "32"},
+       "copies of every bucket, as far as they fit; auto: up to one for each lane, of few inputs "
+       "fewer, for float sums up to 256"}};
 }
 
 }  // namespace reduce_bench::BACKEND
