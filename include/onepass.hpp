@@ -82,9 +82,7 @@ struct FormPolicy {
   /// loops, which every block takes for its share of each quad.
   template <class T, class Op>
   static constexpr unsigned kMostWays =
-      !reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 6
-      : sizeof(T) == sizeof(float)                                ? 2
-                                                                  : 3;
+      reduce_bench::BACKEND::onepass_multireduce::kQueues<T, Op> ? 3 : 6;
   /// histogram: the same, but not 6 ways, which take up to three times as long with some labels.
   static constexpr unsigned kMostHistogramWays = 5;
   /// multiscan: warps that have a table in shared memory from which on two passes serve, before
