@@ -2,11 +2,11 @@
 //
 // Source: this project; the layout is that of eilers/shared-bank.
 // Idea: as onepass/multireduce, on counts: one block per SM, up to 32 copies of the counters,
-//   bucket by bucket, so that the lanes of a warp meet in no bank. Labels are read by 16-byte loads
-//   (16, 8 or 4 labels each). Where fewer copies fit than there are lanes, a thread
-//   counts in a register while the label stays the same, and few labels have fewer copies.
-// Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of one
-//   shared table on skewed labels (podlozhnyuk/256, cub/histogram).
+//   bucket by bucket, so that the lanes of a warp meet in no bank. Labels are read by 16-byte
+//   loads (16, 8 or 4 labels each). Where fewer copies fit than there are lanes, a thread counts
+//   in a register while the label stays the same, and few labels have fewer copies.
+// Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of
+//   one shared table on skewed labels (podlozhnyuk/256, cub/histogram).
 // Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the counts
 //   meanwhile. Where there is room for one copy only, the blocks form clusters of two, as
 //   onepass/multireduce's. With few labels, tables would take longer to clear and to merge than

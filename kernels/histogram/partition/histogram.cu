@@ -1,26 +1,27 @@
 // partition/histogram: tiles of labels ordered by range of bins, then one range at a time
 //
 // Source: this project.
-// Idea: that of partition/multireduce, for counts: bins that do not fit into shared memory together
-//   are divided into ranges (partitions) that do. A block orders a tile of labels by partition in
-//   shared memory and writes it back as one piece, with the offset of every partition in it. Within
-//   its partition a label needs 16 bits, and there is no value beside it. The second kernel walks
-//   through the pieces of one partition in all tiles, eight labels per load, and counts in shared
-//   memory. Lanes count the labels of a tile in up to eight copies of the partitions' counters, so
-//   that skewed labels do not queue. A piece is read by as many lanes as have something to load.
-//   Tiles whose labels span few bins (sorted labels, a few of which may be astray) are counted at
-//   once, and so are those of runs and of sorted labels that are far apart.
+// Idea: that of partition/multireduce, for counts: bins that do not fit into shared memory
+//   together are divided into ranges (partitions) that do. A block orders a tile of labels by
+//   partition in shared memory and writes it back as one piece, with the offset of every partition
+//   in it. Within its partition a label needs 16 bits, and there is no value beside it. The second
+//   kernel walks through the pieces of one partition in all tiles, eight labels per load, and
+//   counts in shared memory. Lanes count the labels of a tile in up to eight copies of the
+//   partitions' counters, so that skewed labels do not queue. A piece is read by as many lanes as
+//   have something to load. Tiles whose labels span few bins (sorted labels, a few of which may be
+//   astray) are counted at once, and so are those of runs and of sorted labels that are far apart.
 // Fixes: the limit of onepass/histogram-split to the bins that some blocks' shared memory holds,
 //   and the random updates in the L2 cache of atomic/histogram and cub/histogram.
-// Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one block
-//   of 1024 threads per SM, which takes shares of partitions until none are left. Each launch may
-//   begin while the one before ends. With few labels these would take longer than atomics: then a
-//   fill and the kernel of kernels/shared/cached_atomics.hpp, unless launch=partitioned.
+// Launch: a fill; a block of `block` threads for every tile of 32 labels per thread; then one
+//   block of 1024 threads per SM, which takes shares of partitions until none are left. Each
+//   launch may begin while the one before ends. With few labels these would take longer than
+//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless
+//   launch=partitioned.
 // Traffic: n labels read; n labels of 16 bits written and read; the offsets of every tile written
-//   and read; m counts written. Tiles that are counted at once leave out the second. With
-//   uniform labels these are 8 bytes per label, of which an H200 moves 1.1 times as many with 2^16
-//   to 2^20 bins. Latency binds there, while the L2 cache and shared memory are busy for three
-//   quarters of the time: docs/kernels/partition-histogram.md
+//   and read; m counts written. Tiles that are counted at once leave out the second. With uniform
+//   labels these are 8 bytes per label, of which an H200 moves 1.1 times as many with 2^16 to 2^20
+//   bins. Latency binds there, while the L2 cache and shared memory are busy for three quarters of
+//   the time: docs/kernels/partition-histogram.md
 // Preconditions: labels of 32 bits, n below 2^32 - 2^16; unless they are few, at most 512
 //   partitions, of 2^15 bins each where a block has room for 128 KB.
 // Deviations: none, there is no publication.

@@ -7,14 +7,13 @@
 //   scattered store. The second kernel walks through the pieces of one partition in all tiles, and
 //   combines them in private buckets (fold_partitions.hpp). Within a partition a label needs 16
 //   bits. A partition with more than its share of the inputs is divided among several blocks by
-//   tiles. A piece is read by as many lanes as have something to load, so that of short pieces more
-//   are in flight. Shares are unequal: 2^26 Zipf and normal labels take up to 1.20 and 1.27 times as
-//   long as uniform ones on an H200. Tiles whose labels span few buckets (sorted labels, a few of
-//   which may be astray), come in runs or are sorted and far apart are combined at once. Where few
-//   copies of a bucket fit, f32
-//   sums are in fixed point (fixed_table.hpp), and those of f64, and of f32 beyond, have an
-//   accumulator for each lane for labels that are frequent (sampled_table.hpp); i64 sums are added
-//   in halves (atomic_combine_shared).
+//   tiles. A piece is read by as many lanes as have something to load, so that of short pieces
+//   more are in flight. Shares are unequal: 2^26 Zipf and normal labels take up to 1.20 and 1.27
+//   times as long as uniform ones on an H200. Tiles whose labels span few buckets (sorted labels,
+//   a few of which may be astray), come in runs or are sorted and far apart are combined at once.
+//   Where few copies of a bucket fit, f32 sums are in fixed point (fixed_table.hpp), and those of
+//   f64, and of f32 beyond, have an accumulator for each lane for labels that are frequent
+//   (sampled_table.hpp); i64 sums are added in halves (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
@@ -25,8 +24,8 @@
 // Traffic: n labels and n values read; n 16-bit labels and n values written and read; the offsets
 //   of every tile written and read; m results written. Tiles that are combined at once leave out
 //   the second: with m = 256 all, so that an H200 moves 0.40 of these bytes. On an H200 latency
-//   binds, of integers of up to 2^22 uniform labels with the L2 cache, which is busy for up to 0.88
-//   of the time; of sorted labels of 8-byte values L2: docs/kernels/partition-multireduce.md
+//   binds, of integers of up to 2^22 uniform labels with the L2 cache, which is busy for up to
+//   0.88 of the time; of sorted labels of 8-byte values L2: docs/kernels/partition-multireduce.md
 // Preconditions: unless inputs are few, at most 2048 partitions of as many buckets as fit into
 //   shared memory, 2^16 at most; n below 2^32 - 2^16; the operator commutes
 //   (partition/multireduce-ordered takes those that do not).
