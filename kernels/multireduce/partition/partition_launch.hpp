@@ -80,15 +80,8 @@ Tuning tuning_for() {
 }
 
 inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
-  const auto bits_of = [&](std::size_t bucket_bytes) {
-    unsigned bits_that_fit = 16;
-    while ((bucket_bytes << bits_that_fit) > most_fold_bytes(sizes.device)) --bits_that_fit;
-    return bits_that_fit;
-  };
-  unsigned most_bits = bits_of(sizes.value_bytes);
-  if (const unsigned fixed_bits = bits_of(2 * sizes.value_bytes);
-      tuning.float_sums && sizes.buckets <= std::size_t{Policy::kMostFixedPartitions} << fixed_bits)
-    most_bits = fixed_bits;
+  unsigned most_bits = 16;
+  while ((sizes.value_bytes << most_bits) > most_fold_bytes(sizes.device)) --most_bits;
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2WantedPartitions ? bits - Policy::kLog2WantedPartitions : 0u;
@@ -130,11 +123,17 @@ inline Layout layout(const Partitioning& parts, std::size_t value_bytes) {
   return at;
 }
 
-/// Every bucket has as many copies, up to one per lane, as fit beside each other.
-inline unsigned log2_copies_of(const DeviceTraits& device, std::size_t table_bytes) {
+/// Every bucket has as many copies, up to one per lane, as fit beside each other and, but for updates
+/// that queue, as a block has inputs for.
+template <class T, class Op>
+unsigned log2_copies_of(const Sizes& sizes, const Partitioning& parts) {
+  const std::size_t inputs = sizes.n / sizes.device.sm_count;
+  const auto is_good = [&](std::size_t slots) {
+    return slots * sizeof(T) <= most_fold_bytes(sizes.device) &&
+           (kQueues<T, Op> || slots * TablePolicy::kInputsPerSlot <= inputs);
+  };
   unsigned log2_copies = 0;
-  while ((1u << log2_copies) < kWarpSize &&
-         (table_bytes << (log2_copies + 1)) <= most_fold_bytes(device))
+  while (log2_copies < kLog2WarpSize && is_good(std::size_t{parts.width()} << (log2_copies + 1)))
     ++log2_copies;
   return log2_copies;
 }
@@ -184,7 +183,7 @@ void enqueue(const Arguments<T>& call, const Tuning& tuning) {
   const auto fold = [&](auto kernel, const LaunchShape& shape, unsigned log2_copies) {
     launch(kernel, shape, tiles, call.n(), parts, log2_copies, call.buckets(), call.results);
   };
-  const unsigned log2_copies = log2_copies_of(device, table_bytes);
+  const unsigned log2_copies = log2_copies_of<T, Op>(call.sizes, parts);
   const unsigned inputs_of_a_piece = parts.tile / parts.count;
   if constexpr (kFloatSums<T, Op>)
     if (is_fixed(log2_copies))

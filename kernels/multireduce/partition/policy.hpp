@@ -61,9 +61,6 @@ struct Policy {
   /// 2^kMostLog2FloatCopies copies of its buckets: one copy leaves no room for two words each, and
   /// with more than those the updates of a bucket seldom meet.
   static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 4;
-  /// Partitions up to which those of float sums have half as many buckets, so that there is room for
-  /// the two words of each. With more of them the pieces of a tile get too short.
-  static constexpr unsigned kMostFixedPartitions = 256;
   /// Float sums that are not in fixed point have hot labels apart where a table has at most
   /// 2^kMostLog2HotCopies copies.
   static constexpr unsigned kMostLog2HotCopies = 2;
