@@ -19,20 +19,23 @@ namespace {
 
 constexpr unsigned kBlocks = 132;
 
+constexpr unsigned kTiles = 8192;
+
 __global__ void divide(const Count* totals, std::size_t n, unsigned partitions, Count table_inputs,
-                       Count* starts) {
+                       unsigned skewed_rounds, Count* starts) {
   auto* own = dynamic_shared<Count>();
-  divide_into_shares(totals, n, partitions, table_inputs, own);
+  divide_into_shares(totals, n, partitions, kTiles, table_inputs, skewed_rounds, own);
   if (blockIdx.x == 0)
     for (unsigned p = threadIdx.x; p <= partitions; p += blockDim.x) starts[p] = own[p];
 }
 
-std::vector<Count> starts_of(const std::vector<Count>& totals, Count table_inputs) {
+std::vector<Count> starts_of(const std::vector<Count>& totals, Count table_inputs,
+                             unsigned skewed_rounds = 1) {
   const auto partitions = static_cast<unsigned>(totals.size());
   const std::size_t n = std::accumulate(totals.begin(), totals.end(), std::size_t{1});
   std::vector<Count> starts(partitions + 1);
   launch(divide, {kBlocks, 64, starts_bytes(partitions)}, totals.data(), n, partitions,
-         table_inputs, starts.data());
+         table_inputs, skewed_rounds, starts.data());
   return starts;
 }
 
@@ -41,7 +44,7 @@ TEST(Shares, AreOfEveryPartitionThatHasInputs) {
   for (unsigned k = 0; k < 60; ++k) {
     std::vector<Count> totals(1 + random() % 600);
     for (Count& total : totals) total = random() % 4 == 0 ? 0 : random() >> (6 + random() % 26);
-    const std::vector<Count> starts = starts_of(totals, 16u << random() % 13);
+    const std::vector<Count> starts = starts_of(totals, 16u << random() % 13, 1 + random() % 3);
     EXPECT_EQ(starts[0], 0u);
     for (std::size_t p = 0; p < totals.size(); ++p) {
       ASSERT_LE(starts[p], starts[p + 1]);
@@ -50,6 +53,20 @@ TEST(Shares, AreOfEveryPartitionThatHasInputs) {
         ASSERT_EQ(partition_of(share, starts.data(), static_cast<unsigned>(totals.size())), p);
     }
   }
+}
+
+TEST(Shares, OfPartitionsThatDifferAreOfSeveralRoundsWhereTheyAreLong) {
+  std::vector<Count> totals(64, 1u << 16);
+  totals[0] = 1u << 26;
+  const std::size_t work = (1u << 26) + 63 * (1u << 16) + 64 * std::size_t{kTiles} * 16;
+  EXPECT_NEAR(starts_of(totals, 32768, 1).back(), kBlocks + 63, 10);
+  EXPECT_NEAR(starts_of(totals, 32768, 2).back(),
+              2 * kBlocks * ((1u << 26) + 16.0 * kTiles) / static_cast<double>(work) + 63, 10);
+  for (Count& total : totals) total /= 8;
+  EXPECT_EQ(starts_of(totals, 32768, 2), starts_of(totals, 32768, 1));
+  std::vector<Count> many(kBlocks + 1, 1u << 16);
+  many[0] = 1u << 26;
+  EXPECT_EQ(starts_of(many, 32768, 2), starts_of(many, 32768, 1));
 }
 
 TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {

@@ -11,11 +11,15 @@ namespace reduce_bench::BACKEND {
 struct SharesPolicy {
   /// Rounds in which the blocks take shares of the partitions, at most.
   static constexpr unsigned kMostRounds = 8;
+  /// Of partitions that are not alike a piece, the inputs in one tile, counts as so many inputs more.
+  static constexpr std::size_t kPieceInputs = 16;
+  /// Such partitions have shares of more than one round only where one costs as much as so many tables.
+  static constexpr std::size_t kLeastTablesPerShare = 4;
 };
 
 /// How many shares a partition of `inputs` inputs has where a share should have `part`; none where
 /// it has no inputs in ordered tiles.
-__device__ inline Count shares_of(Count inputs, std::size_t part) {
+__device__ inline Count shares_of(std::size_t inputs, std::size_t part) {
   const auto shares = static_cast<Count>((inputs + part / 2) / part);
   return shares > 0 ? shares : inputs > 0;
 }
@@ -25,47 +29,60 @@ __device__ inline std::size_t part_of(std::size_t n, unsigned rounds) {
 }
 
 /// What divide_into_shares leaves: the starts of the partitions' shares, and where they end. Behind
-/// them it needs room for the costs of every number of rounds, which is free afterwards.
+/// them it needs room for the costs of every number of rounds and a word more, which is free
+/// afterwards.
 __host__ __device__ inline std::size_t starts_bytes(unsigned partitions) {
-  return (partitions + 1 + SharesPolicy::kMostRounds) * sizeof(Count);
+  return (partitions + 2 + SharesPolicy::kMostRounds) * sizeof(Count);
 }
 
 /// Divides the partitions among the blocks: starts[p] is the first share of partition p, and
 /// starts[count] how many shares there are. Where partitions are about alike, the last round may
 /// leave most blocks idle: more rounds of shorter shares balance them then. Each share costs as much
 /// as the inputs that are combined while its table is cleared and added up, `share_cost`. Where
-/// partitions differ, the last round has the short ones, and more shares would cost more than they
-/// save. All threads must call this.
+/// partitions differ, are no more than blocks and have many inputs, there are `skewed_rounds`; else the
+/// last round has the short ones, and more shares would cost more than they save. All threads must
+/// call this.
 __device__ inline void divide_into_shares(const Count* totals, std::size_t n, unsigned partitions,
-                                          Count share_cost, Count* starts) {
+                                          unsigned tiles, Count share_cost, unsigned skewed_rounds,
+                                          Count* starts) {
   const unsigned warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
   Count* costs = starts + partitions + 1;
+  Count* const present = costs + SharesPolicy::kMostRounds;  // partitions with inputs
   for (unsigned k = warp; k < SharesPolicy::kMostRounds; k += blockDim.x / kWarpSize) {
     const std::size_t part = part_of(n, k + 1);
-    Count all = 0, longest = 0, largest = 0;
+    Count all = 0, longest = 0, largest = 0, some = 0;
     for (unsigned p = lane; p < partitions; p += kWarpSize) {
       const Count inputs = totals[p], shares = shares_of(inputs, part);
       if (shares == 0) continue;
       all += shares;
       longest = Max::combine(longest, static_cast<Count>(ceil_div(inputs, shares)));
       largest = Max::combine(largest, inputs);
+      ++some;
     }
     all = fold_warp<Sum>(all);
     longest = fold_warp<Max>(longest);
     largest = fold_warp<Max>(largest);
+    some = fold_warp<Sum>(some);
     const bool alike = std::size_t{largest} * partitions <= 2 * n;
     if (lane == 0)
       costs[k] = k > 0 && !alike
                      ? ~Count{0}
                      : static_cast<Count>(ceil_div(all, gridDim.x)) * (longest + share_cost);
+    if (lane == 0 && k == 0) *present = some;
   }
   __syncthreads();
   unsigned rounds = 1;
   for (unsigned k = 1; k < SharesPolicy::kMostRounds; ++k)
     if (costs[k] < costs[rounds - 1]) rounds = k + 1;
-  const std::size_t part = part_of(n, rounds);
+  std::size_t part = part_of(n, rounds), more = 0;
+  if (const bool alike = costs[1] != ~Count{0};
+      !alike && skewed_rounds > 1 && partitions <= gridDim.x &&
+      part_of(n, skewed_rounds) >= SharesPolicy::kLeastTablesPerShare * share_cost) {
+    more = tiles * SharesPolicy::kPieceInputs;
+    part = part_of(n + *present * more, skewed_rounds);
+  }
   for (unsigned p = threadIdx.x; p < partitions; p += blockDim.x)
-    starts[p] = shares_of(totals[p], part);
+    starts[p] = totals[p] == 0 ? 0 : shares_of(totals[p] + more, part);
   __syncthreads();
   if (threadIdx.x < kWarpSize) {
     const Count all = warp_exclusive_sums(starts, partitions);

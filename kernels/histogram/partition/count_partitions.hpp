@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
   auto* slots = dynamic_shared<Count>();
   auto* starts = slots + table_size(parts);
   wait_for_launch_before();
-  divide_into_shares(in.totals, n, parts.count, table_size(parts), starts);
+  divide_into_shares(in.totals, n, parts.count, parts.tiles, table_size(parts),
+                     Policy::kSkewedRounds, starts);
   const ShareQueue queue{in.totals + parts.count, starts + parts.count + 1};  // where costs were
   for (Count share = blockIdx.x; share < starts[parts.count]; share = queue.taken_share()) {
     const unsigned p = partition_of(share, starts, parts.count);

@@ -38,6 +38,9 @@ struct Policy {
   /// and quarters of a block's threads that must have as many.
   static constexpr unsigned kQuadsInRuns = 6, kQuartersInRuns = 3;
 
+  /// Rounds of shares of partitions that are not alike: more gained 2 % with normal labels and lost 8
+  /// with Zipf ones.
+  static constexpr unsigned kSkewedRounds = 1;
   /// Threads of the second kernel's block, at most.
   static constexpr unsigned kFoldBlock = 1024;
   /// 2^kLog2MostWalkers lanes of the second kernel, at most, walk through a piece together, an octet each.

@@ -139,7 +139,8 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
       reinterpret_cast<Count*>(reinterpret_cast<std::byte*>(slots + size) + beside_table);
   Count* const largest_field = starts + parts.count + 1;  // where costs were
   wait_for_launch_before();
-  divide_into_shares(in.totals, n, parts.count, static_cast<Count>(size), starts);
+  divide_into_shares(in.totals, n, parts.count, parts.tiles, static_cast<Count>(size),
+                     Policy::skewed_rounds<T, Op>(), starts);
   // Partitions of as many shares go through the tiles side by side, so that neighbouring pieces are
   // read together.
   for (Count share = blockIdx.x; share < starts[parts.count]; share = queue.taken_share()) {
