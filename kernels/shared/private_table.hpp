@@ -24,8 +24,8 @@ struct TablePolicy {
   /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read
   /// half of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
-  /// Inputs that a block has for each slot of its table, at least, where lanes share copies: with few
-  /// inputs, more copies take longer to clear and to add up than they save.
+  /// Inputs that a block has for each slot of its table, at least, where lanes share copies and there are
+  /// several: with few inputs, more copies take longer to clear and to add up than they save.
   static constexpr std::size_t kInputsPerSlot = 2;
 };
 
@@ -170,7 +170,8 @@ class Run {
   T total_ = Op::template identity<T>();
 };
 
-/// A launch of one block per SM, or several, with as many copies of the buckets as fit.
+/// A launch of one block per SM, or several, with as many copies of the buckets as fit and inputs are
+/// worth.
 struct TablePlan {
   unsigned block, blocks, log2_copies;
   bool pairs;  ///< whether blocks combine their tables two by two before they reach the results

@@ -8,7 +8,7 @@
 // Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of
 //   one shared table on skewed labels (podlozhnyuk/256, cub/histogram).
 // Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the counts
-//   meanwhile. Where there is room for one copy only, the blocks form clusters of two, as
+//   meanwhile. Where there is one copy only, the blocks form clusters of two, as
 //   onepass/multireduce's. With few labels, tables would take longer to clear and to merge than
 //   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is
 //   given.

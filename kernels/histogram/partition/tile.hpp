@@ -27,7 +27,8 @@ __host__ __device__ inline unsigned table_size(const Partitioning& parts) {
 struct OrderedTiles {
   Short* labels;  ///< within their partitions
   Short* offsets;
-  Count* totals;  ///< labels of every partition in all ordered tiles
+  /// Labels of every partition in all ordered tiles; behind them ShareQueue::taken.
+  Count* totals;
 };
 
 /// A block's tile in registers: a thread holds quads that lie blockDim.x quads apart.

@@ -7,10 +7,10 @@
 //   others. A block updates the buckets that are its own. Where most threads' four neighbours have
 //   one label, equal neighbours are combined in registers before, and integers of 4 bytes with one
 //   label for the whole warp are added up by one instruction. For float sums, whose updates are
-//   loops of compare-and-swap, the first attempts of a thread's four neighbours overlap, frequent
-//   labels have accumulators of their own as in onepass/multireduce, and buckets are dealt out to
-//   the blocks in small pieces, so that frequent labels that are neighbours do not all fall to
-//   one. i64 sums are added in halves (atomic_combine_shared).
+//   loops of compare-and-swap, the first attempts of a thread's four neighbours (f64: of two)
+//   overlap, frequent labels have accumulators of their own as in onepass/multireduce, and buckets
+//   are dealt out to the blocks in small pieces, so that frequent labels that are neighbours do
+//   not all fall to one. i64 sums are added in halves (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to the buckets that one block has room for, without the
 //   second pass over all inputs of partition/multireduce.
 // Launch: one block of 1024 threads per SM, in groups of as few as have room for the buckets. The
@@ -18,8 +18,8 @@
 // Traffic: n labels and n values read from device memory, and `ways` times from the L2 cache; m
 //   results written. The groups' buckets are combined by atomics in the L2 cache. Of Zipf labels,
 //   whose blocks fall apart, some inputs are read from device memory again. On an H200 latency
-//   binds i32 sums into 2^16 buckets, that of device memory and L2, and of Zipf labels in three
-//   ways the L2 cache: docs/kernels/onepass-multireduce-split.md
+//   binds i32 sums into 2^16 buckets, and the L2 cache those of Zipf labels into 2^17:
+//   docs/kernels/onepass-multireduce-split.md
 // Preconditions: the buckets fit into the shares of 16 blocks, each at most 180 KB of shared
 //   memory, of which float sums use 8 KB (f64: 16) for frequent labels; the operator commutes.
 // Deviations: none, there is no publication.

@@ -10,15 +10,15 @@
 //   too: so float sums have up to 256 copies while these take no more than 64 KB. Where there are
 //   fewer than 32, and room beside them, labels that are frequent in a sample get an accumulator
 //   for each lane; where there are eight or fewer beside these, the first attempts of a thread's
-//   four neighbours overlap, and those with one label are combined across lanes instead of in a
-//   thread, as in onepass/multireduce-split. i64 sums are added in halves (atomic_combine_shared).
-//   With few inputs there are fewer copies to clear and to merge.
+//   four neighbours (f64: of two) overlap, and those with one label are combined across lanes
+//   instead of in a thread, as in onepass/multireduce-split. i64 sums are added in halves
+//   (atomic_combine_shared). With few inputs there are fewer copies to clear and to merge.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
 // Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the results
-//   meanwhile. Where there is room for one copy only, the blocks form clusters of two (sm_90 and
-//   later). With few inputs, tables would take longer to clear and to merge than atomics: then a
-//   fill and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
+//   meanwhile. Where there is one copy only, the blocks form clusters of two (sm_90 and later).
+//   With few inputs, tables would take longer to clear and to merge than atomics: then a fill and
+//   the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; f32 sums
 //   beyond 1024 buckets, whose updates are loops of compare-and-swap, take up to 1.6 times as

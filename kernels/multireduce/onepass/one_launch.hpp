@@ -22,7 +22,8 @@ struct Policy {
   static constexpr std::size_t kMostBytesOfCopies = 64 * 1024;
 
   /// With so few copies of a bucket, lanes whose inputs are of one run would queue for them: runs
-  /// are combined across lanes first. With more copies that takes longer than the queues.
+  /// are combined across lanes first, and the swaps of a thread's four inputs overlap. With more copies
+  /// than two it is these that gain.
   static constexpr unsigned kLog2MostCopiesForRuns = 3;
 };
 

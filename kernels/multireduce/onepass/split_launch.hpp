@@ -21,7 +21,7 @@ struct Policy {
 };
 
 /// Adds a block's share of the inputs to its table.
-template <class Op, class T, class Table, bool kHot>
+template <class T, class Table, bool kHot>
 struct PutShare {
   const Share<kHot>& share;
   const Table& table;
@@ -31,7 +31,9 @@ struct PutShare {
     const unsigned place = share.place_of(label);
     if (present && place < width) table.add(place, value);
   }
-  __device__ void each(const Label (&label)[kQuad], const T (&value)[kQuad]) const {
+  __device__ void each(const Label (&label)[kQuad], const T (&value)[kQuad]) const
+    requires kHot
+  {
     unsigned place[kQuad];
     bool present[kQuad];
 #pragma unroll
@@ -39,13 +41,7 @@ struct PutShare {
       place[e] = share.place_of(label[e]);
       present[e] = place[e] < width;
     }
-    if constexpr (kHot) {
-      table.add_each(place, value, present);
-    } else {
-#pragma unroll
-      for (unsigned e = 0; e < kQuad; ++e)
-        if (present[e]) table.add(place[e], value[e]);
-    }
+    table.add_each(place, value, present);
   }
 };
 
@@ -70,7 +66,7 @@ __global__ void __launch_bounds__(1024)
     });
   else table.clear();
 
-  const PutShare<Op, T, Table, kHot> put{share, table, width};
+  const PutShare<T, Table, kHot> put{share, table, width};
   const std::size_t tile = std::size_t{blockDim.x} * kQuads;  // quads
   const std::size_t tiles = aligned ? n / kQuad / tile : 0;
   for (std::size_t t = group; t < tiles; t += groups) {

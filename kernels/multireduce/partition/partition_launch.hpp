@@ -67,8 +67,7 @@ struct Tuning {
   unsigned block = 0;  ///< threads that order a tile; 0: as many as have room for it
   bool always_partitioned =
       false;  ///< whether tiles are ordered where atomics would be faster, too
-  /// Whether the operation sums f32: partitions combine it in fixed point, and it takes atomics for more
-  /// inputs than other operations do.
+  /// Whether the operation sums f32, which takes atomics for more inputs than other operations do.
   bool float_sums = false;
 };
 template <class T, class Op>

@@ -38,8 +38,9 @@ struct Policy {
   /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
   /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
-  /// One thread in kThreadsPerStray, at most, may have labels beyond the table.
-  static constexpr unsigned kThreadsPerStray = 8;
+  /// One thread in kThreadsPerStray, at most, may have labels beyond the table. Were these one label,
+  /// their atomics would queue: so many take about as long as ordering the tiles.
+  static constexpr unsigned kThreadsPerStray = 64;
   /// 2^kLog2MostNearCopies copies of the table, at most, where updates take many steps.
   static constexpr unsigned kLog2MostNearCopies = 7;
   /// Runs: quarters of a block's threads whose quads must have one label each. It also bounds how

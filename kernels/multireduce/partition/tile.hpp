@@ -97,11 +97,12 @@ struct Tile {
       for (unsigned e = 0; e < kPerLoad; ++e) value[j + e] = some.at[e];
     }
   }
-  /// Items beyond the input get the tile's first label, and no value.
+  /// Items beyond the input get the label in the tile's middle, which lies between the ends of sorted
+  /// ones, and no value.
   __device__ void load_each(const T* values, const Label* labels) {
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
-      label[j] = has(j) ? labels[place(j)] : labels[0];
+      label[j] = has(j) ? labels[place(j)] : labels[count / 2];
       if (has(j)) value[j] = values[place(j)];
     }
   }
