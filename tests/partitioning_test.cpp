@@ -1,5 +1,5 @@
-// Partitions of inputs: the shares that blocks take of them, the ends of a tile's labels, and the lanes
-// that go through a piece.
+// Partitions of inputs: the shares that blocks take of them, the ends of a tile's labels, the lanes that
+// go through a piece, and the tiles that are not ordered. Copies of a table.
 #include "kernels/shared/partitioning.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/multireduce/partition/partition_launch.hpp"
 #include "kernels/shared/shares.hpp"
 
 namespace reduce_bench::emu {
@@ -110,17 +111,92 @@ TEST(WindowBetweenEnds, IsThatOfSortedLabelsOfWhichAnEndIsAstray) {
   }
 }
 
-TEST(Walkers, AreNoMoreThanHaveWork) {
-  const auto walkers = [](unsigned loads, unsigned steps) {
-    return 1u << log2_walkers(loads, steps, 3);
-  };
+constexpr unsigned kSamples = 64;  ///< threads of a block
+
+__global__ void find_walkers(std::size_t loads, unsigned present, unsigned steps, unsigned* found) {
+  const unsigned log2 = log2_walkers_for(loads, kTiles, present, steps, 3);
+  if (threadIdx.x == 0) *found = 1u << log2;
+}
+
+TEST(Walkers, AreTheFewestThatLoadAPieceAtOnce) {
   for (const unsigned steps : {1u, 2u, 3u, 5u})
-    for (unsigned loads = 0; loads < 64; ++loads) {
-      const unsigned own = walkers(loads, steps);
-      EXPECT_LE(own, 8u);
-      EXPECT_TRUE(own == 1 || steps * own / 2 <= loads) << loads << " loads, " << steps << " steps";
-      EXPECT_TRUE(own == 8 || steps * own > loads) << loads << " loads, " << steps << " steps";
+    for (const unsigned present : {1u, 32u, kSamples})
+      for (unsigned loads = 0; loads < 64; ++loads) {
+        unsigned found = 0;
+        launch(find_walkers, {1, kSamples}, std::size_t{loads} * kTiles * present / kSamples,
+               present, steps, &found);
+        unsigned fewest = 1;
+        while (fewest < 8 && steps * fewest <= loads) fewest *= 2;
+        EXPECT_EQ(found, fewest) << loads << " loads, " << steps << " steps, " << present;
+      }
+  unsigned found = 0;
+  launch(find_walkers, {1, kSamples}, std::size_t{1000}, 0u, 5u, &found);
+  EXPECT_EQ(found, 8u) << "where no sample has any";
+}
+
+/// Inputs that partition/multireduce orders, instead of combining their tiles at once.
+std::size_t ordered_inputs(const std::vector<Label>& labels, std::size_t buckets) {
+  namespace partition = partition_multireduce;
+  const std::vector<int> values(labels.size(), 1);
+  std::vector<int> results(buckets);
+  const Sizes sizes(labels.size(), buckets, sizeof(int), settings().device);
+  const partition::Tuning tuning{.block = 256, .always_partitioned = true};
+  const Partitioning parts = partition::partitioning(sizes, tuning);
+  const partition::Layout layout = partition::layout(parts, sizeof(int));
+  std::vector<std::uint64_t> workspace(layout.bytes / 8 + 1);
+  const Arguments<int> call{.values = values.data(),
+                            .labels = labels.data(),
+                            .results = results.data(),
+                            .workspace = reinterpret_cast<std::byte*>(workspace.data()),
+                            .sizes = sizes};
+  partition::enqueue<Sum, int>(call, tuning);
+  EXPECT_EQ(std::accumulate(results.begin(), results.end(), std::size_t{0}), labels.size());
+  const Count* totals = layout.tiles.in(call).totals;
+  return std::accumulate(totals, totals + parts.count, std::size_t{0});
+}
+
+TEST(SortedTiles, AreOrderedOnlyWhereManyLabelsAreAstray) {
+  constexpr std::size_t kTile = 4096, kBuckets = 200'000;
+  for (const std::size_t apart : {1, 6})  // near labels; far ones
+    for (const std::size_t cut : {77, 2000, 3900}) {
+      std::vector<Label> labels(3 * kTile + cut);
+      for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<Label>(i * apart / 2);
+      EXPECT_EQ(ordered_inputs(labels, kBuckets), 0u) << cut;
+      for (const std::size_t end : {std::size_t{0}, kTile - 1, kTile, labels.size() - 1}) {
+        std::vector<Label> astray = labels;
+        astray[end] = end < kTile ? kBuckets - 1 : 0;
+        EXPECT_EQ(ordered_inputs(astray, kBuckets), 0u) << cut << ", input " << end;
+      }
+      // Of 256 threads four; of labels that are far apart the least and the greatest lie beyond the ends.
+      const unsigned most = apart == 1 ? 4 : 2;
+      for (const unsigned strays : {most, most + 1}) {
+        std::vector<Label> astray = labels;
+        for (unsigned k = 0; k < strays; ++k) astray[kTile + 100 + 4 * k] = kBuckets - 1;
+        EXPECT_EQ(ordered_inputs(astray, kBuckets), strays > most ? kTile : 0) << cut;
+      }
     }
+}
+
+TEST(Copies, AreFewerOfFewInputs) {
+  DeviceTraits device = settings().device;
+  device.sm_count = kBlocks;
+  device.max_shared_bytes_per_block = 227 * 1024;
+  const auto copies = [&](std::size_t n, std::size_t buckets, unsigned asked = 0) {
+    const Sizes sizes(n, buckets, sizeof(int), device);
+    return 1u << table_plan(sizes, {.copies = asked}, sizeof(int), 256).log2_copies;
+  };
+  EXPECT_EQ(copies(1u << 26, 4096), 8u);
+  EXPECT_EQ(copies(1u << 23, 4096), 4u);
+  EXPECT_EQ(copies(1u << 20, 4096), 1u);
+  EXPECT_EQ(copies(1u << 20, 4096, 8), 8u);
+  EXPECT_EQ(copies(1u << 20, 1024), 32u);  // each lane has its own
+  const auto of_partition = [&](std::size_t n) {
+    const Sizes sizes(n, 1u << 18, sizeof(int), device);
+    const Partitioning parts = partition_multireduce::partitioning(sizes, {});
+    return 1u << partition_multireduce::log2_copies_of<int, Sum>(sizes, parts);
+  };
+  EXPECT_EQ(of_partition(1u << 26), 8u);
+  EXPECT_EQ(of_partition(1u << 22), 2u);
 }
 
 }  // namespace

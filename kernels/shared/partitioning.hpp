@@ -70,12 +70,33 @@ struct Tiles {
   Count* totals;  ///< inputs of every partition in all tiles; behind them ShareQueue::taken
 };
 
-/// 2^this lanes go through a piece together: no more than have something to load where pieces have
-/// `loads` loads on average and a lane makes `steps` at a time. A warp has the more pieces in flight then.
-__device__ inline unsigned log2_walkers(unsigned loads, unsigned steps, unsigned log2_most) {
+/// Whether the tile that this thread samples, of [first, last), has inputs of partition p.
+__device__ inline bool samples_a_piece(const Short* offsets, const Partitioning& parts, unsigned p,
+                                       unsigned first, unsigned last) {
+  if (first == last) return false;
+  const auto tile =
+      first + static_cast<unsigned>(std::size_t{last - first} * threadIdx.x / blockDim.x);
+  const Short* bounds = offsets + parts.offsets_at(tile) + p;
+  return bounds[0] != bounds[1];
+}
+/// Lanes go through a piece together, the fewest, as a power of two, that can make more loads than a
+/// piece has on average when each makes `steps` at a time: of short pieces a warp has the more in flight
+/// then. This is the logarithm of their number. A partition has `loads` loads in all tiles, of which
+/// those have any that are like the `present` ones of a sample by every thread of the block.
+__device__ inline unsigned log2_walkers_for(std::size_t loads, unsigned tiles, unsigned present,
+                                            unsigned steps, unsigned log2_most) {
+  const std::size_t pieces = std::size_t{tiles} * present / blockDim.x;
   unsigned log2 = log2_most;
-  while (log2 > 0 && steps << (log2 - 1) > loads) --log2;
+  while (log2 > 0 && (std::size_t{steps} << (log2 - 1)) * pieces > loads) --log2;
   return log2;
+}
+
+/// Which of the block's tiles a team takes in the next round: those of the next warp. Were they the same
+/// in every round, one warp would have all pieces of a partition that as many tiles have as a round has,
+/// or a part of that: labels that go through all buckets again and again.
+__device__ inline unsigned team_of_next_round(unsigned team, unsigned log2_walkers) {
+  const unsigned teams = blockDim.x >> log2_walkers, next = team + (kWarpSize >> log2_walkers);
+  return next < teams ? next : next - teams;
 }
 
 /// Stores `count` elements of a tile from shared memory, sixteen bytes at a time. Both arrays begin

@@ -14,7 +14,8 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
                              const Partitioning& parts, unsigned log2_walkers, unsigned p,
                              unsigned first, unsigned last) {
   const unsigned walkers = 1u << log2_walkers;
-  const unsigned team = threadIdx.x >> log2_walkers, walker = threadIdx.x & (walkers - 1);
+  const unsigned walker = threadIdx.x & (walkers - 1);
+  unsigned team = threadIdx.x >> log2_walkers;
   const unsigned teams = blockDim.x >> log2_walkers, octets_per_tile = places_of(parts) / kOctet;
   const auto* octets = reinterpret_cast<const Octet*>(in.labels);
   unsigned next_begin[kPieces], next_end[kPieces];
@@ -29,9 +30,7 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
     }
   };
   load_bounds(first + team);
-  // All teams of a warp go on together.
-  const unsigned warps_first_team = threadIdx.x / kWarpSize * kWarpSize >> log2_walkers;
-  for (unsigned base = first; base + warps_first_team < last; base += kPieces * teams) {
+  for (unsigned base = first; base < last; base += kPieces * teams) {
     std::size_t at[kPieces], end[kPieces];
 #pragma unroll
     for (unsigned k = 0; k < kPieces; ++k) {
@@ -39,6 +38,7 @@ __device__ void count_pieces(const PrivateTable<Count, Sum>& table, const Ordere
       at[k] = begin + next_begin[k] + walker;
       end[k] = begin + next_end[k];
     }
+    team = team_of_next_round(team, log2_walkers);
     load_bounds(base + team + kPieces * teams);  // on their way while these pieces are counted
     for (bool more = true; more;) {
       Octet labels[kPieces][kSteps];
@@ -86,10 +86,15 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
     const auto tile_at = [&](Count share_of) {
       return static_cast<unsigned>(std::size_t{parts.tiles} * share_of / shares);
     };
-    const unsigned octets = in.totals[p] / kOctet / parts.tiles;
-    const unsigned walkers =
-        __shfl_sync(kAllLanes, log2_walkers(octets, kSteps, Policy::kLog2MostWalkers), 0);
-    count_pieces<kPieces, kSteps>(table, in, parts, walkers, p, tile_at(own), tile_at(own + 1));
+    const unsigned first = tile_at(own), last = tile_at(own + 1);
+    const unsigned present =
+        __syncthreads_count(samples_a_piece(in.offsets, parts, p, first, last));
+    const unsigned log2_walkers =
+        __shfl_sync(kAllLanes,
+                    log2_walkers_for(in.totals[p] / kOctet, parts.tiles, present, kSteps,
+                                     Policy::kLog2MostWalkers),
+                    0);
+    count_pieces<kPieces, kSteps>(table, in, parts, log2_walkers, p, first, last);
     if (threadIdx.x == 0) queue.take();
     table.add_to(counts + first_bin);
     __syncthreads();

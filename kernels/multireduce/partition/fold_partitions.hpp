@@ -107,13 +107,14 @@ template <unsigned kPieces, unsigned kSteps, class Op, class T, class Table>
 __device__ void fold_tiles(const Table& table, const Tiles<T>& in, const Partitioning& parts,
                            unsigned log2_walkers, unsigned p, unsigned first, unsigned last) {
   Walk<kPieces, kSteps, T> walk{in, parts, log2_walkers, p, last};
-  const unsigned team = threadIdx.x >> log2_walkers, round = kPieces * walk.teams();
-  const unsigned warps_first_team = threadIdx.x / kWarpSize * kWarpSize >> log2_walkers;
+  const unsigned round = kPieces * walk.teams();
+  unsigned team = threadIdx.x >> log2_walkers;
   walk.load_bounds(first + team);
 #pragma unroll 1
-  for (unsigned base = first; base + warps_first_team < last; base += round) {
+  for (unsigned base = first; base < last; base += round) {
     walk.begin(base + team);
-    walk.load_bounds(base + team + round);  // on their way while these pieces are combined
+    team = team_of_next_round(team, log2_walkers);
+    walk.load_bounds(base + round + team);  // on their way while these pieces are combined
     while (walk.template add_step<Op>(table)) {
     }
   }
@@ -155,11 +156,15 @@ __global__ void __launch_bounds__(Policy::kFoldBlock)
     const unsigned first = tile_at(own), last = tile_at(own + 1);
     const Count most = (last - first) * parts.tile, total = in.totals[p];
     const Count inputs = most < total ? most : total;  // at most
-    const unsigned walkers = __shfl_sync(
-        kAllLanes, log2_walkers(total / kQuad / parts.tiles, kSteps, Policy::kLog2MostWalkers), 0);
+    const bool present = samples_a_piece(in.offsets, parts, p, first, last);
     // `table` is cleared, behind a barrier.
     const auto fold_in = [&](const auto& table) {
-      fold_tiles<kPieces, kSteps, Op>(table, in, parts, walkers, p, first, last);
+      const unsigned log2_walkers =
+          __shfl_sync(kAllLanes,
+                      log2_walkers_for(total / kQuad, parts.tiles, __syncthreads_count(present),
+                                       kSteps, Policy::kLog2MostWalkers),
+                      0);
+      fold_tiles<kPieces, kSteps, Op>(table, in, parts, log2_walkers, p, first, last);
       if (threadIdx.x == 0) queue.take();
       table.add_to(results + first_label);
     };
