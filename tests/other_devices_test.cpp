@@ -179,29 +179,6 @@ TEST(OtherDevices, AWarpScansTheTotalsOfSeveralBlocks) {
             latest_before(inputs, kBuckets));
 }
 
-TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
-  DeviceTraits device = emu::settings().device;
-  device.sm_count = 2;
-  device.max_threads_per_sm = 64;  // one warp folds
-  constexpr std::size_t kBuckets = 300;
-  // Pieces that are all long, short ones beside long ones, and those of a partition that few tiles have.
-  for (const unsigned kind : {0u, 1u, 2u}) {
-    Inputs<int> inputs = random_inputs(40 * 4096 + 5, kBuckets);
-    std::mt19937 random(kind);
-    for (std::size_t i = 0; i < inputs.labels.size(); ++i) {
-      if (kind == 1 && random() % 64 != 0) inputs.labels[i] %= 20;
-      if (kind == 2) inputs.labels[i] = inputs.labels[i] % 150 + (i / 4096 == 7 ? 150 : 0);
-    }
-    std::vector<int> expected(kBuckets);
-    for (std::size_t i = 0; i < inputs.values.size(); ++i)
-      expected[inputs.labels[i]] += inputs.values[i];
-    EXPECT_EQ(
-        results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets, {{"block", "256"}}),
-        expected)
-        << kind;
-  }
-}
-
 /// partition/histogram of labels on a device, against counting them one by one.
 void expect_counts(const DeviceTraits& device, const std::vector<Label>& labels,
                    std::size_t buckets) {
@@ -229,11 +206,39 @@ void expect_counts(const DeviceTraits& device, const std::vector<Label>& labels,
   EXPECT_EQ(counts, expected);
 }
 
+TEST(OtherDevices, AWarpWalksThroughManyTilesOfAPartition) {
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 2;
+  constexpr std::size_t kBuckets = 30'000;  // so far apart that tiles are ordered
+  for (const unsigned warps : {1u, 2u}) {   // that fold; two take turns at the tiles
+    device.max_threads_per_sm = 2 * warps * 32;
+    // Pieces that are alike, short ones beside long ones, and those of partitions that few tiles have.
+    for (const unsigned kind : {0u, 1u, 2u}) {
+      Inputs<int> inputs = random_inputs(40 * 4096 + 5, kBuckets);
+      std::mt19937 random(kind);
+      for (std::size_t i = 0; i < inputs.labels.size(); ++i) {
+        if (kind == 1 && random() % 64 != 0) inputs.labels[i] %= 2000;
+        if (kind == 2) inputs.labels[i] = inputs.labels[i] % 15'000 + (i / 4096 == 7 ? 15'000 : 0);
+      }
+      std::vector<int> expected(kBuckets);
+      for (std::size_t i = 0; i < inputs.values.size(); ++i)
+        expected[inputs.labels[i]] += inputs.values[i];
+      EXPECT_EQ(results_on(device, "partition/multireduce", Op::kSum, inputs, kBuckets,
+                           {{"block", "256"}, {"launch", "partitioned"}}),
+                expected)
+          << kind << ", " << warps << " warps";
+    }
+  }
+}
+
 TEST(OtherDevices, AWarpCountsManyTilesOfAPartition) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
-  device.max_threads_per_sm = 64;
-  expect_counts(device, random_inputs(31 * 2048 + 5, 300).labels, 300);
+  constexpr std::size_t kBins = 30'000;    // so far apart that tiles are ordered
+  for (const unsigned warps : {1u, 2u}) {  // that count; two take turns at the tiles
+    device.max_threads_per_sm = 2 * warps * 32;
+    expect_counts(device, random_inputs(40 * 8192 + 5, kBins).labels, kBins);
+  }
 }
 
 TEST(OtherDevices, APartitionHasFewerBinsWhereABlockHasLessMemory) {
@@ -861,7 +866,7 @@ void expect_strays_are_combined(Op op, unsigned strays, unsigned last, Label ast
   EXPECT_EQ(results_on(emu::settings().device, "partition/multireduce", op, inputs, kBuckets,
                        {{"block", "256"}, {"launch", "partitioned"}}),
             expected)
-      << strays << " strays, label " << astray << (last ? ", and the tile's last" : "");
+      << strays << " strays, label " << astray << ", and the tile's last " << last;
 }
 
 // One thread in 64 may have labels that are far from the others'; with one more the tile is ordered.

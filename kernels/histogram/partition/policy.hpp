@@ -29,8 +29,8 @@ struct Policy {
   /// Near labels: the table that a tile is counted in has two bins for every kInputsPerReach
   /// labels, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
-  /// One thread in kThreadsPerStray, at most, may have labels beyond the table. Were these one label,
-  /// their atomics would queue: so many take about as long as ordering the tiles.
+  /// One thread in kThreadsPerStray, at most, may have labels beyond the table, which go to the results
+  /// by atomics. These queue where it is one label; how many are best was not measured.
   static constexpr unsigned kThreadsPerStray = 64;
   /// The table of a sorted tile has only the bins between its ends, in 2^kLog2LeastNearCopies to
   /// one copy for each lane, where these fit into that room.

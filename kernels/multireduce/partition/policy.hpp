@@ -38,8 +38,8 @@ struct Policy {
   /// Near labels: the table that a tile is combined in has two labels for every kInputsPerReach
   /// inputs, and lies where the ordered tile would.
   static constexpr unsigned kInputsPerReach = 4;
-  /// One thread in kThreadsPerStray, at most, may have labels beyond the table. Were these one label,
-  /// their atomics would queue: so many take about as long as ordering the tiles.
+  /// One thread in kThreadsPerStray, at most, may have labels beyond the table, which go to the results
+  /// by atomics. These queue where it is one label; how many are best was not measured.
   static constexpr unsigned kThreadsPerStray = 64;
   /// 2^kLog2MostNearCopies copies of the table, at most, where updates take many steps.
   static constexpr unsigned kLog2MostNearCopies = 7;
