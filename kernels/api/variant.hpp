@@ -87,6 +87,17 @@ class Params {
   std::vector<Entry> entries_;
 };
 
+/// The axis of kernels whose warps have a table each in shared memory.
+inline ParamSpec warps_axis() {
+  return {"warps",
+          "auto",
+          {"auto", "4", "8", "16", "24"},
+          "warps of a block, at most; auto: as many as have room for a table, up to 32"};
+}
+/// How many warps that allows where a block can have `most`.
+inline unsigned most_warps_of(const Params& params, unsigned most) {
+  return params.is("warps", "auto") ? most : std::min(most, params.number("warps"));
+}
 /// The axis that every variant of a scan has, and no other: it changes the result.
 inline ParamSpec scan_axis() {
   return {"scan",

@@ -67,7 +67,8 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
 std::size_t set_bytes(const Problem& p) { return (p.buckets + 1) * p.element_bytes(); }
 unsigned warps_of(const Problem& p) {
   const std::size_t fit = p.device.max_shared_bytes_per_block / set_bytes(p);
-  return static_cast<unsigned>(std::min<std::size_t>(fit, Policy::kMostWarps));
+  return static_cast<unsigned>(
+      std::min<std::size_t>(fit, most_warps_of(p.params, Policy::kMostWarps)));
 }
 /// One per SM; fewer where a warp would have less than the rows that it reads at once.
 unsigned blocks_of(const Problem& p) {
@@ -97,6 +98,7 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
+      .params = {warps_axis()},
       .restriction = [](const Problem& p) -> std::string {
         if (warps_of(p) > 0) return {};
         return std::to_string(set_bytes(p)) + " bytes of shared memory are needed for " +

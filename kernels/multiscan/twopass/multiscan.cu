@@ -25,10 +25,15 @@
 
 namespace reduce_bench::BACKEND::twopass_multiscan {
 
+LaunchPlan plan_of(const Problem& p) {
+  return LaunchPlan(p, most_warps_of(p.params, Policy::kMostWarps));
+}
+
 struct TwopassMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    twopass_multiscan::enqueue<Op>(arguments_of(call), call.inclusive());
+    twopass_multiscan::enqueue<Op>(arguments_of(call), call.inclusive(),
+                                   most_warps_of(call.params(), Policy::kMostWarps));
   }
 };
 
@@ -39,23 +44,23 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBeyond,
-      .params = {scan_axis()},
+      .params = {scan_axis(), warps_axis()},
       .restriction = [](const Problem& p) -> std::string {
-        if (LaunchPlan(p).warps > 0) return {};
-        return std::to_string(LaunchPlan(p).table_bytes) +
-               " bytes of shared memory are needed for " + std::to_string(p.buckets) +
-               " buckets, a block has " + std::to_string(p.device.max_shared_bytes_per_block);
+        if (plan_of(p).warps > 0) return {};
+        return std::to_string(plan_of(p).table_bytes) + " bytes of shared memory are needed for " +
+               std::to_string(p.buckets) + " buckets, a block has " +
+               std::to_string(p.device.max_shared_bytes_per_block);
       },
       // A warp's rows in both passes, with 6 steps among the lanes and one into the table for each;
       // the warps; and the blocks, by 32 warps.
       .depth = [](const Problem& p) -> std::uint64_t {
-        const LaunchPlan plan(p);
+        const LaunchPlan plan = plan_of(p);
         return 2 * 7 * (p.n / kWarpSize / plan.chunks() + 2) + plan.warps +
                2 * (plan.blocks / kWarpSize + 1) + kWarpSize + 3;
       },
       .traffic =
           [](const Problem& p) {
-            const LaunchPlan plan(p);
+            const LaunchPlan plan = plan_of(p);
             const std::size_t labels = plan.packs() ? plan.packed_bytes : p.arrays().labels.bytes();
             return Traffic{.read_bytes = p.input_bytes() + p.arrays().values.bytes() + labels +
                                          plan.tables_bytes() + 3 * plan.block_totals_bytes(),
@@ -63,9 +68,7 @@ Variant variant() {
                                             plan.tables_bytes() + 2 * plan.block_totals_bytes()};
           },
       .workspace =
-          [](const Problem& p) {
-            return Workspace{.device_bytes = LaunchPlan(p).workspace_bytes()};
-          },
+          [](const Problem& p) { return Workspace{.device_bytes = plan_of(p).workspace_bytes()}; },
       .enqueue = instantiate_ordered<TwopassMultiscan>(),
   };
 }

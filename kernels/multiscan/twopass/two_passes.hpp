@@ -242,11 +242,11 @@ struct LaunchPlan {
   unsigned warps, blocks;
   std::size_t table_bytes, packed_bytes;
 
-  explicit LaunchPlan(const Sizes& sizes) {
+  explicit LaunchPlan(const Sizes& sizes, unsigned most_warps = Policy::kMostWarps) {
     table_bytes = sizes.buckets * sizes.value_bytes;
     warps = static_cast<unsigned>(std::min<std::size_t>(
         sizes.device.max_shared_bytes_per_block / std::max<std::size_t>(1, table_bytes),
-        Policy::kMostWarps));
+        most_warps));
     const std::size_t rows_at_once = Policy::kBytesAhead / sizes.value_bytes,
                       least = std::max(kWarpSize * rows_at_once,
                                        sizes.buckets / Policy::kMostBucketsPerInput);
@@ -267,9 +267,9 @@ struct LaunchPlan {
 
 /// Puts the multiscan on the stream.
 template <class Op, class T>
-void enqueue(const Arguments<T>& call, bool inclusive) {
+void enqueue(const Arguments<T>& call, bool inclusive, unsigned most_warps = Policy::kMostWarps) {
   if (call.n() == 0) return;
-  const LaunchPlan plan(call.sizes);
+  const LaunchPlan plan(call.sizes, most_warps);
   const auto buckets = static_cast<unsigned>(call.buckets());
   const LaunchShape shape{plan.blocks, kWarpSize * plan.warps, plan.warps * plan.table_bytes,
                           call.stream};
