@@ -61,7 +61,7 @@ struct MadeUp {
 using Condition = std::function<bool(const Case&)>;
 
 bool is_usual(const Case& c) {
-  return c.lead == 0 && c.point.distribution == Distribution{} &&
+  return c.lead == Lead{} && c.point.distribution == Distribution{} &&
          c.point.labels == LabelDistribution{} &&
          c.point.params == default_params(c.point.entry->variant);
 }
@@ -360,11 +360,19 @@ TEST(CaseBuckets, OfALargeSizeTakeEveryInput) {
 TEST(CaseLeads, AreOneElementAndThreeInAFullCheck) {
   for (const bool full : {false, true}) {
     for_every_subject(full, [&](const Subject& subject) {
-      std::multiset<std::size_t> leads;
-      for (const Case& c : main_cases(subject))
-        if (c.lead > 0) leads.insert(c.lead);
-      EXPECT_EQ(leads, (full ? std::multiset<std::size_t>{1, 3} : std::multiset<std::size_t>{1}))
+      std::set<std::size_t> leads;
+      bool values_alone = false, labels_alone = false;
+      for (const Case& c : main_cases(subject)) {
+        if (c.lead.values > 0 && c.lead.labels > 0) leads.insert(c.lead.values);
+        values_alone |= c.lead.values > 0 && c.lead.labels == 0;
+        labels_alone |= c.lead.values == 0 && c.lead.labels > 0;
+      }
+      EXPECT_EQ(leads, (full ? std::set<std::size_t>{1, 3} : std::set<std::size_t>{1}))
           << subject.entry.variant.id;
+      const Operation operation = subject.entry.variant.operation;
+      const bool both = has_labels(operation) && has_values(operation);
+      EXPECT_EQ(values_alone, both) << subject.entry.variant.id;
+      EXPECT_EQ(labels_alone, both) << subject.entry.variant.id;
     });
   }
 }
@@ -410,7 +418,7 @@ TEST(Check, SaysWithWhatAWrongResultAppearsAgain) {
   const Tally tally =
       check(MadeUp(), Backend::kEmu, [](const Point& point, const ExecuteOptions& options) {
         Record record = right(point, options);
-        if (options.lead == 0) return record;
+        if (options.lead == Lead{}) return record;
         EXPECT_FALSE(options.timed);
         record.status = Status::kWrong;
         record.reason = "off by one";

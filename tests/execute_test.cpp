@@ -365,7 +365,7 @@ TEST_F(Execute, PointsOnOneInputShareIt) {
 }
 
 TEST_F(Execute, LeadMisalignsTheInput) {
-  EXPECT_EQ(run(variant(right_i32), {.lead = 3}).status, Status::kOk);
+  EXPECT_EQ(run(variant(right_i32), {.lead = {.values = 3}}).status, Status::kOk);
   const auto misaligned = reinterpret_cast<std::uintptr_t>(seen.input) % 16;
   EXPECT_EQ(run(variant(right_i32)).status, Status::kOk);
   EXPECT_EQ(misaligned, (reinterpret_cast<std::uintptr_t>(seen.input) + 12) % 16);

@@ -70,6 +70,12 @@ TEST(Shares, OfPartitionsThatDifferAreOfSeveralRoundsWhereTheyAreLong) {
   EXPECT_EQ(starts_of(many, 32768, 2), starts_of(many, 32768, 1));
 }
 
+TEST(Shares, AreFewerWhereATableCostsAsMuchAsTheyDo) {
+  const std::vector<Count> totals(kBlocks + 8, 1000);
+  EXPECT_EQ(starts_of(totals, 1000).back(), kBlocks + 8);
+  EXPECT_GE(starts_of(totals, 1).back(), 2 * (kBlocks + 8));
+}
+
 TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {
   for (const unsigned partitions : {1u, 49u, 64u, 132u, 512u, 2048u}) {
     const std::vector<Count> totals(partitions, (1u << 26) / partitions);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/fields.hpp"
 #include "common/npy.hpp"
 #include "kernels/api/types.hpp"
 
@@ -70,6 +71,13 @@ struct InputKey {
 
 /// The same of these n values, where a file's elements count.
 std::string unsuited(const InputKey& key, bool correctly_rounded = false);
+
+/// Elements of garbage before the inputs, so that their addresses are misaligned.
+struct Lead {
+  std::size_t values = 0, labels = 0;
+  bool operator==(const Lead&) const = default;
+};
+FIELDS(Lead, values, labels);
 
 /// `lead` elements of garbage, n elements, then `overread` elements of garbage (NaN for floats).
 /// They are one heap allocation of exactly that size, so that AddressSanitizer notices a read

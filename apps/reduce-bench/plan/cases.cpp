@@ -240,8 +240,19 @@ class CaseList {
   /// Inputs that are aligned to their elements and no better.
   void add_misaligned() {
     const std::size_t n = plain_ ? 20011 : 1009;
-    add({.n = n, .lead = 1});  // several blocks, each more than once
-    if (subject_.full) add({.n = kSomeBlocks, .lead = 3});
+    add({.n = n, .lead = {1, 1}});  // several blocks, each more than once
+    if (subject_.full) add({.n = kSomeBlocks, .lead = {3, 3}});
+    if (!keyed_ || !plain_) return;
+    // Of two arrays one alone, too: a kernel may load both by what one of them allows.
+    const bool two = has_values(variant_.operation);
+    for (const Lead lead : two ? std::vector<Lead>{{1, 0}, {0, 1}} : std::vector<Lead>{{1, 1}}) {
+      if (two) add({.n = n, .lead = lead});
+      if (variant_.fidelity != Fidelity::kBeyond) continue;
+      add({.n = large_, .buckets = 5003, .lead = lead});
+      for (const Params& params : other_settings_)
+        if (keeps_to_tables(params))
+          add({.n = large_, .buckets = 5003, .params = &params, .lead = lead});
+    }
   }
 
   /// What a kernel orders depends on its path, not on the values: one input to several blocks, more
@@ -285,7 +296,7 @@ class CaseList {
     Distribution distribution;
     LabelDistribution labels;
     const Params* params = nullptr;
-    std::size_t lead = 0;
+    Lead lead;
     std::optional<unsigned> sm_count;
   };
 

@@ -22,7 +22,7 @@ inline constexpr bool kSanitized = false;
 /// One execution.
 struct Case {
   Point point;
-  std::size_t lead = 0;              ///< elements by which the input is off alignment
+  Lead lead;                         ///< by which the inputs are off alignment
   std::optional<unsigned> sm_count;  ///< of the emulated device, where it is not the usual
 
   Problem problem(DeviceTraits device) const;

@@ -11,6 +11,12 @@
 namespace reduce_bench {
 namespace {
 
+std::string misalignment(const Lead& lead) {
+  if (lead == Lead{}) return {};
+  if (lead.values == lead.labels) return fmt::format(" misaligned by {}", lead.values);
+  return fmt::format(" with values misaligned by {} and labels by {}", lead.values, lead.labels);
+}
+
 /// How often the emulator reschedules a case whose defect is a race before it counts as not shown.
 constexpr unsigned kRaceSeeds = 40;
 
@@ -104,7 +110,7 @@ class Checker {
     } else {
       tally_.failures.push_back(
           fmt::format("{}{}{}{}: {}", describe(c.point),
-                      c.lead > 0 ? fmt::format(" misaligned by {}", c.lead) : "",
+                      misalignment(c.lead),
                       c.sm_count ? fmt::format(" with {}", counted(*c.sm_count, "SM")) : "",
                       emulated_ ? fmt::format(" with scheduling seed {}", *options.emu_seed) : "",
                       record.reason));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/fields.hpp"
+#include "common/inputs.hpp"
 #include "devices/device.hpp"
 #include "kernels/platform/emu_device.hpp"
 #include "point/record.hpp"
@@ -19,7 +20,7 @@ struct ExecuteOptions {
   bool profiled = false;
   bool weighed = false;     ///< its energy is measured, for a second or longer
   double budget_share = 1;  ///< of the measurement's time and sample limits
-  std::size_t lead = 0;     ///< elements before the input, so that its address is misaligned
+  Lead lead;                ///< off alignment
   bool check_determinism = true;
   std::optional<std::uint64_t> emu_seed;  ///< starts the emulator's schedule anew
   std::optional<unsigned> emu_sm_count;   ///< of the emulated device, instead of the usual

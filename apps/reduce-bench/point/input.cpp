@@ -75,9 +75,9 @@ Input::Input(const Setup& setup, InputArray same_values)
       arrays(setup.arrays),
       values(std::move(same_values)) {
   if (has_values(operation) && values.parts.empty())
-    values.upload(devices, pages, generate(values_key, lead, overread), arrays.values);
+    values.upload(devices, pages, generate(values_key, lead.values, overread), arrays.values);
   if (labels_key)
-    labels.upload(devices, pages, generate(*labels_key, lead, overread), arrays.labels);
+    labels.upload(devices, pages, generate(*labels_key, lead.labels, overread), arrays.labels);
   expected = expected_of(operation_input(setup.point, values.host.data(), labels.host.data()));
   if (!labels_key) values.release_copy();
   labels.release_copy();
@@ -104,7 +104,7 @@ bool Input::has_arrays_like(const Setup& setup) const {
 
 void Input::make_twin(const Point& point) {
   Twin made;
-  made.values.upload(devices, pages, generate_twin(values_key, lead, overread), arrays.values);
+  made.values.upload(devices, pages, generate_twin(values_key, lead.values, overread), arrays.values);
   const bool labels_gone = labels_key && labels.host.bytes == nullptr;
   const HostArray again = labels_gone ? generate(*labels_key) : HostArray{};
   made.expected = expected_of_twin(operation_input(

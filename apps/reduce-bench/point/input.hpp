@@ -52,7 +52,8 @@ struct Input {
   Operation operation;
   InputKey values_key;
   std::optional<LabelKey> labels_key;
-  std::size_t lead, overread;
+  Lead lead;
+  std::size_t overread;
   bool inclusive, any_wins, correctly_rounded;
   std::optional<PageSize> pages;
   std::vector<Device*> devices;  ///< that have it

@@ -75,7 +75,8 @@ std::string Setup::missing_reach() const {
 
 /// Garbage before and after the inputs.
 std::size_t Setup::around_bytes() const {
-  return (overread + options.lead) * (problem.element_bytes() + sizeof(Label));
+  return (overread + options.lead.values) * problem.element_bytes() +
+         (overread + options.lead.labels) * sizeof(Label);
 }
 
 /// Host memory that making and verifying the input takes.
