@@ -3,31 +3,31 @@
 // Source: this project; the two ideas are those of Demmel and Nguyen, Parallel Reproducible
 //   Summation (2015), and of Collange, Defour, Graillat and Iakymchuk, Numerical Reproducibility
 //   for the Parallel Reduction on Multi- and Many-Core Architectures (2015).
-// Idea: every value is cut at fixed positions into two parts (f64: three) by adding and subtracting
-//   a large constant, and doubles add up the parts without ever rounding. That holds for exponents
-//   in a window, which all warps choose alike from the same few values, and which is 40 exponents
-//   wide or more for up to 2^34 elements on an H200. A thread adds any other value to words of its
-//   own, in shared memory, that have room for all exponents: f32 to the double of 16 exponents,
-//   which is added to the sum of all blocks before it may round; f64 to three words of fixed point.
-//   Sums of parts and words are added as integers, and rounded once. So the result has the same
-//   bits whatever the order, the launch and the card.
+// Idea: every value is cut at fixed positions into two parts (f64: three) by adding and
+//   subtracting a large constant, and doubles add up the parts without ever rounding. That holds
+//   for exponents in a window, which all warps choose alike from the same few values, and which is
+//   40 exponents wide or more for up to 2^34 elements on an H200. A thread adds any other value to
+//   words of its own, in shared memory, that have room for all exponents: f32 to the double of 16
+//   exponents, which is added to the sum of all blocks before it may round; f64 to three words of
+//   fixed point. Sums of parts and words are added as integers, and rounded once. So the result
+//   has the same bits whatever the order, the launch and the card.
 // Fixes: the rounding of every sum on the way, which depends on the order; sums that overflow on
-//   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are the
-//   same everywhere but not those of the exact sum.
+//   the way although the result would not; and, against cub/reduce-gpu-to-gpu, results that are
+//   the same everywhere but not those of the exact sum.
 // Launch: one block of 256 or 512 threads up to 32 KB of input, f64 48 KB; beyond, blocks of 512
 //   threads, for little input 256, with 1024 threads per SM where their words, 128 bytes each, fit
 //   into its shared memory. f64: 384 instead of 512 threads, one such block per SM, as fixed point
 //   takes 528 bytes per thread, and 128 for the least input. A thread takes 64 bytes of a chunk,
 //   f64 128.
 // Traffic: n elements read, one written; the blocks' sums stay in L2. On an H200 device memory
-//   binds from 512 MB of values in the window on, of f64 the L2 cache with it, and latency below;
-//   of values of all exponents the L2 cache (f32) or arithmetic (f64):
+//   binds from 1 GB of values in the window on, of f64 the L2 cache with it, and latency below; of
+//   values of all exponents the L2 cache (f32) or arithmetic (f64):
 //   docs/kernels/onepass-reduce-exact.md
 // Preconditions: the workspace is zero before the first launch and left zero. At most 2^40
 //   elements.
 // Deviations: none, there is no publication. The sum is that of the exact values rounded to the
-//   nearest, of two to the even one; infinities and NaN are summed as IEEE 754 does, the NaN is the
-//   quiet one without a sign. A zero is -0 only if all inputs are; without any the sum is 0.
+//   nearest, of two to the even one; infinities and NaN are summed as IEEE 754 does, the NaN is
+//   the quiet one without a sign. A zero is -0 only if all inputs are; without any the sum is 0.
 
 #include <string>
 
