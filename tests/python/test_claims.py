@@ -1483,16 +1483,17 @@ def test_the_same_kernel_is_no_other_baseline() -> None:
 
 @pytest.mark.parametrize("naive_us", [0.01, 4.16])  # no faster card decides
 @pytest.mark.parametrize(("ratio", "expected"), [(61, "baseline"), (63, "unexplained")])
-@pytest.mark.parametrize("number", [19, 82])
 def test_what_was_timed_with_the_tree_is_told_by_its_floor(
-    number: int, ratio: float, expected: str, naive_us: float
+    ratio: float, expected: str, naive_us: float
 ) -> None:
     spec = {"type": "f64", "n": 512}
     floor = [
         made_point(spec | {"variant": "report7/naive-atomic"}, 1e3 * naive_us),
         made_point(spec | {"variant": "report7/shared-tree"}, 1e3 * naive_us * ratio),
     ]
-    assert cause_of(number, [*unsatisfying(number, 0), *floor]) == expected
+    assert cause_of(82, [*unsatisfying(82, 0), *floor]) == expected
+    # What fails at sizes whose time the floor is next to nothing of, the floor does not explain.
+    assert cause_of(19, [*unsatisfying(19, 0), *floor]) == "unexplained"
 
 
 def test_a_faster_tree_than_that_of_a_card_without_a_name_explains_nothing() -> None:
@@ -1851,19 +1852,15 @@ def test_histogram_and_multireduce_are_in_the_mode_of_their_neighbours(
 
 
 @pytest.mark.parametrize("ns", [0.1, 5.68])  # no faster host decides
-@pytest.mark.parametrize(("share", "expected"), [(2.1, "baseline"), (1.9, "unexplained")])
-def test_a_floor_of_the_cpu_s_loop_is_another_baseline(
-    share: float, expected: str, ns: float
-) -> None:
+def test_a_floor_of_the_cpu_s_loop_does_not_explain_large_sizes(ns: float) -> None:
     whole = (1 << 30) * ns
-    floor = whole * 182.0 / 6096300.0 / share  # published, over what is asked for
-    times = {2: floor, 512: floor, 1 << 30: whole}
+    times = {2: 1.0, 512: 1.0, 1 << 30: whole}
     base = {"type": "f64"}
     loop = [made_point(base | {"variant": "cpu/sequential", "backend": "cpu", "n": n}, time_ns)
             for n, time_ns in times.items()]  # fmt: skip
     atomics = [made_point(base | {"variant": "report7/naive-atomic", "n": n}, 10 * time_ns)
                for n, time_ns in times.items()]  # fmt: skip
-    assert cause_of(22, loop + atomics) == expected
+    assert cause_of(22, loop + atomics) == "unexplained"
 
 
 @pytest.mark.parametrize(
