@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <set>
@@ -669,6 +670,25 @@ TEST_F(Emu, ClustersSeeEachOthersSharedMemoryBetweenTheirBarriers) {
     EXPECT_GT(failing_seeds(swaps<true, false, true>), 0u) << "the other may not have read yet";
     EXPECT_GT(failing_seeds(swaps<true, true, false>), 0u) << "the other may have ended";
   }
+}
+
+struct alignas(16) FourWords {
+  unsigned words[4];
+};
+__global__ void load_vector(const unsigned* words, unsigned* found) {
+  first_line = __LINE__ + 1;
+  *found = load_ahead(reinterpret_cast<const FourWords*>(words)).words[3];
+}
+
+TEST_F(Emu, LoadsOfVectorsNeedAlignedAddresses) {
+  alignas(16) const std::array<unsigned, 8> words{0, 1, 2, 3, 4, 5, 6, 7};
+  unsigned found = 0;
+  EXPECT_EQ(fault_of(load_vector, {1, 1}, words.data() + 4, &found), "");
+  EXPECT_EQ(found, 7u);
+  const std::string fault = fault_of(load_vector, {1, 1}, words.data() + 1, &found);
+  EXPECT_CONTAINS(fault, "load_ahead at " + at_line(first_line));
+  EXPECT_CONTAINS(fault, "is not a multiple of 16");
+  EXPECT_EQ(found, 7u);
 }
 
 __global__ void wait_for_ever(unsigned* flag) {

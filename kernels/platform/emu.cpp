@@ -502,6 +502,11 @@ class Grid {
     return other->memory.get() + (static_cast<std::byte*>(own) - block.memory.get());
   }
 
+  [[noreturn]] void refuse_misaligned(const void* from, std::size_t alignment, const Where& where) {
+    throw EmuError(text("load_ahead at ", name_of(where), " in ", name_of(*running_->block),
+                        ": the address ", from, " is not a multiple of ", alignment));
+  }
+
   /// Waits for all lanes of `mask`. Whoever gets the collective must `leave` it.
   Collective& meet(unsigned mask, std::uint64_t value, trace::Meeting meeting, const Where& where) {
     Thread& thread = *running_;
@@ -875,6 +880,9 @@ unsigned cluster_rank() { return grid->cluster_rank(); }
 void cluster_sync(Where where) { grid->cluster_barrier(where); }
 void* detail::cluster_shared(void* own, unsigned rank, Where where) {
   return grid->cluster_shared(own, rank, where);
+}
+void detail::refuse_misaligned(const void* from, std::size_t alignment, Where where) {
+  grid->refuse_misaligned(from, alignment, where);
 }
 
 void __syncwarp(unsigned mask, Where where) {

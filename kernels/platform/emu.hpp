@@ -146,9 +146,15 @@ inline void __threadfence_block(Where where = Where::current()) {
   trace::fence(trace::Scope::kBlock, where);
   yield_point(where);
 }
-/// A load; what it asks of the caches means nothing here.
+namespace detail {
+[[noreturn]] void refuse_misaligned(const void* from, std::size_t alignment, Where where);
+}
+/// A load; what it asks of the caches means nothing here. A GPU refuses addresses that are not aligned,
+/// and an x86 processor reads most of them.
 template <class Vector>
 UNTRACED Vector load_ahead(const Vector* from, Where where = Where::current()) {
+  if (reinterpret_cast<std::uintptr_t>(from) % alignof(Vector) != 0)
+    detail::refuse_misaligned(from, alignof(Vector), where);
   trace::access(from, sizeof(Vector), trace::Kind::kRead, where);
   return *from;
 }
