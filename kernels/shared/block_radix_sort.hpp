@@ -47,9 +47,23 @@ struct BlockPairs {
   static std::size_t bytes(unsigned threads) {
     return block_pairs_bytes(sizeof(T), kItems, threads);
   }
-  /// Rows of kItems pairs are padded by one, so that the lanes of a warp read different banks.
-  __device__ static unsigned slot(unsigned place) { return place + place / kItems; }
+  /// Rows of kItems pairs are padded by one, so that the lanes of a warp read different banks; with a
+  /// `padding` of 0 they are not.
+  __device__ static unsigned slot(unsigned place, unsigned padding = 1) {
+    return place + padding * (place / kItems);
+  }
 };
+
+/// Of variants that transpose their inputs in shared memory before they sort them.
+inline ParamSpec transposition_padding_axis() {
+  return {"padding",
+          "on",
+          {"on", "off"},
+          "whether rows of the transposition are padded by one input (the publication's: off)"};
+}
+inline unsigned transposition_padding(const Params& params) {
+  return params.is("padding", "on") ? 1 : 0;
+}
 
 /// Orders the block's pairs by the lowest `bits` bits of their labels.
 template <class T, unsigned kItems>

@@ -19,10 +19,10 @@
 //   counter per digit and thread; sort=cub takes CUB's for both, for sums in blocks of 256
 //   threads. The listing takes the first labels of the threads from an array that it never sets.
 //   Rows of the transposition are padded by one input, as in Algorithm 4.7; Baxter's, which the
-//   thesis inserts, are not, so that with 12 items four lanes meet in a bank. The last block is
-//   filled up with neutral elements. A kernel in order of the blocks replaces Modern GPU's
-//   segmented reduction, whose fold of a single segment is not ordered. transpose=off fetches as
-//   the listing does, which mixes the order: commutative operators alone.
+//   thesis inserts, are not, so that with 12 items four lanes meet in a bank: padding=off. The
+//   last block is filled up with neutral elements. A kernel in order of the blocks replaces Modern
+//   GPU's segmented reduction, whose fold of a single segment is not ordered. transpose=off
+//   fetches as the listing does, which mixes the order: commutative operators alone.
 
 #include <algorithm>
 #include <string>
@@ -36,7 +36,7 @@ namespace reduce_bench::BACKEND::eilers_sort_shared {
 template <class T, class Op, unsigned kItems, bool kByCub>
 __global__ void __launch_bounds__(512)
     kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
-           bool transpose, T* sets) {
+           bool transpose, unsigned padding, T* sets) {
   using Block = BlockPairs<T, kItems>;
   const Block block(dynamic_shared<T>());
   const unsigned threads = blockDim.x;
@@ -53,15 +53,16 @@ __global__ void __launch_bounds__(512)
   if (transpose) {
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
-      const unsigned slot = Block::slot(threadIdx.x + j * threads);
+      const unsigned slot = Block::slot(threadIdx.x + j * threads, padding);
       block.labels[slot] = label[j];
       block.values[slot] = value[j];
     }
     __syncthreads();
 #pragma unroll
     for (unsigned j = 0; j < kItems; ++j) {
-      label[j] = block.labels[Block::slot(threadIdx.x * kItems + j)];
-      value[j] = block.values[Block::slot(threadIdx.x * kItems + j)];
+      const unsigned slot = Block::slot(threadIdx.x * kItems + j, padding);
+      label[j] = block.labels[slot];
+      value[j] = block.values[slot];
     }
     __syncthreads();
   }
@@ -120,7 +121,8 @@ struct EilersSortShared {
         }
         launch(chosen, {static_cast<unsigned>(blocks), threads, shared_bytes, call.stream},
                call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-               log2_ceil(call.buckets()), transpose, call.scratch());
+               log2_ceil(call.buckets()), transpose, transposition_padding(call.params()),
+               call.scratch());
       });
     }
     enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), blocks, call.results());
@@ -149,6 +151,7 @@ Variant variant() {
                   "threads per block (the publication varies them)"},
                  {"items", "12", {"4", "8", "12"}, "inputs per thread (12 is its fastest)"},
                  {"transpose", "on", {"on", "off"}, "fetch each thread's inputs as neighbours"},
+                 transposition_padding_axis(),
                  block_sort_axis()},
       .restriction = restriction,
       // A thread's items, the scans over a warp and over the warps, then the blocks.

@@ -21,8 +21,8 @@
 //   bits per pass, a counter per digit and thread; sort=cub takes CUB's for both, for sums. The
 //   last block is filled up with neutral elements. Pairs of value and index are transposed, and
 //   rows are padded by one as in Algorithm 4.7; the listing passes values, then labels, through
-//   one array without padding. `items` is not stated but for being lower than the multireduce's
-//   12.
+//   one array without padding, of which padding=off has the latter. `items` is not stated but for
+//   being lower than the multireduce's 12.
 
 #include "kernels/multiscan/index_values.hpp"
 #include "kernels/multiscan/segment_totals.hpp"
@@ -34,7 +34,7 @@ namespace reduce_bench::BACKEND::eilers_multiscan_sort_shared {
 template <class T, class Op, unsigned kItems, bool kByCub>
 __global__ void __launch_bounds__(512)
     kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets, unsigned bits,
-           bool inclusive, T* totals, T* results) {
+           bool inclusive, unsigned padding, T* totals, T* results) {
   using Pair = IndexValue<T>;
   using Block = BlockPairs<Pair, kItems>;
   const Block block(dynamic_shared<Pair>());
@@ -45,16 +45,18 @@ __global__ void __launch_bounds__(512)
   for (unsigned j = 0; j < kItems; ++j) {
     const unsigned place = threadIdx.x + j * threads;
     const std::size_t i = first + place;
-    block.labels[Block::slot(place)] = i < n ? labels[i] : buckets - 1;
-    block.values[Block::slot(place)] = {i < n ? values[i] : Op::template identity<T>(), place};
+    const unsigned slot = Block::slot(place, padding);
+    block.labels[slot] = i < n ? labels[i] : buckets - 1;
+    block.values[slot] = {i < n ? values[i] : Op::template identity<T>(), place};
   }
   __syncthreads();
   Label label[kItems];
   Pair pair[kItems];
 #pragma unroll
   for (unsigned j = 0; j < kItems; ++j) {
-    label[j] = block.labels[Block::slot(threadIdx.x * kItems + j)];
-    pair[j] = block.values[Block::slot(threadIdx.x * kItems + j)];
+    const unsigned slot = Block::slot(threadIdx.x * kItems + j, padding);
+    label[j] = block.labels[slot];
+    pair[j] = block.values[slot];
   }
   __syncthreads();
   if constexpr (kByCub) cub_block_sort(label, pair, bits, block.values);
@@ -120,7 +122,8 @@ struct EilersMultiscanSortShared {
       }
       launch(chosen, {static_cast<unsigned>(of_blocks.count), threads, shared_bytes, call.stream},
              call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-             log2_ceil(call.buckets()), call.inclusive(), call.scratch(), call.results());
+             log2_ceil(call.buckets()), call.inclusive(), transposition_padding(call.params()),
+             call.scratch(), call.results());
     });
     enqueue_add_totals<Op>(call, of_blocks, call.scratch());
   }
@@ -147,6 +150,7 @@ Variant variant() {
                   "threads per block (the publication varies them)"},
                  {"items", "8", {"4", "8"}, "inputs per thread (fewer than the multireduce's 12)"},
                  totals_axis(),
+                 transposition_padding_axis(),
                  block_sort_axis()},
       .restriction = restriction,
       // A thread's items, the scans over a warp and over the warps, then the totals.
