@@ -13,8 +13,8 @@
 //   version is recorded. On one rank nothing is loaded.
 // Deviations: of the operators that MPI knows, those that it has for integers alone are left out.
 // Choice: no algorithm of MPI is asked for: it chooses by size. On two ranks of one AMD EPYC those
-//   that Open MPI 4.1 can be told to take differ by no more than runs of one
-//   (docs/kernels/peers.md).
+//   that Open MPI 4.1 can be told to take differ by no more than runs of one: 2^10 i32 take 6.4 to
+//   10.6 us, by the others 0.82 to 1.17 of that (docs/kernels/peers.md).
 
 #include "kernels/platform/mpi.hpp"
 #include "kernels/reduce/cpu/parallel.hpp"
