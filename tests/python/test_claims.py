@@ -159,7 +159,10 @@ def specs_of(claim: Json, check: Json, part: Json) -> list[Spec]:
     all_needed = part is check.get(RIVALS.get(claim["number"], "none"))
     axes = {*check.get("match", []), check.get("along"), check.get("worst_over")}
     # A check that pairs points by their sort takes any: the points made up have the suite's.
-    choices: dict[str, list[Any]] = {"params.sort": ["suite"]} if "params.sort" in axes else {}
+    defaults = {"params.sort": "suite", "params.padding": "on"}
+    choices: dict[str, list[Any]] = {
+        axis: [value] for axis, value in defaults.items() if axis in axes
+    }
     for name, wanted in selection.items():
         if isinstance(wanted, dict) and "to" in wanted and name not in DERIVED:
             choices[name] = [wanted["from"], wanted["to"]]
@@ -1603,37 +1606,27 @@ def in_form(points: Iterable[Json], **form: str) -> list[Json]:
     return [made | {"params": made["params"] | form} for made in points]
 
 
-def measured_alone(registry: Registry) -> Registry:
-    """Without the departures whose effect no configuration measures."""
-    departures = {
-        variant: measured
-        for variant, each in registry.departures.items()
-        if (measured := [departure for departure in each if "measured_by" in departure])
-    }
-    return dataclasses.replace(registry, departures=departures)
-
-
-def cause_in_regime(number: int, points: list[Json], registry: Registry) -> str:
-    judgement = judge(CLAIMS[number], [run_of(points)], registry)
+def cause_in_regime(number: int, points: list[Json]) -> str:
+    judgement = judge(CLAIMS[number], [run_of(points)], REGISTRY)
     assert judgement.regime.verdict is Verdict.NOT_REPRODUCED
     assert judgement.cause is not None
     return judgement.cause.name
 
 
 def test_points_that_have_the_source_s_form_span_no_other() -> None:
-    suite = in_form(unsatisfying(59, 0), sort="suite")
+    suite = in_form(unsatisfying(59, 0), sort="suite", padding="on")
     cub = in_form(scaled(suite, 0.5), sort="cub")
-    sorts = measured_alone(REGISTRY)
-    assert cause_in_regime(59, suite, sorts) == "unexplained"
-    assert cause_in_regime(59, [*suite, *cub], sorts) == "hardware"
-    # The padding of its transposition is left, which is not measured.
-    assert cause_in_regime(59, [*suite, *cub], REGISTRY) == "unexplained"
+    source = in_form(cub, padding="off")
+    assert cause_in_regime(59, suite) == "unexplained"
+    # The padding of its transposition is left, which was not measured.
+    assert cause_in_regime(59, [*suite, *cub]) == "unexplained"
+    assert cause_in_regime(59, [*suite, *cub, *source]) == "hardware"
 
 
 def test_the_source_s_form_may_decide_alone_where_it_is_the_slower_one() -> None:
-    suite = in_form(unsatisfying(59, 0), sort="suite")
-    cub = in_form(scaled(unsatisfying(59, 0), 3), sort="cub")
-    assert cause_in_regime(59, [*suite, *cub], measured_alone(REGISTRY)) == "hardware"
+    suite = in_form(unsatisfying(59, 0), sort="suite", padding="on")
+    source = in_form(scaled(suite, 3), sort="cub", padding="off")
+    assert cause_in_regime(59, [*suite, *source]) == "hardware"
 
 
 def test_a_kernel_is_compared_with_itself_in_each_form_alone() -> None:
@@ -1661,10 +1654,7 @@ def test_a_form_counts_by_the_nearest_number_of_buckets() -> None:
         theirs = [
             m for made in beside for m in scaled([made], 0.2 if made["buckets"] in faster else 1)
         ]
-        assert (
-            cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")], REGISTRY)
-            == expected
-        )
+        assert cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")]) == expected
 
 
 def test_a_form_counts_by_the_labels_of_the_point_where_these_were_measured() -> None:
@@ -1675,10 +1665,7 @@ def test_a_form_counts_by_the_labels_of_the_point_where_these_were_measured() ->
     for of_degenerate, expected in ((1.0, "hardware"), (0.2, "unexplained")):
         shares = {"uniform": 0.2, "degenerate": of_degenerate}
         theirs = [m for made in beside for m in scaled([made], shares[made["labels"]["name"]])]
-        assert (
-            cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")], REGISTRY)
-            == expected
-        )
+        assert cause_in_regime(49, [*ours, *beside, *in_form(theirs, sort="cub")]) == expected
 
 
 def test_another_variant_can_have_the_source_s_form() -> None:
@@ -1690,9 +1677,9 @@ def test_another_variant_can_have_the_source_s_form() -> None:
         theirs = [
             made | {"variant": "cub/radix-sort", "params": {}} for made in scaled(ours, share)
         ]
-        return cause_in_regime(84, [*ours, *theirs], REGISTRY)
+        return cause_in_regime(84, [*ours, *theirs])
 
-    assert cause_in_regime(84, ours, REGISTRY) == "unexplained"
+    assert cause_in_regime(84, ours) == "unexplained"
     assert with_theirs(1.0) == "hardware"
     assert with_theirs(inside) == "unexplained"
 
