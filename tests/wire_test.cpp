@@ -191,8 +191,11 @@ TEST(Wire, APluginsDeclarationArrivesAsItWas) {
 }
 
 TEST(Wire, OptionsAndTraitsArriveAsTheyWere) {
-  const ExecuteOptions options{
-      .timed = false, .budget_share = 0.1, .lead = {2, 3}, .check_determinism = false, .emu_seed = 3};
+  const ExecuteOptions options{.timed = false,
+                               .budget_share = 0.1,
+                               .lead = {2, 3},
+                               .check_determinism = false,
+                               .emu_seed = 3};
   EXPECT_EQ(to_wire(options_from_wire(over_the_wire(to_wire(options)))), to_wire(options));
   const DeviceTraits traits{1, 2, 3, 4, 5, true, 7};
   EXPECT_EQ(to_wire(traits_from_wire(over_the_wire(to_wire(traits)))), to_wire(traits));

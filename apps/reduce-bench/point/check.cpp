@@ -109,8 +109,7 @@ class Checker {
       if (record.verification->deterministic == false) tally_.deterministic = false;
     } else {
       tally_.failures.push_back(
-          fmt::format("{}{}{}{}: {}", describe(c.point),
-                      misalignment(c.lead),
+          fmt::format("{}{}{}{}: {}", describe(c.point), misalignment(c.lead),
                       c.sm_count ? fmt::format(" with {}", counted(*c.sm_count, "SM")) : "",
                       emulated_ ? fmt::format(" with scheduling seed {}", *options.emu_seed) : "",
                       record.reason));

@@ -104,7 +104,8 @@ bool Input::has_arrays_like(const Setup& setup) const {
 
 void Input::make_twin(const Point& point) {
   Twin made;
-  made.values.upload(devices, pages, generate_twin(values_key, lead.values, overread), arrays.values);
+  made.values.upload(devices, pages, generate_twin(values_key, lead.values, overread),
+                     arrays.values);
   const bool labels_gone = labels_key && labels.host.bytes == nullptr;
   const HostArray again = labels_gone ? generate(*labels_key) : HostArray{};
   made.expected = expected_of_twin(operation_input(
