@@ -105,8 +105,10 @@ def key_of(measured: Measured, match: Sequence[str]) -> tuple[Value | None, ...]
 
 def _matched(name: str, measured: Measured) -> Value | None:
     """A grid whose last blocks have nothing to do lacks them: 394 blocks are three of 132
-    multiprocessors."""
+    multiprocessors. Points of results that are older than a parameter are alike in it."""
     value = axis(name, measured)
+    if value is None and name.startswith("params."):
+        return ""
     return math.ceil(value) if name == "groups_per_sm" and isinstance(value, float) else value
 
 
@@ -144,7 +146,8 @@ def _ratio_of(above: Measured, below: Measured) -> Interval:
 
 
 def case_name(match: Sequence[str], key: Key) -> str:
-    return ", ".join(f"{axis_name(n)} {v}" for n, v in zip(match, key, strict=True))
+    named = zip(match, key, strict=True)
+    return ", ".join(f"{axis_name(name)} {value}" for name, value in named if value != "")
 
 
 def _ratio(context: Context, pool: Sequence[Measured]) -> Cases:

@@ -1629,6 +1629,20 @@ def test_the_source_s_form_may_decide_alone_where_it_is_the_slower_one() -> None
     assert cause_in_regime(59, [*suite, *source]) == "hardware"
 
 
+def test_results_older_than_a_parameter_are_paired_without_it() -> None:
+    for points, expected in (
+        (satisfying(59, 0), Verdict.REPRODUCED),
+        (unsatisfying(59, 0), Verdict.NOT_REPRODUCED),
+    ):
+        older = [
+            made | {"params": {k: v for k, v in made["params"].items() if k != "padding"}}
+            for made in points
+        ]
+        judgement = judge(CLAIMS[59], [run_of(older)], REGISTRY)
+        assert judgement.verdict is expected
+        assert all("padding" not in case.name for case in judgement.checks[0].cases)
+
+
 def test_a_kernel_is_compared_with_itself_in_each_form_alone() -> None:
     suite = in_form(unsatisfying(59, 0), sort="suite")
     cub = in_form(scaled(satisfying(59, 0), 3), sort="cub")
