@@ -1629,6 +1629,17 @@ def test_the_source_s_form_may_decide_alone_where_it_is_the_slower_one() -> None
     assert cause_in_regime(59, [*suite, *source]) == "hardware"
 
 
+def test_a_departure_that_nothing_measures_leaves_the_cause_open() -> None:
+    suite = in_form(unsatisfying(59, 0), sort="suite", padding="on")
+    source = in_form(scaled(suite, 3), sort="cub", padding="off")
+    variant = "eilers/sort-shared"
+    declared = [*REGISTRY.departures[variant], {"what": "something else"}]
+    registry = dataclasses.replace(REGISTRY, departures=REGISTRY.departures | {variant: declared})
+    judgement = judge(CLAIMS[59], [run_of([*suite, *source])], registry)
+    assert judgement.cause is not None
+    assert judgement.cause.name == "unexplained"
+
+
 def test_results_older_than_a_parameter_are_paired_without_it() -> None:
     for points, expected in (
         (satisfying(59, 0), Verdict.REPRODUCED),
