@@ -135,6 +135,8 @@ TEST(Catalog, VariantsSayWhatTheyAre) {
   for (const CatalogEntry& entry : catalog()) {
     EXPECT_FALSE(entry.variant.title.empty()) << entry.variant.id;
     EXPECT_FALSE(entry.variant.source.empty()) << entry.variant.id;
+    EXPECT_TRUE(entry.variant.finish == Finish::kDevice || entry.variant.synchronous)
+        << entry.variant.id;
     EXPECT_NE(std::count(entry.declared.begin(), entry.declared.end(), true), 0)
         << entry.variant.id;
   }

@@ -260,11 +260,13 @@ struct Call {
   std::span<const DeviceShare> shares;
 };
 
-/// Puts the whole operation on the stream. It never allocates, synchronises or times.
+/// Puts the whole operation on the stream. It never allocates or times, and waits only if the variant
+/// is `synchronous`.
 using Enqueue = void (*)(const Call&);
 using EnqueueTable = std::array<std::array<Enqueue, kOpCount>, kTypeCount>;
 
-/// Where the outputs lie: in device memory, or in the host's because the last step runs there.
+/// Where the outputs lie: in device memory, or in the host's because the last step runs there, for
+/// which the call waits: such a variant is `synchronous`.
 enum class Finish { kDevice, kHost };
 
 struct Variant {

@@ -203,15 +203,12 @@ void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape,
   }
 }
 
+/// Copies when the stream gets there, and returns when the copy is done.
 inline void copy_to_host(void* destination, const void* source, std::size_t bytes,
                          const Stream& stream) {
   check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToHost, native(stream)),
         "copy to host");
-}
-
-/// Runs `function(argument)` on the host when the stream gets there.
-inline void enqueue_host_function(const Stream& stream, void (*function)(void*), void* argument) {
-  check(cudaLaunchHostFunc(native(stream), function, argument), "cudaLaunchHostFunc");
+  check(cudaStreamSynchronize(native(stream)), "waiting for a copy to the host");
 }
 
 }  // namespace reduce_bench::cuda

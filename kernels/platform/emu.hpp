@@ -400,8 +400,5 @@ UNTRACED void launch_on_devices(void (*kernel)(Parameters...), LaunchShape shape
 inline void copy_to_host(void* destination, const void* source, std::size_t bytes, const Stream&) {
   std::memcpy(destination, source, bytes);
 }
-inline void enqueue_host_function(const Stream&, void (*function)(void*), void* argument) {
-  function(argument);
-}
 
 }  // namespace reduce_bench::BACKEND

@@ -11,10 +11,9 @@
 // A GPU kernel file writes plain CUDA C++ with few exceptions: `launch(kernel, {grid, block,
 // shared_bytes, stream}, args...)` stands for <<<>>>, `dynamic_shared<T>()` for extern __shared__
 // (static __shared__ is not used: give dynamic_shared a struct), `launch_on_devices` for one launch
-// on each of several devices, the host side is reached by
-// `copy_to_host` and `enqueue_host_function`, and what is inline PTX for CUDA are functions
-// (`held_shared`, `load_ahead`, `load_volatile`, `store_volatile`, `cluster_rank`, `cluster_sync`,
-// `cluster_shared`, `let_next_launch_begin`, `wait_for_launch_before`).
+// on each of several devices, `copy_to_host` brings what the host folds, and what is inline PTX for
+// CUDA are functions (`held_shared`, `load_ahead`, `load_volatile`, `store_volatile`, `cluster_rank`,
+// `cluster_sync`, `cluster_shared`, `let_next_launch_begin`, `wait_for_launch_before`).
 #pragma once
 
 #include "kernels/platform/warp.hpp"

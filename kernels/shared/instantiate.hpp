@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -172,14 +171,6 @@ void with_value(unsigned value, F&& f) {
 }
 
 #if defined(__CUDACC__) || defined(REDUCE_BENCH_EMU)
-/// Runs `f` on the host when the stream gets there. `room` (host workspace, sizeof(F) bytes) keeps
-/// it alive for replays of a captured graph.
-template <class F>
-  requires(std::is_trivially_copyable_v<F>)
-void run_on_host(const Stream& stream, std::byte* room, F f) {
-  enqueue_host_function(stream, [](void* kept) { (*static_cast<F*>(kept))(); }, new (room) F(f));
-}
-
 inline constexpr unsigned kFillItems = 16;
 /// The launch for `n` stores.
 inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {

@@ -68,6 +68,7 @@ Variant variant() {
       .source = "amp, reduction_cascade",
       .fidelity = Fidelity::kCorrected,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {{"tiles",
                   "128",
                   {"16", "32", "64", "128", "256", "512"},
@@ -93,7 +94,7 @@ Variant variant() {
       },
       .workspace = [](const Problem& p) -> Workspace {
         const unsigned tiles = p.params.number("tiles");
-        return {.device_bytes = tiles * p.element_bytes(), .host_bytes = host_bytes_for(p, tiles)};
+        return {.device_bytes = tiles * p.element_bytes(), .host_bytes = tiles * p.element_bytes()};
       },
       .enqueue = instantiate<AmpCascade, BasicOps>(),
   };

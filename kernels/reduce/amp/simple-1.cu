@@ -57,6 +57,7 @@ Variant variant() {
       .source = "amp, reduction_simple_1",
       .fidelity = Fidelity::kAdapted,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {{"block",
                   "256",
                   {"64", "128", "256", "512", "1024"},

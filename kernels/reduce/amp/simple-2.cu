@@ -76,6 +76,7 @@ Variant variant() {
       .source = "amp, reduction_simple_2",
       .fidelity = Fidelity::kCorrected,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {{"window", "8", {"2", "4", "8", "16"}, "elements per thread (amp: 8)"},
                  {"block",
                   "256",

@@ -54,6 +54,7 @@ Variant variant() {
       .source = "amp, reduction_tiled_2",
       .fidelity = Fidelity::kAdapted,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {tile_size()},
       .depth = [](const Problem& p) { return depth_of_tiles(p, p.params.number("tile")); },
       .traffic = [](const Problem& p) { return traffic_of_tiles(p, p.params.number("tile")); },

@@ -52,6 +52,7 @@ Variant variant() {
       .source = "amp, reduction_tiled_3",
       .fidelity = Fidelity::kCorrected,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {tile_size()},
       .depth = [](const Problem& p) { return depth_of_tiles(p, p.params.number("tile")); },
       .traffic = [](const Problem& p) { return traffic_of_tiles(p, p.params.number("tile")); },

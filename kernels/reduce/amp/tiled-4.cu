@@ -55,6 +55,7 @@ Variant variant() {
       .source = "amp, reduction_tiled_4",
       .fidelity = Fidelity::kAdapted,
       .finish = Finish::kHost,
+      .synchronous = true,
       .params = {tile_size()},
       .depth = [](const Problem& p) { return depth_of_tiles(p, 2 * p.params.number("tile")); },
       .traffic = [](const Problem& p) { return traffic_of_tiles(p, 2 * p.params.number("tile")); },

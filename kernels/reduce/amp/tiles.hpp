@@ -33,7 +33,7 @@ inline Workspace workspace_of_tiles(const Problem& problem, std::size_t elements
   const std::size_t first = ceil_div(problem.n, elements_per_tile);
   const std::size_t second = ceil_div(first, elements_per_tile);
   return {.device_bytes = (padded(first) + second) * problem.element_bytes(),
-          .host_bytes = host_bytes_for(problem, problem.params.number("tile"))};
+          .host_bytes = problem.params.number("tile") * problem.element_bytes()};
 }
 
 /// Every launch reads what the launch before it wrote; the host reads the rest.
