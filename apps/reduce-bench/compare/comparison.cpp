@@ -419,13 +419,10 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     const bool on_gpu = identity.backend != kCpu;
     const bool waits = on_gpu && (worst_base.waits || worst_new.waits);
     // Short times on a GPU lie on a few ticks of its clock and around two modes, between which a median
-    // jumps. Where a GPU waits for the host, its scheduler only adds to a time, and to more than half of
-    // the samples of some runs.
+    // jumps.
     for (const auto& [mode, rounds] : modes) {
       const bool mode_waits = waits || (on_gpu && mode == name_of(Mode::kWall));
-      const Middle middle = !on_gpu      ? Middle::kMedian
-                            : mode_waits ? Middle::kFirstQuartile
-                                         : Middle::kTrimean;
+      const Middle middle = on_gpu ? Middle::kTrimean : Middle::kMedian;
       ComparedPoint point{.identity = identity,
                           .mode = mode,
                           .change = change_of(rounds, thresholds.of(identity.variant), middle),

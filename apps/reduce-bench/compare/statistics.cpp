@@ -110,12 +110,7 @@ LogRatio log_ratio(std::span<const Round> rounds, Middle middle) {
   }
   std::vector<double> ratios;
   const auto middle_ns = [&](const Series& series) {
-    switch (middle) {
-      case Middle::kTrimean: return series.trimean_ns();
-      case Middle::kFirstQuartile: return series.p25_ns;
-      case Middle::kMedian: break;
-    }
-    return series.median_ns;
+    return middle == Middle::kTrimean ? series.trimean_ns() : series.median_ns;
   };
   for (const Round& round : rounds)
     ratios.push_back(std::log(middle_ns(round.new_) / middle_ns(round.base)));

@@ -34,7 +34,7 @@ struct LogRatio {
 };
 
 /// What stands for the samples of a series.
-enum class Middle { kMedian, kTrimean, kFirstQuartile };
+enum class Middle { kMedian, kTrimean };
 
 /// Mean over the rounds of log(new middle / base middle). Its error comes from the spread of the
 /// rounds. Of a single round it is log(new median / base median), and its error comes from a bootstrap
