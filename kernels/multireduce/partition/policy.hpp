@@ -72,7 +72,7 @@ struct Policy {
   static constexpr unsigned kLeastLog2FloatCopies = 1, kMostLog2FloatCopies = 4;
   /// Float sums that are not in fixed point have hot labels apart where a table has at most
   /// 2^kMostLog2HotCopies copies.
-  static constexpr unsigned kMostLog2HotCopies = 2;
+  static constexpr unsigned kMostLog2HotCopies = 3;
   /// Of a share's sampled labels one in kMetShare must be another's of its warp for hot ones to be
   /// looked for. Labels of 2^15 buckets meet by chance in one of a thousand.
   static constexpr unsigned kMetShare = 64;
