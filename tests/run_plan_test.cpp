@@ -155,6 +155,20 @@ TEST_F(RunPlan, TheNoiseIsNotOfPointsThatTakeLongWhereOthersDoNot) {
   EXPECT_EQ(made_up.executed.size(), 4u + 2 * 3);
 }
 
+TEST_F(RunPlan, TheNoiseIsNotOfCallsThatWaitWhereOthersDoNot) {
+  CatalogEntry waiting = *plan[0].entry;
+  waiting.variant.synchronous = true;
+  for (const std::size_t index : {0, 2, 3}) plan[index].entry = &waiting;
+  run();
+  made_up.executed.erase(made_up.executed.begin(), made_up.executed.begin() + 4);
+  EXPECT_EQ(made_up.executed, (std::vector<std::size_t>{1, 1}));
+
+  made_up.executed.clear();
+  plan[1].entry = &waiting;
+  run();
+  EXPECT_EQ(made_up.executed.size(), 4u + 2 * 3);
+}
+
 TEST_F(RunPlan, ProblemsOfDifferentRoundsHaveBlocksOfTheirOwn) {
   asked = parse_config(Json::parse(R"({"schema": 1, "sweeps": [
       {"variants": ["cpu/sequential"], "n": [1000], "measurement": {"interleave": 2}},

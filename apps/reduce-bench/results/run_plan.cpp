@@ -240,6 +240,9 @@ class Run {
       if (lost_.contains(backend)) continue;
       std::vector<const Point*> good = points_to_repeat(backend, kMostNoiseNs);
       if (good.empty()) good = points_to_repeat(backend, std::numeric_limits<double>::infinity());
+      // Where the host waits, times differ by more than those of a kernel, whose noise this is too.
+      const auto waits = [](const Point* point) { return point->entry->variant.synchronous; };
+      if (!std::all_of(good.begin(), good.end(), waits)) std::erase_if(good, waits);
       std::stable_sort(good.begin(), good.end(),
                        [](const Point* a, const Point* b) { return a->n < b->n; });
       std::set<const Point*> chosen;
