@@ -9,12 +9,12 @@
 //   bits. A partition with more than its share of the inputs is divided among several blocks by
 //   tiles. A piece is read by as many lanes as have something to load, so that of short pieces
 //   more are in flight. Shares are unequal: 2^26 Zipf and normal labels take up to 1.23 times as
-//   long as uniform ones on an H200, f64 of Zipf labels into 2^17 buckets 1.46 times, and labels
-//   that go from 0 to m-1 again and again 2.0 times. Tiles whose labels span few buckets (sorted
-//   labels, a few of which may be astray), come in runs or are sorted and far apart are combined
-//   at once. Where few copies of a bucket fit, f32 sums are in fixed point (fixed_table.hpp), and
-//   those of f64, and of f32 beyond, have an accumulator for each lane for labels that are
-//   frequent (sampled_table.hpp); i64 sums are added in halves (atomic_combine_shared).
+//   long as uniform ones on an H200, and labels that go from 0 to m-1 again and again 2.0 times.
+//   Tiles whose labels span few buckets (sorted labels, a few of which may be astray), come in
+//   runs or are sorted and far apart are combined at once. Where few copies of a bucket fit, f32
+//   sums are in fixed point (fixed_table.hpp), and those of f64, and of f32 beyond, have an
+//   accumulator for each lane for labels that are frequent (sampled_table.hpp); i64 sums are added
+//   in halves (atomic_combine_shared).
 // Fixes: the limit of onepass/multireduce to buckets that fit into a block's shared memory; the
 //   random updates in the L2 cache of atomic/global.
 // Launch: a fill; a block of `block` threads for every tile of 64 bytes of values per thread; then
