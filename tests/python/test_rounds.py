@@ -105,7 +105,8 @@ def test_what_counts_is_the_variant_s(tmp_path: Path) -> None:
 
     (found,) = rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.09)), [])
     assert not found.counts
-    assert len(rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.11)), [])) == 1
+    (found,) = rounds.differences(device(tmp_path, of_amp(1.0), of_amp(1.13)), [])
+    assert found.counts
 
 
 @pytest.mark.parametrize(
