@@ -397,6 +397,26 @@ TEST(Catalog, RefusalsOfMoreInputsThan32BitsCountNameTheirNumber) {
   }
 }
 
+TEST(Catalog, ExactSumsRefuseMoreElementsThanTheirPartsHaveRoomFor) {
+  constexpr std::size_t kMost = std::size_t{1} << 40;
+  const DeviceTraits device;
+  std::size_t asked = 0;
+  for (const CatalogEntry& entry : catalog()) {
+    const Variant& variant = entry.variant;
+    if (variant.id != "onepass/reduce-exact") continue;
+    Params params;
+    for (const ParamSpec& spec : variant.params) params.set(spec.name, spec.default_value);
+    for (Problem problem : problems_of(variant, params, device)) {
+      problem.n = kMost;
+      EXPECT_EQ(variant.restriction(problem), "");
+      problem.n = kMost + 1;
+      EXPECT_NE(variant.restriction(problem).find("1099511627777"), std::string::npos);
+      ++asked;
+    }
+  }
+  EXPECT_GE(asked, 2u);
+}
+
 TEST(Catalog, SplitTablesRefuseBucketsForWhichNoGroupOfBlocksHasRoom) {
   const DeviceTraits device;
   std::size_t asked = 0;

@@ -69,6 +69,9 @@ Variant variant() {
                   "threads; auto: by size"},
                  {"blocks_per_sm", "auto", {"auto", "1", "2", "3", "4"}, "blocks per SM at most"}},
       .restriction = [](const Problem& p) -> std::string {
+        if (p.n > kMostInputs)
+          return std::to_string(p.n) + " elements are more than " + std::to_string(kMostInputs) +
+                 ", for which the sums of the parts have room";
         const LaunchPlan plan = with_plan(p, [](const LaunchPlan& of, auto) { return of; });
         if (plan.shared_bytes <= p.device.max_shared_bytes_per_block) return {};
         return std::to_string(plan.shared_bytes) + " bytes of shared memory are needed for " +
