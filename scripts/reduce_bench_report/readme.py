@@ -665,9 +665,10 @@ def _rounds_of(device: Device, causes: Sequence[Mapping[str, Any]]) -> str:
             (0,),
         ),
         markdown_text(
-            f"{beyond.total()} of {len(pairs)} times differ by more than their floors, as one in "
-            f"twenty does by what a floor is, {len(counting)} of them by a change that counts as "
-            f"well. {unexplained} of these are {rounds.NOT_EXPLAINED}. {origin(device.rounds)}."
+            f"{beyond.total()} of {len(pairs)} times differ by more than their floors, which one "
+            f"in twenty is expected to do; {len(counting)} of them differ by a change that counts "
+            f"as well, and {unexplained} of these are {rounds.NOT_EXPLAINED}. "
+            f"{origin(device.rounds)}."
         ),
     ]
     if counting:
