@@ -18,8 +18,8 @@
 // Traffic: n labels and n values read from device memory, and `ways` times from the L2 cache; m
 //   results written. The groups' buckets are combined by atomics in the L2 cache. Of Zipf labels,
 //   whose blocks fall apart, some inputs are read from device memory again. On an H200 latency
-//   binds i32 sums into 2^16 buckets, the L2 cache those of Zipf labels into 2^17, and latency,
-//   most of all of arithmetic, f32 sums:
+//   binds i32 sums into 2^16 buckets, the L2 cache those of Zipf labels into 2^17, and latency
+//   f32 sums, those of Zipf labels most of all that of arithmetic:
 //   docs/kernels/onepass-multireduce-split.md
 // Preconditions: the buckets fit into the shares of 16 blocks, each at most 180 KB of shared
 //   memory, of which float sums use 8 KB (f64: 16) for frequent labels; the operator commutes.
