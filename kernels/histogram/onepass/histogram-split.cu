@@ -14,7 +14,8 @@
 //   kernels/shared/cached_atomics.hpp, unless `ways` is given.
 // Traffic: n labels read from device memory, and `ways` times from the L2 cache; m counts written.
 //   The groups' bins are added up by atomics in the L2 cache. On an H200 latency binds, that of
-//   memory and, of sorted labels, that of arithmetic: docs/kernels/onepass-multireduce-split.md
+//   memory and, of sorted labels, that of arithmetic, and of labels in runs an arithmetic unit:
+//   docs/kernels/onepass-multireduce-split.md
 // Preconditions: labels of 16 or 32 bits; unless they are few, the bins fit into the shares of 16
 //   blocks, each at most 180 KB of shared memory. A count has 32 bits and wraps.
 // Deviations: none, there is no publication.

@@ -20,9 +20,9 @@
 //   With few inputs, tables would take longer to clear and to merge than atomics: then a fill and
 //   the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
-//   are combined by atomics in the L2 cache. On an H200 device memory binds for integers; f32 sums
-//   beyond 1024 buckets, whose updates are loops of compare-and-swap, take up to 1.6 times as
-//   long: docs/kernels/onepass-multireduce.md
+//   are combined by atomics in the L2 cache. On an H200 device memory binds for integers. Latency
+//   binds f32 sums beyond 1024 buckets, whose updates are loops of compare-and-swap and take up to
+//   1.6 times as long: docs/kernels/onepass-multireduce.md
 // Preconditions: m buckets fit into a block's shared memory; the operator commutes.
 // Deviations: none, there is no publication.
 
