@@ -1444,8 +1444,7 @@ def test_a_difference_has_a_size() -> None:
 def test_a_source_without_card_and_size_has_no_regime() -> None:
     for number, claim in CLAIMS.items():
         bound = claim["regime"]["bound"]
-        about_all_sizes = number == 22  # which no card has to translate
-        if claim["paper"] in ("amp", "report7") and not about_all_sizes:
+        if claim["paper"] in ("amp", "report7"):
             assert bound != "bandwidth", number
             # no published number of theirs is of a card with a bandwidth
             card = hardware_of(claim, REGISTRY)
@@ -1888,21 +1887,15 @@ def test_histogram_and_multireduce_are_in_the_mode_of_their_neighbours(
 
 
 @pytest.mark.parametrize("ns", [0.1, 5.68])  # no faster host decides
-@pytest.mark.parametrize(
-    ("slower_at_most_inputs", "expected"), [(10.0, "hardware"), (0.1, "regime")]
-)
-def test_a_floor_of_the_cpu_s_loop_does_not_explain_large_sizes(
-    ns: float, slower_at_most_inputs: float, expected: str
-) -> None:
+def test_a_floor_of_the_cpu_s_loop_does_not_explain_large_sizes(ns: float) -> None:
     whole = (1 << 30) * ns
     times = {2: 1.0, 512: 1.0, 1 << 30: whole}
     base = {"type": "f64"}
     loop = [made_point(base | {"variant": "cpu/sequential", "backend": "cpu", "n": n}, time_ns)
             for n, time_ns in times.items()]  # fmt: skip
-    slower = {n: 10.0 for n in times} | {1 << 30: slower_at_most_inputs}
-    atomics = [made_point(base | {"variant": "report7/naive-atomic", "n": n}, slower[n] * time_ns)
+    atomics = [made_point(base | {"variant": "report7/naive-atomic", "n": n}, 10 * time_ns)
                for n, time_ns in times.items()]  # fmt: skip
-    assert cause_of(22, loop + atomics) == expected
+    assert cause_of(22, loop + atomics) == "unexplained"
 
 
 @pytest.mark.parametrize(
