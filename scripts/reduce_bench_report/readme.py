@@ -585,7 +585,7 @@ def scorecard_block(devices: Sequence[Device]) -> str:
     lacking = {name: sum(bool(j.missing) for j in each) for name, each in judged.items()}
     said += [
         f"{count} claim{'s lack' if count > 1 else ' lacks'} points or counters on {name}; "
-        "`make claims` says which."
+        "`make claims MISSING=1` says which."
         for name, count in lacking.items()
         if count
     ]
