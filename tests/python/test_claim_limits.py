@@ -82,8 +82,6 @@ LIMITS: list[tuple[int, int, float, float]] = [
     (29, 0, 4.5, 4.51),
     (30, 0, 1.019, 1.022),  # 4.60 and 4.65 ms
     (30, 0, 0.982, 0.978),
-    (31, 0, 1.01, 0.99),  # 4.65 and 4.55 ms: a gain of 2 %, and 3 % around it
-    (31, 0, 1.05, 1.06),
     (32, 0, 1.01, 0.99),  # 7.02 and 7.68 ms
     (33, 1, 6.9, 6.8),  # 4.65 and 0.56 ms
     (33, 1, 10.1, 10.2),
@@ -254,7 +252,6 @@ SIDES: list[tuple[int, int, str, str | None]] = [
     (28, 0, "epita/reduce2", "epita/reduce3"),
     (29, 0, "epita/reduce3", "epita/reduce5"),
     (30, 0, "epita/reduce7", "epita/reduce5"),
-    (31, 0, "epita/reduce5", "epita/cascade-unrolled"),
     (32, 0, "epita/reduce1", "epita/reduce0"),  # "Output privatization 7.68 ms"
     (33, 1, "epita/reduce5", "epita/reduce8 form=corrected"),
     (34, 0, "cpu/multireduce buckets=16..524288", None),
@@ -478,10 +475,20 @@ def test_the_source_s_sentence_decides(
     """A check holds at a value for which the sentence is true, and at the false one it does not."""
     claim = READINGS[reading][number]
     check = claim["checks"][index]
-    low, high = REGISTRY.limits(check).part or (math.inf, -math.inf)
-    near = Verdict.IN_PART if low <= false <= high else Verdict.NOT_REPRODUCED
+    near = Verdict.NOT_REPRODUCED if REGISTRY.limits(check).part is None else Verdict.IN_PART
     for value, expected in ((true, Verdict.REPRODUCED), (false, near)):
         assert verdict(alone(claim, check), points_of(claim, check, value)) is expected
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [(0.99, False), (1.01, True), (1.05, True), (1.06, False)],  # 3 % around 2 %, and a gain
+)
+def test_a_gain_of_two_percent_is_one_and_not_beyond_the_same(ratio: float, expected: bool) -> None:
+    """No part of it counts: half and twice of so little cannot be told from it."""
+    (check,) = CLAIMS[31]["checks"]
+    said = verdict(alone(CLAIMS[31], check), points_of(CLAIMS[31], check, ratio))
+    assert said is (Verdict.REPRODUCED if expected else Verdict.NOT_REPRODUCED)
 
 
 def written(wanted: Any) -> str:
@@ -536,8 +543,9 @@ def test_every_claim_has_its_limits_and_sides_here() -> None:
         if check.get("role", "measures") == "measures"
         and check["kind"] not in ("unavailable", "verification", "choice")
     }
+    by_itself = {(31, 0)}  # test_a_gain_of_two_percent_is_one_and_not_beyond_the_same
     for rows in (LIMITS, SIDES):
-        assert measured <= {(number, index) for number, index, *_ in rows}
+        assert measured - by_itself <= {(number, index) for number, index, *_ in rows}
 
 
 def test_four_threads_for_each_bucket_are_the_choice() -> None:

@@ -1551,8 +1551,7 @@ def test_barriers_make_the_difference_where_the_same_tree_is_right_between_them(
 
 
 @pytest.mark.parametrize(
-    ("cores", "expected"),
-    [(None, "unexplained"), (1.2, "unexplained"), (1.3, "regime"), (4, "regime")],
+    ("cores", "expected"), [(None, "unexplained"), (1.5, "unexplained"), (4, "regime")]
 )
 def test_several_cores_may_gain_where_they_have_more_bandwidth(
     cores: float | None, expected: str
