@@ -30,6 +30,7 @@
 #include "kernels/multiscan/twopass/two_passes.hpp"
 #include "kernels/reduce/onepass/exact_sum.hpp"
 #include "kernels/reduce/onepass/one_launch.hpp"
+#include "kernels/shared/by_capability.hpp"
 #ifdef __CUDACC__
 #include "kernels/platform/cuda_traits.hpp"
 #endif
@@ -77,7 +78,7 @@ using reduce_bench::Label;
 
 /// Which form serves which number of buckets: on an H200 the one that takes less time for 2^26 inputs
 /// with the labels that take it longest (docs/library.md).
-struct FormPolicy {
+struct FormPolicy90 {
   /// multireduce: ways up to which a split table serves, before partitions. Updates of float sums are
   /// loops, which every block takes for its share of each quad.
   template <class T, class Op>
@@ -96,6 +97,7 @@ struct FormPolicy {
     return n < kFewInputs ? kLeastWarpsOfFew : kLeastWarps;
   }
 };
+using FormPolicy = ByCapability<Row<90, FormPolicy90>>;
 
 // A program may have both: each has a name of its own, since of one name the linker keeps one.
 #ifdef __CUDACC__
@@ -360,11 +362,11 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
     const detail::Sizes sizes(n, buckets, sizeof(T), detail::device_traits());
     const two_passes::LaunchPlan plan(sizes);
     const bool partitioned =
-        plan.warps < detail::FormPolicy::least_warps(n) && partitions::serves(sizes);
+        plan.warps < detail::FormPolicy::least_warps(n) && partitions::serves(sizes, {});
     if (!partitioned && plan.warps == 0) return cudaErrorNotSupported;
     return detail::two_calls(
         workspace, workspace_bytes, 0,
-        partitioned ? partitions::layout(sizes).bytes : plan.workspace_bytes(), [&] {
+        partitioned ? partitions::layout(sizes, {}).bytes : plan.workspace_bytes(), [&] {
           const detail::Arguments<T> call{.values = values,
                                           .labels = labels,
                                           .results = results,
@@ -377,8 +379,8 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
           // The states are those of the last call, which may have had other sizes.
           reduce_bench::BACKEND::enqueue_fill(
               call.stream, call.template scratch<std::uint64_t>(),
-              partitions::zeroed_bytes(sizes) / sizeof(std::uint64_t), 0);
-          partitions::enqueue<Op>(call, inclusive);
+              partitions::zeroed_bytes(sizes, {}) / sizeof(std::uint64_t), 0);
+          partitions::enqueue<Op>(call, inclusive, {});
         });
   });
 }

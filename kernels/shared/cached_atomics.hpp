@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/private_table.hpp"
 #include "kernels/shared/residency.hpp"
 #include "kernels/shared/shuffle.hpp"
@@ -14,12 +15,14 @@
 namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 and an H100 (docs/kernels/onepass-multireduce.md).
-struct CachedAtomicsPolicy {
+struct CachedAtomicsPolicy90 {
   /// One block for each SM, so that a frequent label costs few atomics; smaller ones where there
   /// would be fewer than SMs.
   static constexpr unsigned kBlock = 1024, kSmallBlock = 512;
   /// Inputs that a thread holds at once.
   static constexpr unsigned kItems = 2;
+  /// Lanes that must have the label of the lane before for runs to be combined first.
+  static constexpr int kLeastInRuns = 24;
   /// Slots of a block's table.
   static constexpr unsigned kLog2Slots = 12, kSlots = 1u << kLog2Slots;
   /// Inputs that are few, in all and for each bucket.
@@ -59,6 +62,7 @@ struct CachedAtomicsPolicy {
     return buckets >= kLeastBuckets && buckets <= ~Label{0} && (limits.are(n, buckets) || ...);
   }
 };
+using CachedAtomicsPolicy = ByCapability<Row<90, CachedAtomicsPolicy90>>;
 
 /// Whether a variant with tables launches it, as these would take longer to clear and to merge than
 /// the inputs to combine. Who asks for a number of copies gets tables.
@@ -124,7 +128,6 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
                           T* results) {
   using Cache = LabelCache<T, Op>;
   constexpr unsigned kItems = CachedAtomicsPolicy::kItems;
-  constexpr int kLeastInRuns = 3 * static_cast<int>(kWarpSize) / 4;  // lanes
   auto& cache = *dynamic_shared<Cache>();
   const unsigned lane = threadIdx.x % kWarpSize;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
@@ -158,7 +161,7 @@ __global__ void __launch_bounds__(CachedAtomicsPolicy::kBlock)
       T value = inputs.value[j];
       const Label before = __shfl_up_sync(kAllLanes, label, 1);
       const unsigned goes_on = __ballot_sync(kAllLanes, lane > 0 && label == before);
-      const bool in_runs = __popc(goes_on) >= kLeastInRuns;
+      const bool in_runs = __popc(goes_on) >= CachedAtomicsPolicy::kLeastInRuns;
       const bool without_table =
           no_more && !in_runs && __all_sync(kAllLanes, lane == 0 || before <= label);
       bool adds = label != Cache::kFree;

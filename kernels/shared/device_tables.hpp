@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/flagged.hpp"
 #include "kernels/shared/packets.hpp"
 #include "kernels/shared/private_table.hpp"
@@ -15,13 +16,14 @@
 
 namespace reduce_bench::BACKEND {
 
-struct DeviceTablesPolicy {
+struct DeviceTablesPolicy90 {
   /// Bytes that a device would send to all others together, up to which it sends them its whole
   /// table, as packets. Beyond, each combines a slice of all tables (docs/kernels/peers.md).
   static constexpr std::size_t kMostWordsBytes = 4 * 1024 * 1024;
   static constexpr unsigned kBlock = 256;
   static constexpr unsigned kBlocksPerSm = 4, kMostBlocks = 1024;
 };
+using DeviceTablesPolicy = ByCapability<Row<90, DeviceTablesPolicy90>>;
 
 /// How the devices' tables are combined: as packets, which every receiver gets, or by slices, of
 /// which every device combines one and hands it out.

@@ -11,6 +11,7 @@
 #include "kernels/api/devices.hpp"
 #include "kernels/api/variant.hpp"
 #include "kernels/platform/platform.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/ops.hpp"
 
 namespace reduce_bench::BACKEND {
@@ -171,11 +172,15 @@ void with_value(unsigned value, F&& f) {
 }
 
 #if defined(__CUDACC__) || defined(REDUCE_BENCH_EMU)
-inline constexpr unsigned kFillItems = 16;
+/// Chosen on an H200 (docs/kernels/README.md).
+struct FillPolicy90 {
+  static constexpr unsigned kItems = 16;  ///< stores of a thread
+};
+using FillPolicy = ByCapability<Row<90, FillPolicy90>>;
 /// The launch for `n` stores.
 inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
   const unsigned block = n < 256 ? kWarpSize : 256;
-  return {static_cast<unsigned>(ceil_div(n, kFillItems * block)), block, 0, stream.aside()};
+  return {static_cast<unsigned>(ceil_div(n, FillPolicy::kItems * block)), block, 0, stream.aside()};
 }
 /// The block's part of `n` stores (or fewer than the launch was sized for). Blocks go from the end
 /// to the beginning, so that what the next kernel reads first is still in the L2 cache.
@@ -183,9 +188,9 @@ template <class T>
 __device__ void fill_tile(T* values, std::size_t n, std::type_identity_t<T> value) {
   let_next_launch_begin();
   const std::size_t block = gridDim.x - 1 - blockIdx.x;
-  const std::size_t first = block * kFillItems * blockDim.x + threadIdx.x;
+  const std::size_t first = block * FillPolicy::kItems * blockDim.x + threadIdx.x;
 #pragma unroll
-  for (unsigned k = 0; k < kFillItems; ++k)
+  for (unsigned k = 0; k < FillPolicy::kItems; ++k)
     if (first + k * blockDim.x < n) values[first + k * blockDim.x] = value;
 }
 template <class T>

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/residency.hpp"
 
 namespace reduce_bench::BACKEND {
 
 /// Chosen for an H200, for all variants with LabelSets.
-struct TilePolicy {
+struct TilePolicy90 {
   /// Inputs of a tile for each thread: fewer tiles, hence fewer states and offsets, against
   /// registers.
   static constexpr unsigned kItems = 16;
@@ -15,6 +16,8 @@ struct TilePolicy {
   /// against shared memory for the set of each.
   static constexpr unsigned kThreadsPerSm = 1024;
 };
+using TilePolicy = ByCapability<Row<90, TilePolicy90>>;
+static_assert(TilePolicy::kItems <= 32, "a bit of a word for every item");
 /// What a thread holds of its block's tile.
 template <class U>
 using Items = U[TilePolicy::kItems];

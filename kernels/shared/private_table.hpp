@@ -6,13 +6,14 @@
 
 #include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/residency.hpp"
 #include "kernels/shared/vector16.hpp"
 
 namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
-struct TablePolicy {
+struct TablePolicy90 {
   /// Blocks that clear the results for all, at most: with fewer the others wait longer. As all wait
   /// for them, they must be resident together: a part of a device that a context can be given has 8
   /// SMs from compute capability 9.0 on, and two before (CUDA Driver API, green contexts).
@@ -28,6 +29,7 @@ struct TablePolicy {
   /// several: with few inputs, more copies take longer to clear and to add up than they save.
   static constexpr std::size_t kInputsPerSlot = 2;
 };
+using TablePolicy = ByCapability<Row<90, TablePolicy90>>;
 
 inline constexpr unsigned kLog2WarpSize = 5;
 static_assert(1u << kLog2WarpSize == kWarpSize);

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/ops.hpp"
 #include "kernels/shared/shuffle.hpp"
 #include "kernels/shared/vector16.hpp"
@@ -11,6 +12,13 @@ namespace reduce_bench::BACKEND {
 
 /// Inputs that a thread takes at once: neighbours, and the values of one 16-byte load of labels.
 inline constexpr unsigned kQuad = Vector16<Label>::kCount;
+
+/// Chosen on an H200.
+struct QuadsPolicy90 {
+  /// Lanes whose quads must have one label each for neighbours to be combined before.
+  static constexpr int kLeastAlike = 24;
+};
+using QuadsPolicy = ByCapability<Row<90, QuadsPolicy90>>;
 
 /// That a block has the buckets of all labels.
 struct HasAll {
@@ -24,10 +32,9 @@ struct HasAll {
 template <class Op, class T, class Put, class Has = HasAll>
 __device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], Put&& put,
                           Has&& has = {}) {
-  constexpr int kMost = 3 * static_cast<int>(kWarpSize) / 4;
   const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
   const unsigned all_alike = __ballot_sync(kAllLanes, alike);
-  if (__popc(all_alike) < kMost) {
+  if (__popc(all_alike) < QuadsPolicy::kLeastAlike) {
     if constexpr (requires { put.each(label, value); }) {
       put.each(label, value);
     } else {

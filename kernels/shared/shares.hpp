@@ -1,6 +1,7 @@
 // Partitions of different numbers of inputs, divided among the blocks of a grid.
 #pragma once
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/instantiate.hpp"
 #include "kernels/shared/radix_sort.hpp"
 #include "kernels/shared/shuffle.hpp"
@@ -8,7 +9,7 @@
 namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/partition-multireduce.md).
-struct SharesPolicy {
+struct SharesPolicy90 {
   /// Rounds in which the blocks take shares of the partitions, at most.
   static constexpr unsigned kMostRounds = 8;
   /// Of partitions that are not alike a piece, the inputs in one tile, counts as so many inputs more.
@@ -16,6 +17,7 @@ struct SharesPolicy {
   /// Such partitions have shares of more than one round only where one costs as much as so many tables.
   static constexpr std::size_t kLeastTablesPerShare = 4;
 };
+using SharesPolicy = ByCapability<Row<90, SharesPolicy90>>;
 
 /// How many shares a partition of `inputs` inputs has where a share should have `part`; none where
 /// it has no inputs in ordered tiles.

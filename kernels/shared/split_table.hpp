@@ -2,18 +2,20 @@
 // inputs, and each block keeps its share of the buckets.
 #pragma once
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce-split.md).
-struct SplitPolicy {
+struct SplitPolicy90 {
   /// Shared memory of a block's share, at most: what is left of an SM's is its L1 cache, through
   /// which all loads in flight go.
   static constexpr std::size_t kMostShareBytes = 180 * 1024;
   /// Blocks of a group, at most.
   static constexpr unsigned kMostWays = 16;
 };
+using SplitPolicy = ByCapability<Row<90, SplitPolicy90>>;
 
 /// The shares of the buckets that the blocks of a group have. Every block has one range; or, with
 /// `kDealt`, pieces of kPiece neighbours are dealt out in turn, so that frequent labels that are

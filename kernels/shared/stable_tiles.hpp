@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/label_sets.hpp"
 #include "kernels/shared/partitioning.hpp"
 #include "kernels/shared/warp_table.hpp"
@@ -13,7 +14,7 @@
 namespace reduce_bench::BACKEND::stable_tiles {
 
 /// Chosen for an H200, for both variants (docs/kernels/partition-multiscan.md).
-struct StableTilesPolicy {
+struct StableTilesPolicy90 {
   /// Threads of a block. With TilePolicy::kItems they make the tile: longer pieces of a partition
   /// against shared memory for the counts of its warps.
   static constexpr unsigned kThreads = 512;
@@ -26,11 +27,15 @@ struct StableTilesPolicy {
   /// and one block adds up the totals of all.
   static constexpr unsigned kSliceTiles = 128;
 };
+using StableTilesPolicy = ByCapability<Row<90, StableTilesPolicy90>>;
 
 // The block and the tile that follow.
 inline constexpr unsigned kThreads = StableTilesPolicy::kThreads;
 inline constexpr unsigned kWarps = kThreads / kWarpSize;
 inline constexpr unsigned kTile = kThreads * TilePolicy::kItems;
+static_assert(kTile < 1u << 16, "places in a tile are of 16 bits");
+static_assert(StableTilesPolicy::kSliceTiles % kWarps == 0, "warps divide a slice evenly");
+static_assert(kThreads <= TilePolicy::kThreadsPerSm);
 
 /// Slices of the tiles, whose partitions are counted together.
 __host__ __device__ inline unsigned slices_of(const Partitioning& parts) {
@@ -311,13 +316,29 @@ inline std::size_t order_shared_bytes(std::size_t value_bytes, const Partitionin
                           : order_shared_bytes<std::int32_t>(parts);
 }
 
-/// Makes as many partitions as the policy allows, and as a block has counters for.
-inline Partitioning partitioning(const Sizes& sizes) {
+/// What a launch can be given.
+struct Tuning {
+  unsigned least_bits = StableTilesPolicy::kLeastBits;  ///< of the buckets of a partition
+};
+inline ParamSpec partition_buckets_axis() {
+  return {"partition_buckets",
+          "auto",
+          {"auto", "128", "256", "1024", "2048"},
+          "buckets of a partition, at least; auto: " +
+              std::to_string(1u << StableTilesPolicy::kLeastBits)};
+}
+inline Tuning tuning_of(const Params& params) {
+  if (params.is("partition_buckets", "auto")) return {};
+  return {.least_bits = log2_ceil(params.number("partition_buckets"))};
+}
+
+/// Makes as many partitions as the tuning allows, and as a block has counters for.
+inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
   using Policy = StableTilesPolicy;
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2MostPartitions ? bits - Policy::kLog2MostPartitions : 0u;
-  Partitioning parts = divide(sizes, std::max(Policy::kLeastBits, wanted), kTile);
+  Partitioning parts = divide(sizes, std::max(tuning.least_bits, wanted), kTile);
   while (parts.count > 1 &&
          order_shared_bytes(sizes.value_bytes, parts) > sizes.device.max_shared_bytes_per_block)
     parts = divide(sizes, parts.shift + 1, kTile);
@@ -334,8 +355,8 @@ inline std::size_t needed_shared_bytes(const Partitioning& parts, std::size_t va
                   sets_bytes(parts.width(), kThreads, kWarps, value_bytes) + other_bytes);
 }
 /// Whether the kernels take a problem.
-inline bool serves(const Sizes& sizes, std::size_t other_bytes) {
-  const Partitioning parts = partitioning(sizes);
+inline bool serves(const Sizes& sizes, const Tuning& tuning, std::size_t other_bytes) {
+  const Partitioning parts = partitioning(sizes, tuning);
   return sizes.n <= kMostInputs && parts.shift <= 16 &&
          needed_shared_bytes(parts, sizes.value_bytes, other_bytes) <=
              sizes.device.max_shared_bytes_per_block;
@@ -343,10 +364,11 @@ inline bool serves(const Sizes& sizes, std::size_t other_bytes) {
 
 /// Why they do not.
 inline std::string partitions_restriction(const Problem& p, std::size_t other_bytes) {
-  if (serves(p, other_bytes)) return {};
+  const Tuning tuning = tuning_of(p.params);
+  if (serves(p, tuning, other_bytes)) return {};
   if (p.n > kMostInputs)
     return std::to_string(p.n) + " inputs: their places are counted in 32 bits";
-  const Partitioning parts = partitioning(p);
+  const Partitioning parts = partitioning(p, tuning);
   const std::size_t needed = needed_shared_bytes(parts, p.element_bytes(), other_bytes);
   return std::to_string(p.buckets) + " buckets in " + std::to_string(parts.count) +
          " partitions: " + std::to_string(needed) +
@@ -371,8 +393,9 @@ struct StableLayout {
   }
 };
 /// The layout from `end` bytes on, with room for the inputs' places in their tile where asked for.
-inline StableLayout stable_layout(const Sizes& sizes, std::size_t end, bool with_places) {
-  const Partitioning parts = partitioning(sizes);
+inline StableLayout stable_layout(const Sizes& sizes, const Tuning& tuning, std::size_t end,
+                                  bool with_places) {
+  const Partitioning parts = partitioning(sizes, tuning);
   StableLayout at{};
   at.tiles = place_tiles(sizes.value_bytes, parts, kTile, end);
   at.places = place_array(end, with_places ? std::size_t{parts.tiles} * kTile * sizeof(Short) : 0);

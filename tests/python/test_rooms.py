@@ -54,3 +54,21 @@ def test_kernels_include_no_other_operation(room: str) -> None:
             assert second in allowed, f"{path}, included by {sorted(files)}"
         else:
             assert first not in OF_APPS, f"{path}, included by {sorted(files)}"
+
+
+def test_every_policy_is_chosen_by_compute_capability() -> None:
+    """A card that was not measured takes the nearest row; one that was has a row of its own."""
+    found = 0
+    for folder in (KERNELS, ROOT / "include"):
+        for file in sorted(folder.rglob("*.*")):
+            if file.suffix not in (".cu", ".hpp"):
+                continue
+            text = file.read_text(encoding="utf-8")
+            for policy, capability in re.findall(r"^struct (\w*Policy)(\d*)\b", text, re.M):
+                assert capability, f"{file}: {policy} does not say what it was chosen on"
+                row = rf"\bRow<{capability}, {policy}{capability}\b"
+                assert re.search(rf"^using {policy} =\s+ByCapability<[^;]*{row}", text, re.M), (
+                    f"{file}: {policy}{capability} is no row of {policy}"
+                )
+                found += 1
+    assert found > 20

@@ -1,18 +1,20 @@
 // onepass/histogram's kernel and launch.
 #pragma once
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/cached_atomics.hpp"
 
 namespace reduce_bench::BACKEND::onepass_histogram {
 
 /// Chosen on an H200 (docs/kernels/onepass-histogram.md), beside TablePolicy.
-struct Policy {
+struct Policy90 {
   /// 16-byte loads of a tile per thread: bandwidth against registers.
   static constexpr unsigned kLoads = 4;
   /// Whether a tile is loaded while the one before is counted. With labels of one byte there are 64
   /// updates to unroll, for which the registers would not suffice.
   static constexpr bool loads_ahead(std::size_t label_bytes) { return label_bytes > 1; }
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 template <class L>
 inline constexpr std::size_t kTile = std::size_t{kWarpSize} * Vector16<L>::kCount * Policy::kLoads;

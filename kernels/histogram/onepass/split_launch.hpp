@@ -1,16 +1,18 @@
 // onepass/histogram-split's kernel and launch.
 #pragma once
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/cached_atomics.hpp"
 #include "kernels/shared/quads.hpp"
 #include "kernels/shared/split_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_histogram_split {
 
-struct Policy {
+struct Policy90 {
   /// Labels of a tile per thread, in 16-byte loads that are all in flight at once.
   static constexpr unsigned kItems = 32;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 template <class L>
 __global__ void __launch_bounds__(1024)

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "kernels/platform/platform.hpp"
+#include "kernels/shared/by_capability.hpp"
 
 namespace reduce_bench::BACKEND::partition_histogram {
 
 /// Why: docs/kernels/partition-histogram.md
-struct Policy {
+struct Policy90 {
   /// Labels of a tile that a thread holds: longer pieces against registers.
   static constexpr unsigned kItems = 32;
   /// Blocks of the first kernel have at most kOrderBlock threads, and kOrderBlocksPerSm are on an
@@ -50,5 +51,6 @@ struct Policy {
   /// piece from kLongPiece on, 2 of each of two from kMediumPiece on, else 1 of each of four.
   static constexpr unsigned kLongPiece = 224, kMediumPiece = 96;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 }  // namespace reduce_bench::BACKEND::partition_histogram

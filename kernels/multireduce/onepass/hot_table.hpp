@@ -2,12 +2,13 @@
 // that many threads update at once.
 #pragma once
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/private_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md).
-struct HotPolicy {
+struct HotPolicy90 {
   /// Labels that a thread samples before it begins, to find the hot ones, at most, and the block's
   /// inputs for each sample. With fewer than kInputsPerSample inputs for every thread queues cannot
   /// grow.
@@ -20,6 +21,7 @@ struct HotPolicy {
   /// 8192 uniform inputs (Poisson, 4096 to 20 000 buckets).
   static constexpr unsigned kChance = 2, kHotShare = 512, kUniformShares = 4;
 };
+using HotPolicy = ByCapability<Row<90, HotPolicy90>>;
 
 /// Whether an update in shared memory takes many steps: a loop of compare-and-swap, or an addition
 /// in two halves.

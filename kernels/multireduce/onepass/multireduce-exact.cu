@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/fixed_point.hpp"
 #include "kernels/shared/instantiate.hpp"
 #include "kernels/shared/quads.hpp"
@@ -37,13 +38,14 @@ namespace reduce_bench::BACKEND::onepass_multireduce_exact {
 
 using Format = FloatFormat<float>;
 
-struct Policy {
+struct Policy90 {
   /// 16-byte loads of labels in flight per thread, beside as many of values.
   static constexpr unsigned kLoads = 4;
   /// Exponents of the window above the largest in the sample; the others lie below.
   static constexpr unsigned kAbove = 4;
   static constexpr unsigned kRoundBlock = 128;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// The window has kMostShift + 1 exponents. So a value is an integer below 2^56, and the sum of 128
 /// of them, a quad of each lane, below 2^63.

@@ -19,18 +19,20 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/combine_sets.hpp"
 #include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce_ordered {
 
 /// Chosen for an H200 (docs/kernels/onepass-multireduce-ordered.md).
-struct Policy {
+struct Policy90 {
   /// Rows of a warp, of kWarpSize inputs, in flight: bandwidth against registers.
   static constexpr unsigned kRows = 8;
   /// Warps of a block, at most: as many as a block can have.
   static constexpr unsigned kMostWarps = 32;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 template <class T, class Op>
 __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)

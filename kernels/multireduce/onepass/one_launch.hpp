@@ -2,13 +2,14 @@
 #pragma once
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/cached_atomics.hpp"
 #include "kernels/shared/quads.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multireduce {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md), beside TablePolicy.
-struct Policy {
+struct Policy90 {
   /// 16-byte loads of labels in flight per thread, beside two of values: bandwidth against
   /// registers. Four loads of 8-byte values do not fit into these.
   static constexpr unsigned label_loads(std::size_t value_bytes) {
@@ -26,6 +27,7 @@ struct Policy {
   /// than two it is these that gain.
   static constexpr unsigned kLog2MostCopiesForRuns = 3;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;
 /// Inputs that a warp loads at once.

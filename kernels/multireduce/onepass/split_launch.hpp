@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/multireduce/onepass/hot_table.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/quads.hpp"
 #include "kernels/shared/split_table.hpp"
 
@@ -11,7 +12,7 @@ using onepass_multireduce::HotTable;
 using onepass_multireduce::kManySteps;
 using onepass_multireduce::kQueues;
 
-struct Policy {
+struct Policy90 {
   /// Quads in flight per thread where `quads` are asked for: values of 8 bytes and what updates of
   /// many steps need leave registers for half as many.
   template <class T, class Op>
@@ -19,6 +20,7 @@ struct Policy {
     return kManySteps<T, Op> || sizeof(T) == 8 ? (quads + 1) / 2 : quads;
   }
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// Adds a block's share of the inputs to its table.
 template <class T, class Table, bool kHot>

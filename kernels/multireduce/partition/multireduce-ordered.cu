@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/stable_tiles.hpp"
 #include "kernels/shared/warp_table.hpp"
 
@@ -33,7 +34,7 @@ namespace reduce_bench::BACKEND::partition_multireduce_ordered {
 using namespace stable_tiles;
 
 /// Chosen for an H200, beside StableTilesPolicy and TilePolicy.
-struct Policy {
+struct Policy90 {
   /// Stretches of a partition for every SM, at most: blocks to balance against tables to combine.
   /// Two are on an SM at once where their sets leave room.
   static constexpr unsigned kStretchesPerSm = 4;
@@ -43,6 +44,7 @@ struct Policy {
   /// Tables that a thread reads at once.
   static constexpr unsigned kTablesInFlight = 8;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// How the chunks of a partition are divided into stretches, each of which a block folds into a
 /// table. The partition's tables are neighbours, in the order of its chunks.
@@ -177,16 +179,22 @@ __global__ void __launch_bounds__(kThreads)
   if (bucket < buckets) results[bucket] = total;
 }
 
+Partitioning partitioning_of(const Problem& p) { return partitioning(p, tuning_of(p.params)); }
 Stretches stretches_of(const Problem& p) {
-  const unsigned width = partitioning(p).width();
+  const unsigned width = partitioning_of(p).width();
+  const unsigned per_sm = p.params.is("stretches_per_sm", "auto")
+                              ? Policy::kStretchesPerSm
+                              : p.params.number("stretches_per_sm");
   return {.shortest = static_cast<unsigned>(ceil_div(Policy::kInputsPerBucket * width, kTile)),
-          .most = Policy::kStretchesPerSm * p.device.sm_count};
+          .most = per_sm * p.device.sm_count};
 }
 std::size_t tables_bytes(const Problem& p) {
-  const Partitioning parts = partitioning(p);
+  const Partitioning parts = partitioning_of(p);
   return stretches_of(p).tables(parts) * parts.width() * p.element_bytes();
 }
-StableLayout layout(const Problem& p) { return stable_layout(p, tables_bytes(p), false); }
+StableLayout layout(const Problem& p) {
+  return stable_layout(p, tuning_of(p.params), tables_bytes(p), false);
+}
 
 /// Threads that combine a bucket's tables.
 unsigned shares_of(const Problem& p) {
@@ -202,7 +210,7 @@ struct PartitionMultireduceOrdered {
     if (call.n() == 0)
       return enqueue_fill(call.stream, call.results(), call.buckets(), Op::template identity<T>());
     const Problem& p = call.problem;
-    const Partitioning parts = partitioning(p);
+    const Partitioning parts = partitioning_of(p);
     const Stretches stretches = stretches_of(p);
     const StableLayout at = layout(p);
     const auto arguments = arguments_of(call);
@@ -228,11 +236,17 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultireduce,
       .fidelity = Fidelity::kBeyond,
+      .params = {partition_buckets_axis(),
+                 {"stretches_per_sm",
+                  "auto",
+                  {"auto", "1", "2", "8"},
+                  "stretches of a partition for every SM, at most; auto: " +
+                      std::to_string(Policy::kStretchesPerSm)}},
       .restriction = [](const Problem& p) { return partitions_restriction(p, Pieces::kBytes); },
       // The chains; for each chunk of a stretch the items and sets of all warps; then the tables.
       .depth = [](const Problem& p) -> std::uint64_t {
         const Stretches stretches = stretches_of(p);
-        const std::size_t longest = ceil_div(most_chunks(partitioning(p)), stretches.most);
+        const std::size_t longest = ceil_div(most_chunks(partitioning_of(p)), stretches.most);
         return 5 +
                std::max<std::size_t>(longest, stretches.shortest) * (TilePolicy::kItems + 1) *
                    kWarps +

@@ -5,12 +5,13 @@
 #include <type_traits>
 
 #include "kernels/platform/platform.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/ops.hpp"
 
 namespace reduce_bench::BACKEND::partition_multireduce {
 
 /// Chosen on an H200 (docs/kernels/partition-multireduce.md).
-struct Policy {
+struct Policy90 {
   /// Values of a tile that a thread holds, in bytes. Longer pieces against registers: 16 values of
   /// 8 bytes do not fit into these.
   static constexpr std::size_t kValueBytesPerThread = 64;
@@ -79,5 +80,6 @@ struct Policy {
   /// Exponents of the window of fixed point above the largest of a sample.
   static constexpr unsigned kAbove = 2;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 }  // namespace reduce_bench::BACKEND::partition_multireduce

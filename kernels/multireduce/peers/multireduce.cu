@@ -26,12 +26,13 @@
 // Deviations: none, there is no publication.
 
 #include "kernels/multireduce/device_share.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/cluster_barrier.hpp"
 #include "kernels/shared/device_tables.hpp"
 
 namespace reduce_bench::BACKEND::peers_multireduce {
 
-struct FusedPolicy {
+struct FusedPolicy90 {
   static constexpr unsigned kBlock = 1024;
   /// Inputs of a share and bytes of a table up to which one launch is chosen. Beyond, two
   /// launches are mostly faster (docs/kernels/peers.md).
@@ -43,6 +44,7 @@ struct FusedPolicy {
   static constexpr std::size_t copies_bytes(bool queues) { return (queues ? 64 : 20) * 1024; }
   static constexpr unsigned kLog2MostCluster = 3, kMostCluster = 1 << kLog2MostCluster;
 };
+using FusedPolicy = ByCapability<Row<90, FusedPolicy90>>;
 static_assert(FusedPolicy::kMostBuckets % Elements<int>::kCount == 0);
 
 inline constexpr unsigned kPerLoad = Vector16<Label>::kCount;

@@ -25,18 +25,20 @@
 
 #include <string>
 
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/look_back.hpp"
 
 namespace reduce_bench::BACKEND::onepass_multiscan {
 
 /// Chosen on an H200 (docs/kernels/onepass-multiscan.md), beside TilePolicy.
-struct Policy {
+struct Policy90 {
   /// Threads of a block where every warp has a bucket set of its own.
   static constexpr unsigned kSmallBlock = 512;
   /// The same where warps take turns: there a tile's states weigh as much as its inputs, and twice
   /// the tile halves them and how far a tile looks back.
   static constexpr unsigned kLargeBlock = 1024;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 template <class T, class Op, unsigned kThreads, bool kTurns>
 __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
@@ -79,8 +81,9 @@ LaunchPlan plan_of(const Problem& p) {
   const auto turns_with = [&](unsigned threads) {
     return turns_of(p.buckets, threads, p.element_bytes(), kTicketBytes, p.device);
   };
-  const unsigned threads =
+  unsigned threads =
       turns_with(Policy::kSmallBlock) == 1 ? Policy::kSmallBlock : Policy::kLargeBlock;
+  if (!p.params.is("block", "auto")) threads = p.params.number("block");
   const unsigned turns = turns_with(threads);
   return {threads, turns, sets_bytes(p.buckets, threads, turns, p.element_bytes()) + kTicketBytes,
           ceil_div(p.n, std::size_t{threads} * TilePolicy::kItems)};
@@ -94,12 +97,14 @@ struct OnepassMultiscan {
   static void enqueue(const TypedCall<T>& call) {
     if (call.n() == 0) return;
     const LaunchPlan plan = plan_of(call.problem);
-    launch(plan.threads == Policy::kSmallBlock ? kernel<T, Op, Policy::kSmallBlock, false>
-                                               : kernel<T, Op, Policy::kLargeBlock, true>,
-           {static_cast<unsigned>(plan.tiles), plan.threads, plan.shared_bytes, call.stream},
-           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
-           plan.turns, call.inclusive(), states_in(arguments_of(call), plan.tiles, call.buckets()),
-           call.template scratch<Ledger>(), call.results());
+    with_value<Policy::kSmallBlock, Policy::kLargeBlock>(plan.threads, [&]<unsigned kThreads>() {
+      launch(plan.turns > 1 ? kernel<T, Op, kThreads, true> : kernel<T, Op, kThreads, false>,
+             {static_cast<unsigned>(plan.tiles), plan.threads, plan.shared_bytes, call.stream},
+             call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+             plan.turns, call.inclusive(),
+             states_in(arguments_of(call), plan.tiles, call.buckets()),
+             call.template scratch<Ledger>(), call.results());
+    });
   }
 };
 
@@ -112,13 +117,20 @@ std::string restriction(const Problem& p) {
 }
 
 Variant variant() {
+  const std::string small = std::to_string(Policy::kSmallBlock),
+                    large = std::to_string(Policy::kLargeBlock);
   return {
       .id = "onepass/multiscan",
       .title = "one pass, a look-back for each label",
       .source = "reduce-bench",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBeyond,
-      .params = {scan_axis()},
+      .params = {scan_axis(),
+                 {"block",
+                  "auto",
+                  {"auto", small, large},
+                  "threads; auto: " + small +
+                      " where every warp has room for a bucket set of its own, else " + large}},
       .restriction = restriction,
       // Each item adds the chain of its peers and the warp's set; warps and tiles come on top.
       .depth = [](const Problem& p) -> std::uint64_t {

@@ -29,7 +29,8 @@ namespace reduce_bench::BACKEND::partition_multiscan {
 struct PartitionMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
-    partition_multiscan::enqueue<Op>(arguments_of(call), call.inclusive());
+    partition_multiscan::enqueue<Op>(arguments_of(call), call.inclusive(),
+                                     tuning_of(call.params()));
   }
 };
 
@@ -40,18 +41,20 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBeyond,
-      .params = {scan_axis()},
+      .params = {scan_axis(), partition_buckets_axis()},
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
       // Each item adds the chain of its peers and the warp's set; warps and chunks come on top.
       .depth = [](const Problem& p) -> std::uint64_t {
-        return (TilePolicy::kItems + 6) * kWarps + most_chunks(partitioning(p)) + 3;
+        return (TilePolicy::kItems + 6) * kWarps +
+               most_chunks(partitioning(p, tuning_of(p.params))) + 3;
       },
       .traffic =
           [](const Problem& p) {
-            const TilesLayout at = layout(p).tiles;
+            const Tuning tuning = tuning_of(p.params);
+            const TilesLayout at = layout(p, tuning).tiles;
             const std::size_t places = at.labels_bytes(),  // as many and as large
                 moved = at.values_bytes() + at.labels_bytes() + places,
-                              states = all_states_bytes(p);
+                              states = all_states_bytes(p, tuning);
             return Traffic{.read_bytes = p.input_bytes() + moved + at.values_bytes() +
                                          2 * at.offsets_bytes() + states,
                            .written_bytes = moved + at.values_bytes() + at.offsets_bytes() +
@@ -59,7 +62,9 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            return Workspace{.device_bytes = layout(p).bytes, .zeroed_bytes = zeroed_bytes(p)};
+            const Tuning tuning = tuning_of(p.params);
+            return Workspace{.device_bytes = layout(p, tuning).bytes,
+                             .zeroed_bytes = zeroed_bytes(p, tuning)};
           },
       .enqueue = instantiate_ordered<PartitionMultiscan>(),
   };

@@ -66,27 +66,29 @@ __global__ void __launch_bounds__(kThreads)
 inline constexpr std::size_t kTicketBytes = 2 * sizeof(unsigned);
 inline constexpr std::size_t kChunkBytes = kTicketBytes + Pieces::kBytes;
 
-inline std::size_t all_states_bytes(const Sizes& sizes) {
-  const Partitioning parts = partitioning(sizes);
+inline std::size_t all_states_bytes(const Sizes& sizes, const Tuning& tuning) {
+  const Partitioning parts = partitioning(sizes, tuning);
   return states_bytes(most_chunks(parts), parts.width(), sizes.value_bytes);
 }
-inline bool serves(const Sizes& sizes) { return stable_tiles::serves(sizes, kChunkBytes); }
+inline bool serves(const Sizes& sizes, const Tuning& tuning) {
+  return stable_tiles::serves(sizes, tuning, kChunkBytes);
+}
 /// The first bytes of the workspace: zero before the first call; then the next one of the same sizes
 /// takes them as they are.
-inline std::size_t zeroed_bytes(const Sizes& sizes) {
-  return kLedgerBytes + all_states_bytes(sizes);
+inline std::size_t zeroed_bytes(const Sizes& sizes, const Tuning& tuning) {
+  return kLedgerBytes + all_states_bytes(sizes, tuning);
 }
 
-inline StableLayout layout(const Sizes& sizes) {
-  return stable_layout(sizes, zeroed_bytes(sizes), true);
+inline StableLayout layout(const Sizes& sizes, const Tuning& tuning) {
+  return stable_layout(sizes, tuning, zeroed_bytes(sizes, tuning), true);
 }
 
 /// Puts the multiscan on the stream.
 template <class Op, class T>
-void enqueue(const Arguments<T>& call, bool inclusive) {
+void enqueue(const Arguments<T>& call, bool inclusive, const Tuning& tuning) {
   if (call.n() == 0) return;
-  const Partitioning parts = partitioning(call.sizes);
-  const StableLayout at = layout(call.sizes);
+  const Partitioning parts = partitioning(call.sizes, tuning);
+  const StableLayout at = layout(call.sizes, tuning);
   const Tiles<T> tiles = at.tiles.in(call);
   enqueue_order_tiles<true>(call, parts, at);
   const unsigned turns =

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/warp_table.hpp"
 
 namespace reduce_bench::BACKEND::twopass_multiscan {
 
 /// Chosen on an H200 (docs/kernels/twopass-multiscan.md).
-struct Policy {
+struct Policy90 {
   /// Bytes of values that a lane reads at once: bandwidth against registers.
   static constexpr unsigned kBytesAhead = 32;
   /// With at most so many buckets the second pass reads the labels from bytes that the first one
@@ -21,6 +22,7 @@ struct Policy {
   /// against the tables' traffic.
   static constexpr unsigned kMostBucketsPerInput = 4;
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// Rows of kWarpSize inputs that a warp reads at once.
 template <class T>

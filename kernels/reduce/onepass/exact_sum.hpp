@@ -7,6 +7,7 @@
 #include "kernels/reduce/onepass/chunks.hpp"
 #include "kernels/reduce/onepass/window.hpp"
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/flagged.hpp"
 
 namespace reduce_bench::BACKEND::onepass_reduce_exact {
@@ -15,7 +16,7 @@ using flagged::Slot;
 using onepass_reduce::Chunks;
 
 template <class T>
-struct Policy {
+struct Policy90 {
   /// 16-byte loads in flight per thread: f64 has few threads.
   static constexpr unsigned kLoads = sizeof(T) == 4 ? 4 : 8;
   static constexpr unsigned kBlock = sizeof(T) == 4 ? 512 : 384;
@@ -41,6 +42,8 @@ struct Policy {
   /// Up to here, as in onepass/reduce, loads have the L2 cache fetch ahead.
   static constexpr std::size_t kAheadLoadsPerSm = 32768;
 };
+template <class T>
+using Policy = ByCapability<Row<90, Policy90<T>>>;
 
 /// What the words of a message say beside their value.
 enum Tag : unsigned {

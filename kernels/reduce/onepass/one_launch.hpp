@@ -8,6 +8,7 @@
 #include "kernels/reduce/onepass/block_fold.hpp"
 #include "kernels/reduce/onepass/chunks.hpp"
 #include "kernels/shared/arguments.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/flagged.hpp"
 #include "kernels/shared/halves.hpp"
 
@@ -17,7 +18,7 @@ using flagged::Slot;
 
 /// Chosen on an H200 (docs/kernels/onepass-reduce.md). The limits are the
 /// 16-byte loads up to which a launch plan was the fastest seen.
-struct Policy {
+struct Policy90 {
   /// 16-byte loads in flight per thread: bandwidth against registers and short inputs.
   static constexpr unsigned kLoads = 4;
   /// 64 KB. One block has nobody to wait for, many blocks have the whole device's bandwidth.
@@ -37,6 +38,7 @@ struct Policy {
     return element_bytes == 8 ? kSmallBlocksLoadsPerSm8 : kSmallBlocksLoadsPerSm;
   }
 };
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// The chunks of the input, and what this thread has folded of them.
 template <class T, class Op, unsigned kBlock, bool kAhead>
