@@ -44,6 +44,8 @@ struct Machine {
   double process_ns = 0;           ///< 95 % of points differ by less from process to process
   bool together = false;           ///< by the same time at all points
   double lengths = 5;              ///< logarithm of the longest over the shortest time
+  double host = 0;  ///< deviation of the host's speed from run to run, where it waits
+  double own = 0;   ///< of a point from run to run beside that
 };
 constexpr double kDriftStay = 3000;
 
@@ -64,6 +66,17 @@ constexpr Machine kStarting{
     "1 % noise, launches of a process 700 ns apart", 0.01, 0.01, 0, 0, 0, 1, 1, 700, true};
 constexpr Machine kShort{
     "as before, all times under 9 us", 0.01, 0.01, 0, 0, 0, 1, 1, 700, true, 1};
+// As a machine with an H200 is (docs/adr/0006-comparison.md).
+constexpr Machine kWaiting{.name = "the host waits, and its speed differs by 5 % from run to run",
+                           .least_noise = 0.02,
+                           .most_noise = 0.05,
+                           .fast_stay = 1,
+                           .slow_stay = 1,
+                           .lengths = 2,
+                           .host = 0.05,
+                           .own = 0.011};
+constexpr double kLeastSlope = -1.3, kMostSlope = 1.2;  // of points that wait, over a round trip's
+constexpr double kTripNs = 1e4, kTripNoise = 0.003;
 // Not even has an empty launch differed by more than 10 % from process to process.
 constexpr double kMostBetweenProcesses = 0.1;
 
@@ -128,10 +141,12 @@ MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed,
                 std::size_t points = kPoints) {
   std::mt19937_64 engine(sweep);
   std::uniform_real_distribution<> uniform;
-  std::vector<double> true_ns(points), noise(points);
+  std::vector<double> true_ns(points), noise(points), slope(points);
   for (double& ns : true_ns) ns = 3000 * std::exp(machine.lengths * uniform(engine));
   for (double& deviation : noise)
     deviation = machine.least_noise + uniform(engine) * (machine.most_noise - machine.least_noise);
+  if (machine.host > 0)
+    for (double& each : slope) each = kLeastSlope + uniform(engine) * (kMostSlope - kLeastSlope);
 
   std::mt19937_64 process(seed);
   std::normal_distribution<> normal;
@@ -141,6 +156,10 @@ MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed,
     const double by = machine.together ? launch : normal(process);
     ns *= std::exp(most / 1.96 / std::sqrt(2) * by);
   }
+  const double speed = machine.host > 0 ? machine.host * normal(process) : 0;
+  if (machine.host > 0)
+    for (std::size_t point = 0; point < points; ++point)
+      true_ns[point] *= std::exp(slope[point] * speed + machine.own * normal(process));
   RunClock clock(machine, seed);
   const auto take = [&](Series& series, std::size_t point, int samples) {
     clock.pass(kSamplesBetween);
@@ -155,7 +174,10 @@ MeasuredRun run(const Machine& machine, std::uint64_t sweep, std::uint64_t seed,
   MeasuredRun run;
   for (std::size_t point = 0; point < points; ++point) {
     fill_summary(measured[point]);
+    if (machine.host > 0)
+      measured[point].round_trip_ns = kTripNs * std::exp(speed + kTripNoise * normal(process));
     run.points[identity(point)] = {.timing = {{"cold", std::move(measured[point])}},
+                                   .waits = machine.host > 0,
                                    .position = point};
   }
   for (const std::size_t point : {std::size_t{0}, points / 2, points - 1}) {
@@ -415,6 +437,7 @@ const Case kCases[] = {
     {"StartingFiveRounds", kStarting, 5, kAny},
     {"ShortOneRound", kShort, 1, kAny},
     {"ShortFiveRounds", kShort, 5, kAny},
+    {"WaitingFiveRounds", kWaiting, 5, kAny},
 };
 INSTANTIATE_TEST_SUITE_P(Compare, ComparisonRates, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -48,6 +48,77 @@ TEST(LogRatio, OfRoundsIsTheirStudentInterval) {
   EXPECT_NEAR(ratio.p_value(), 1 - std::sqrt(3.0 / 5.0), 1e-12);
 }
 
+/// Rounds of base and new with these logarithms of times and of round trips.
+std::vector<Round> rounds_beside_trips(const std::vector<double>& base_times,
+                                       const std::vector<double>& base_trips,
+                                       const std::vector<double>& new_times,
+                                       const std::vector<double>& new_trips) {
+  const auto series = [](double time, double trip) {
+    const double ns = std::exp(time);
+    return Series{
+        .median_ns = ns, .p25_ns = ns, .p75_ns = ns, .round_trip_ns = 1e4 * std::exp(trip)};
+  };
+  std::vector<Round> rounds;
+  for (std::size_t k = 0; k < base_times.size(); ++k)
+    rounds.push_back(
+        {.base = series(base_times[k], base_trips[k]), .new_ = series(new_times[k], new_trips[k])});
+  return rounds;
+}
+
+TEST(LogRatio, AtOneSpeedLeavesOutWhatTheHostsSpeedExplains) {
+  // New is 0.05 slower, grows by -1.3 of the trip's change, and met another speed.
+  const std::vector<double> base_trips{0.06, -0.04, 0.02, -0.08, 0.05},
+      new_trips{0.1, 0.02, 0.01, 0.04, -0.01};
+  std::vector<double> base_times, new_times;
+  for (const double trip : base_trips) base_times.push_back(8 - 1.3 * trip);
+  for (const double trip : new_trips) new_times.push_back(8.05 - 1.3 * trip);
+  const auto ratio = log_ratio_at_one_speed(
+      rounds_beside_trips(base_times, base_trips, new_times, new_trips), Middle::kTrimean);
+  ASSERT_TRUE(ratio);
+  EXPECT_NEAR(ratio->log_ratio->value, 0.05, 1e-12);
+  EXPECT_NEAR(ratio->log_ratio->variance, 0, 1e-16);
+  EXPECT_EQ(ratio->log_ratio->degrees, 7);
+  EXPECT_NEAR(ratio->log_trips, 0.03, 1e-12);
+}
+
+TEST(LogRatio, AtOneSpeedHasTheErrorOfACovariance) {
+  // About their side's mean base's trips are {-1, 0, 1} and new's {-1, -1, 2}; the times are {-1, 0, 1}
+  // and {-1, 1, 0}. The means are 1 apart in trips and 4 in times.
+  const auto ratio = log_ratio_at_one_speed(
+      rounds_beside_trips({1, 2, 3}, {-1, 0, 1}, {5, 7, 6}, {0, 0, 3}), Middle::kMedian);
+  ASSERT_TRUE(ratio);
+  const double squares = 2 + 6, products = 2 + 0, slope = products / squares;
+  EXPECT_NEAR(ratio->log_ratio->value, 4 - slope * 1, 1e-12);
+  EXPECT_NEAR(ratio->log_ratio->variance, (2 + 2 - slope * products) / 3 * (2.0 / 3 + 1 / squares),
+              1e-12);
+  EXPECT_EQ(ratio->log_ratio->degrees, 3);
+}
+
+TEST(LogRatio, AtOneSpeedIsOfSidesWhoseRoundTripsAreOfOneSpread) {
+  const std::vector<double> times{8, 8.01, 8.02, 8.01, 8}, trips{0, 0.04, 0.02, 0.06, 0.03};
+  std::vector<double> longer;
+  const auto with_trips_longer_by = [&](double by) {
+    longer.clear();
+    for (const double trip : trips) longer.push_back(trip + by);
+    return log_ratio_at_one_speed(rounds_beside_trips(times, trips, times, longer),
+                                  Middle::kTrimean);
+  };
+  // Their deviation is 0.0224, so that of two means of five 95 % differ by 0.0326 or less.
+  EXPECT_TRUE(with_trips_longer_by(0.032)->log_ratio);
+  EXPECT_FALSE(with_trips_longer_by(0.033)->log_ratio);
+  EXPECT_FALSE(with_trips_longer_by(-0.033)->log_ratio);
+  EXPECT_NEAR(with_trips_longer_by(0.033)->log_trips, 0.033, 1e-12);
+}
+
+TEST(LogRatio, AtOneSpeedNeedsRoundTripsThatDiffer) {
+  std::vector<Round> rounds = rounds_beside_trips({1, 2}, {0, 1}, {1, 2}, {1, 0});
+  EXPECT_TRUE(log_ratio_at_one_speed(rounds, Middle::kMedian));
+  rounds[1].new_.round_trip_ns.reset();
+  EXPECT_FALSE(log_ratio_at_one_speed(rounds, Middle::kMedian));
+  EXPECT_FALSE(
+      log_ratio_at_one_speed(rounds_beside_trips({1, 2}, {1, 1}, {1, 2}, {2, 2}), Middle::kMedian));
+}
+
 /// The errors that five rounds show of points whose true squared errors are 1 over gamma variates:
 /// as if each were known already from `prior_degrees` degrees, and 4e-4 in the middle.
 std::vector<LogRatio> errors_of_rounds(std::size_t points, double prior_degrees) {
@@ -66,6 +137,17 @@ std::vector<LogRatio> moderated(std::vector<LogRatio> ratios) {
   for (LogRatio& ratio : ratios) pointers.push_back(&ratio);
   moderate(pointers);
   return ratios;
+}
+
+TEST(LogRatio, OfPointsAlikeLearnTheErrorThatSpeedsApartMakeLarger) {
+  // All have one error, of which a speed apart makes four times as much.
+  std::vector<LogRatio> ratios = errors_of_rounds(2000, std::numeric_limits<double>::infinity());
+  for (std::size_t k = 0; k < ratios.size(); k += 2) {
+    ratios[k].leverage = 4;
+    ratios[k].variance *= 4;
+  }
+  for (const LogRatio& ratio : moderated(ratios))
+    ASSERT_NEAR(ratio.variance / ratio.leverage, 4e-4, 1e-4);
 }
 
 TEST(LogRatio, OfPointsAlikeLearnAsMuchAsTheirErrorsAgree) {
@@ -598,6 +680,58 @@ TEST(Verdicts, OfFewRoundsNeedMoreThanProcessesDifferBy) {
     EXPECT_NEAR(point.change->noise_floor,
                 std::expm1(between / std::sqrt(static_cast<double>(rounds))), 1e-6);
     EXPECT_EQ(point.verdict, rounds < 5 ? Verdict::kInconclusive : Verdict::kSlower);
+  }
+}
+
+/// Five rounds of a point that waits for the host, whose speed differs by 20 % from round to round.
+/// New's round trips are longer by a factor of their own.
+std::pair<Side, Side> sides_that_wait(double slowdown, bool with_trips, double longer_trips = 1) {
+  const double base_speeds[] = {1, 1.2, 1.1, 1.05, 1.15},
+               new_speeds[] = {1.2, 1.1, 1.17, 1.2, 1.04};
+  Side base = side({}), new_ = side({});
+  for (Side* s : {&base, &new_}) {
+    s->rounds.clear();
+    for (int k = 0; k < 5; ++k) {
+      const double speed = (s == &base ? base_speeds : new_speeds)[k];
+      MeasuredPoint point = timed(1000 * speed * (s == &new_ ? slowdown : 1));
+      point.waits = true;
+      if (with_trips)
+        point.timing.at("cold").round_trip_ns = 1e4 * speed * (s == &new_ ? longer_trips : 1);
+      s->rounds.push_back(side({point}).rounds[0]);
+    }
+  }
+  return {base, new_};
+}
+
+TEST(Verdicts, OfPointsThatWaitAreOfOneSpeedOfTheHost) {
+  for (const double slowdown : {1.0, 1.05}) {
+    const auto [base, new_] = sides_that_wait(slowdown, true);
+    const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
+    EXPECT_TRUE(point.change->at_one_speed);
+    EXPECT_NEAR(point.change->trip_ratio.value(), 1.03873, 1e-5);
+    EXPECT_NEAR(point.change->ratio(), slowdown, 1e-9);
+    EXPECT_EQ(point.verdict, slowdown > 1 ? Verdict::kSlower : Verdict::kSame);
+  }
+  // Older files do not tell the host's speed, and fewer rounds do not tell the slope.
+  const auto [old_base, old_new] = sides_that_wait(1.05, false);
+  const ComparedPoint old = compare_sides(old_base, old_new, {}).points.at(0);
+  EXPECT_FALSE(old.change->trip_ratio);
+  EXPECT_EQ(old.verdict, Verdict::kInconclusive);
+  auto [base, new_] = sides_that_wait(1, true);
+  for (Side* s : {&base, &new_}) s->rounds.pop_back();
+  EXPECT_FALSE(compare_sides(base, new_, {}).points.at(0).change->trip_ratio);
+}
+
+TEST(Verdicts, OfPointsThatWaitAreLeftOpenByAsMuchAsRoundTripsChanged) {
+  // Longer trips alone, and what they may explain, are no change; what they cannot is.
+  for (const auto& [slowdown, verdict] : {std::pair{1.0, Verdict::kInconclusive},
+                                          {1.3, Verdict::kInconclusive},
+                                          {3.0, Verdict::kSlower}}) {
+    const auto [base, new_] = sides_that_wait(slowdown, true, 1.3);
+    const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
+    EXPECT_FALSE(point.change->at_one_speed);
+    EXPECT_NEAR(point.change->trip_ratio.value(), 1.3 * 1.03873, 1e-4);
+    EXPECT_EQ(point.verdict, verdict) << slowdown;
   }
 }
 

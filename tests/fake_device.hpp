@@ -23,6 +23,7 @@ class FakeDevice : public Device {
   /// What sample number k (from 0, warm-ups among them) shows.
   std::function<Sample(std::size_t)> script = [](std::size_t) { return Sample{.ns = 1000}; };
   std::optional<double> max_clock_mhz;
+  std::optional<double> trip_ns;  ///< of `round_trip_ns`
   std::size_t available_bytes = std::size_t{1} << 30;
   std::set<Mode> modes{Mode::kCold, Mode::kHot, Mode::kGraph};
   std::vector<std::pair<Mode, unsigned>> taken;  ///< mode and batch of every sample
@@ -98,6 +99,7 @@ class FakeDevice : public Device {
     counted.push_back(mode);
     return counters;
   }
+  std::optional<double> round_trip_ns() override { return trip_ns; }
   void end_of_work() override { ++ended_works; }
   std::optional<double> max_sm_clock_mhz() const override { return max_clock_mhz; }
   std::vector<StreamShape> read_shapes(const std::byte*, std::size_t) override {

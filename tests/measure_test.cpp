@@ -130,8 +130,9 @@ class Measure : public testing::Test {
     settings.relative_ci = 0.005;
   }
   Measurement run(Mode mode = Mode::kCold, double share = 1) {
-    return measure(device, mode, {.enqueue = [this] { ++calls; }, .kernels = kernels}, settings,
-                   share);
+    return measure(device, mode,
+                   {.enqueue = [this] { ++calls; }, .synchronous = synchronous, .kernels = kernels},
+                   settings, share);
   }
   /// Times that never settle.
   void be_noisy() {
@@ -145,6 +146,7 @@ class Measure : public testing::Test {
   FakeDevice device;
   MeasurementSettings settings;
   unsigned kernels = 1;
+  bool synchronous = false;
   unsigned calls = 0;
 };
 
@@ -197,20 +199,33 @@ TEST_F(Measure, WarmsUpWithASampleThatIsNotKept) {
   EXPECT_EQ(calls, settings.min_samples + 1);
 }
 
+TEST_F(Measure, TimesTheRoundTripBesideEverySampleThatTheHostWaitsFor) {
+  device.trip_ns = 9000;
+  EXPECT_TRUE(run().round_trips_ns.empty());
+  device.modes.insert(Mode::kWall);
+  EXPECT_EQ(run(Mode::kWall).round_trips_ns, std::vector<double>(settings.min_samples, 9000));
+  synchronous = true;
+  EXPECT_EQ(run().round_trips_ns, std::vector<double>(settings.min_samples, 9000));
+  device.trip_ns.reset();
+  EXPECT_TRUE(run().round_trips_ns.empty());
+}
+
 TEST_F(Measure, EndsTheWorkOnce) {
   run(Mode::kGraph);
   EXPECT_EQ(device.ended_works, 1u);
 }
 
 TEST_F(Measure, MergedRoundsAddUp) {
-  Measurement a{.samples_ns = {1}, .sm_clocks_mhz = {5}, .discarded = 1};
+  Measurement a{.samples_ns = {1}, .sm_clocks_mhz = {5}, .round_trips_ns = {8}, .discarded = 1};
   a.merge({.samples_ns = {2, 3},
            .sm_clocks_mhz = {6, 7},
+           .round_trips_ns = {9},
            .discarded = 2,
            .throttled = true,
            .stopped_by = StoppedBy::kCi});
   EXPECT_EQ(a.samples_ns, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(a.sm_clocks_mhz, (std::vector<double>{5, 6, 7}));
+  EXPECT_EQ(a.round_trips_ns, (std::vector<double>{8, 9}));
   EXPECT_EQ(a.discarded, 3u);
   EXPECT_TRUE(a.throttled);
   EXPECT_EQ(a.stopped_by, StoppedBy::kCi);

@@ -1,5 +1,6 @@
 // The results document's parts, the journal, and writing whole files.
 #include "results/results.hpp"
+#include "results/measured.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -323,11 +324,12 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
   };
   EXPECT_EQ(restored(good).entry, good);
   EXPECT_EQ(restored(good).outcome.median_ns, 1010.0);
-  // what only libraries, inputs with two legs, and arrays on huge pages have
+  // what only libraries, inputs with two legs, arrays on huge pages
   Record rare = record;
   rare.count_bits = 32;
   rare.verification->twin_passed_before = rare.verification->twin_passed_after = true;
   rare.pages = GrantedPages{.bytes = 1, .huge_bytes = 1};
+  rare.timing.begin()->second.round_trips_ns = {9000, 9100};  // or a host that waits
   const Json all = finish(plan.at(0), rare, Ceilings{}, std::nullopt, true).entry;
   EXPECT_EQ(restored(all).entry, all);
   const Json elsewhere{{"variant", "cpu/kahan"},
@@ -378,6 +380,7 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
       {"/timing/cold/mean_ns", "slow"},
       {"/timing/cold/discarded", -1},
       {"/timing/cold/sm_clock_mhz", {{"median", 1.0}}},
+      {"/timing/cold/round_trip", {{"median_ns", 1.0}}},
       {"/pages", {{"bytes", 1}}},
       {"/counters", Json::array()},
       {"/bytes", 1.5},
@@ -407,6 +410,30 @@ TEST_F(JournalFile, IsRestoredOnlyWithTimesThatResultsMayHave) {
 }
 
 // ---- points -----------------------------------------------------------------------------------
+
+TEST(PointEntry, TellsTheRoundTripWhereTheHostWaits) {
+  for (const bool waits : {false, true}) {
+    auto owned = std::make_unique<FakeDevice>();
+    owned->trip_ns = 9000;
+    Session session(std::move(owned));
+    CatalogEntry entry{.variant = {.id = "made-up/sum", .title = "a loop", .source = "section 1"}};
+    entry.variant.synchronous = waits;
+    entry.variant.enqueue[index_of(Type::kF32)][index_of(Op::kSum)] = [](const Call& call) {
+      write_sum(call, 0);
+    };
+    entry.built[index_of(Backend::kCpu)] = &entry.variant;
+    const Point point{.entry = &entry, .n = 1000, .type = Type::kF32};
+    const Json cold = finish(point, session.execute(point), made_up_ceilings(), 100.0, false)
+                          .entry.at("timing")
+                          .at("cold");
+    const Json trip =
+        waits ? Json{{"median_ns", 9000.0}, {"p25_ns", 9000.0}, {"p75_ns", 9000.0}} : Json(nullptr);
+    EXPECT_EQ(cold.at("round_trip"), trip);
+    const std::string file = "made-up.json";
+    EXPECT_EQ(read_series(Node(cold, "", file)).round_trip_ns,
+              waits ? std::optional(9000.0) : std::nullopt);
+  }
+}
 
 void expect_finite(const Json& json, const std::string& where) {
   if (json.is_structured()) {

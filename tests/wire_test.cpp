@@ -67,6 +67,7 @@ Record full_record() {
                                      .twin_passed_after = false};
   record.timing[Mode::kHot] = {.samples_ns = {0.1, 1.0 / 3, 1e300, 4},
                                .sm_clocks_mhz = {1980.5},
+                               .round_trips_ns = {9000.5, 1e4},
                                .discarded = 9,
                                .throttled = true,
                                .stopped_by = StoppedBy::kTime};

@@ -144,6 +144,10 @@ GOOD_RESULTS: dict[str, Json] = {
     "library": with_point(made_up.point("cub/x", 1024, count_bits=32)),
     "all samples": with_summary(samples_ns=[1000.0, 1001.5]),
     "no clock": with_summary(sm_clock_mhz=None),
+    "the host waits": with_summary(
+        round_trip={"median_ns": 9000.0, "p25_ns": 8990.0, "p75_ns": 9100.0}
+    ),
+    "the host does not wait": with_summary(round_trip=None),
     "skipped": with_point(made_up.unmeasured("a/b", 1024, "skipped", "needs a power of two")),
     "skipped before anything was made": with_point(
         made_up.unmeasured(
@@ -167,6 +171,7 @@ GOOD_RESULTS: dict[str, Json] = {
 }
 
 BAD_RESULTS: dict[str, Json] = {
+    "half a round trip": with_summary(round_trip={"median_ns": 9000.0}),
     "other version": made_up.results([]) | {"schema": 2},
     "counts of 16 bits": with_point(made_up.point("cub/x", 1024, count_bits=16)),
     "other kind": made_up.results([]) | {"kind": "something"},

@@ -27,6 +27,9 @@ constexpr double kDeviceProcesses = 0.10, kHostProcesses = std::numbers::ln2;
 // and by a factor.
 constexpr double kDeviceLaunchNs = 700, kDeviceFactor = 0.065;
 
+// By which power of the host's round trip a time changes, at most (docs/adr/0006-comparison.md).
+constexpr double kLargestSlope = 1.5;
+
 // Short times are those in which a launch counts: two processes differ more in them than in others.
 constexpr double kShortNs = 16e3;
 
@@ -104,8 +107,8 @@ ComparedPoint judge_status(const PointIdentity& identity, const MeasuredPoint& b
 }
 
 /// What the samples of one mode of one point say by themselves.
-TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle middle) {
-  TimeChange change{.rounds = rounds.size()};
+TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle middle, bool waits) {
+  TimeChange change{.waits = waits, .rounds = rounds.size()};
   if (rounds.size() > 1) change.interval_source = IntervalSource::kRounds;
   else if (rounds[0].base.samples_ns.empty() || rounds[0].new_.samples_ns.empty())
     change.interval_source = IntervalSource::kSummary;
@@ -121,6 +124,12 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle midd
   change.base_ns = std::exp(log_base / count);
   change.new_ns = std::exp(log_new / count);
   change.log_ratio = log_ratio(rounds, middle);
+  if (waits && rounds.size() >= kLeastRounds)
+    if (const auto at_one_speed = log_ratio_at_one_speed(rounds, middle)) {
+      change.trip_ratio = std::exp(at_one_speed->log_trips);
+      change.at_one_speed = at_one_speed->log_ratio.has_value();
+      if (change.at_one_speed) change.log_ratio = *at_one_speed->log_ratio;
+    }
   // Clocks that differ change a time as much, though the code is the same.
   change.threshold = limit;
   change.clocks = std::expm1(std::abs(log_clocks / count));
@@ -154,11 +163,12 @@ Noise common_processes_of(const ComparedPoint& point) {
 
 /// Lets the points of several rounds learn from those like them how far rounds lie apart.
 void moderate_alike(const std::vector<ComparedPoint*>& points, std::size_t rounds) {
-  std::map<std::tuple<std::string, bool, bool>, std::vector<LogRatio*>> alike;
+  std::map<std::tuple<std::string, bool, bool, bool>, std::vector<LogRatio*>> alike;
   for (ComparedPoint* point : points) {
     TimeChange& change = *point->change;
     if (change.rounds == rounds)
-      alike[{point->mode, change.waits, is_short(change)}].push_back(&change.log_ratio);
+      alike[{point->mode, change.waits, change.at_one_speed, is_short(change)}].push_back(
+          &change.log_ratio);
   }
   for (const auto& [unused, ratios] : alike) moderate(ratios);
 }
@@ -246,6 +256,8 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
     const auto rounds = static_cast<double>(change.rounds);
     Noise noise{pairs.variance / rounds, pairs.degrees};
     const Noise processes = processes_of(*point);
+    if (change.trip_ratio && !change.at_one_speed)
+      noise = larger_of(noise, known_noise(kLargestSlope * std::abs(std::log(*change.trip_ratio))));
     if (!single && change.rounds < kLeastRounds)
       noise = larger_of(noise, {processes.variance / rounds, processes.degrees});
     if (single) {
@@ -423,11 +435,11 @@ RunComparison compare_sides(const Side& base, const Side& new_, const Thresholds
     for (const auto& [mode, rounds] : modes) {
       const bool mode_waits = waits || (on_gpu && mode == name_of(Mode::kWall));
       const Middle middle = on_gpu ? Middle::kTrimean : Middle::kMedian;
-      ComparedPoint point{.identity = identity,
-                          .mode = mode,
-                          .change = change_of(rounds, thresholds.of(identity.variant), middle),
-                          .same_code = same_code(pair)};
-      point.change->waits = mode_waits;
+      ComparedPoint point{
+          .identity = identity,
+          .mode = mode,
+          .change = change_of(rounds, thresholds.of(identity.variant), middle, mode_waits),
+          .same_code = same_code(pair)};
       if (rounds.size() < result.rounds)
         point.note = fmt::format("in {} of {} rounds", rounds.size(), result.rounds);
       else if (!point.change->decides) point.note = "a single sample";

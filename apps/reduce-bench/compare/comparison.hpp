@@ -46,9 +46,11 @@ struct TimeChange {
   double base_ns = 0, new_ns = 0;  ///< medians; of several rounds, their geometric mean
   LogRatio log_ratio;              ///< new / base, with the noise between identical runs
   double p_value = 1;
-  bool waits = false;           ///< the time of a GPU includes that the host waits, as in wall mode
-  double noise_floor = 0;       ///< 95 % of identical runs differ by less
-  double clocks = 0;            ///< change of the SM clock
+  bool waits = false;  ///< the time of a GPU includes that the host waits, as in wall mode
+  std::optional<double> trip_ratio;  ///< new over base round trip, where the host waits
+  bool at_one_speed = false;         ///< the ratio is what that leaves of the times'
+  double noise_floor = 0;            ///< 95 % of identical runs differ by less
+  double clocks = 0;                 ///< change of the SM clock
   double threshold = 0;         ///< change that counts, widened by noise and clocks; 0.03 is 3 %
   double common_threshold = 0;  ///< the same where all points change alike
   IntervalSource interval_source = IntervalSource::kSamples;

@@ -118,10 +118,18 @@ std::string point_text(const ComparedPoint& point) {
 /// What is said of a point besides its times.
 std::string note_of(const ComparedPoint& point) {
   std::string note = point.note;
+  const auto add = [&](std::string_view more) {
+    if (!note.empty()) note += "; ";
+    note += more;
+  };
+  if (point.change && point.change->trip_ratio)
+    add(fmt::format("{}round trips took {:.3f} times as long",
+                    point.change->at_one_speed ? "at one speed of the host, whose " : "the host's ",
+                    *point.change->trip_ratio));
   const bool moved = point.verdict == Verdict::kSlower || point.verdict == Verdict::kFaster;
-  if (!moved || !point.same_code) return note;
-  if (!note.empty()) note += "; ";
-  return note + (*point.same_code ? "same machine code: suspect the machine" : "code changed");
+  if (moved && point.same_code)
+    add(*point.same_code ? "same machine code: suspect the machine" : "code changed");
+  return note;
 }
 
 /// The cells of one row: verdict, ratio, interval, threshold, base, new, point.
@@ -285,6 +293,8 @@ Json ComparisonReport::json() const {
       json["p_value"] = change.p_value;
       json["noise_floor"] = change.noise_floor;
       json["threshold"] = change.threshold;
+      json["trip_ratio"] = change.trip_ratio ? Json(*change.trip_ratio) : Json(nullptr);
+      json["at_one_speed"] = change.at_one_speed;
       json["from"] = kIntervalSourceNames[index_of(change.interval_source)];
     }
     points.push_back(std::move(json));

@@ -1,6 +1,7 @@
 #include "compare/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/digamma.hpp>
@@ -78,6 +79,10 @@ double inverse_trigamma(double y) {
   return x;
 }
 
+double middle_ns(const Series& series, Middle middle) {
+  return middle == Middle::kTrimean ? series.trimean_ns() : series.median_ns;
+}
+
 }  // namespace
 
 double Noise::half_width() const {
@@ -109,15 +114,53 @@ LogRatio log_ratio(std::span<const Round> rounds, Middle middle) {
             .degrees = base_error.degrees + new_error.degrees};
   }
   std::vector<double> ratios;
-  const auto middle_ns = [&](const Series& series) {
-    return middle == Middle::kTrimean ? series.trimean_ns() : series.median_ns;
-  };
   for (const Round& round : rounds)
-    ratios.push_back(std::log(middle_ns(round.new_) / middle_ns(round.base)));
+    ratios.push_back(std::log(middle_ns(round.new_, middle) / middle_ns(round.base, middle)));
   const auto count = static_cast<double>(ratios.size());
   return {.value = std::accumulate(ratios.begin(), ratios.end(), 0.0) / count,
           .variance = variance_of(ratios) / count,
           .degrees = count - 1};
+}
+
+std::optional<AtOneSpeed> log_ratio_at_one_speed(std::span<const Round> rounds, Middle middle) {
+  struct Sums {
+    std::vector<double> trips, times;
+    double mean_trip = 0, mean_time = 0;
+  };
+  const auto count = static_cast<double>(rounds.size());
+  double trips = 0, products = 0, times = 0;  // sums of squares about each side's mean
+  std::array<Sums, 2> sides;
+  for (Sums& side : sides) {
+    for (const Round& round : rounds) {
+      const Series& series = &side == &sides[0] ? round.base : round.new_;
+      if (!series.round_trip_ns) return std::nullopt;
+      side.trips.push_back(std::log(*series.round_trip_ns));
+      side.times.push_back(std::log(middle_ns(series, middle)));
+    }
+    side.mean_trip = std::accumulate(side.trips.begin(), side.trips.end(), 0.0) / count;
+    side.mean_time = std::accumulate(side.times.begin(), side.times.end(), 0.0) / count;
+    for (std::size_t k = 0; k < rounds.size(); ++k) {
+      const double trip = side.trips[k] - side.mean_trip, time = side.times[k] - side.mean_time;
+      trips += trip * trip;
+      products += trip * time;
+      times += time * time;
+    }
+  }
+  if (trips == 0) return std::nullopt;
+  const double slope = products / trips, degrees = 2 * count - 3;
+  const double apart = sides[1].mean_trip - sides[0].mean_trip;
+  const LogRatio of_trips{
+      .value = apart, .variance = trips / (2 * count - 2) * 2 / count, .degrees = 2 * count - 2};
+  if (of_trips.p_value() < 0.05) return AtOneSpeed{.log_ratio = {}, .log_trips = apart};
+  const double left = std::max(0.0, times - slope * products) / degrees;
+  const double leverage = 2 / count + apart * apart / trips;
+  return AtOneSpeed{
+      .log_ratio = LogRatio{.value = sides[1].mean_time - sides[0].mean_time - slope * apart,
+                            .variance = left * leverage,
+                            .degrees = degrees,
+                            .leverage = leverage},
+
+      .log_trips = apart};
 }
 
 void moderate(std::span<LogRatio* const> alike) {
@@ -126,7 +169,7 @@ void moderate(std::span<LogRatio* const> alike) {
   std::vector<double> variances;
   for (const LogRatio* ratio : alike) {
     if (ratio->degrees != degrees) throw std::logic_error("moderate: degrees of freedom differ");
-    variances.push_back(ratio->variance);
+    variances.push_back(ratio->variance / ratio->leverage);
   }
   std::sort(variances.begin(), variances.end());
   // Clocks of a coarse resolution make some rounds equal, and the logarithm of 0 is none.
@@ -147,7 +190,7 @@ void moderate(std::span<LogRatio* const> alike) {
   }
   const double weight = std::isinf(prior_degrees) ? 1 : prior_degrees / (prior_degrees + degrees);
   for (LogRatio* ratio : alike) {
-    ratio->variance = weight * prior + (1 - weight) * ratio->variance;
+    ratio->variance = weight * prior * ratio->leverage + (1 - weight) * ratio->variance;
     ratio->degrees += prior_degrees;
   }
 }

@@ -26,6 +26,8 @@ struct LogRatio {
   double value = 0;
   double variance = 0;
   double degrees = 0;  ///< of freedom, as in Student's t
+  /// How much larger the variance is than that of what the points like this one have in common.
+  double leverage = 1;
 
   /// Half-width of the two-sided interval.
   double half_width(double confidence) const;
@@ -41,6 +43,20 @@ enum class Middle { kMedian, kTrimean };
 /// over contiguous blocks of samples, because neighbouring samples are correlated: they share the clock
 /// and the load of the machine. Where only the summary is known, the error comes from its interval.
 LogRatio log_ratio(std::span<const Round> rounds, Middle middle = Middle::kMedian);
+
+/// What is left of a ratio where the host's speed is taken to be the same on both sides.
+struct AtOneSpeed {
+  /// Nothing where the sides' round trips lie further apart than those of 95 % of sides that differ by
+  /// what each side's rounds do: then something else has changed them.
+  std::optional<LogRatio> log_ratio;
+  double log_trips = 0;  ///< logarithm of new over base round trip
+};
+/// The same of times in which the host waits: the logarithm of a time is taken to grow in a straight
+/// line with that of the round trip that was measured beside it (analysis of covariance, one slope for
+/// both sides). What the host's speed changes from run to run is then neither a change of the code nor
+/// an error. The further apart the sides' round trips are, the larger is the error. Nothing where a run
+/// lacks a round trip, or where all are alike. Of two rounds or more.
+std::optional<AtOneSpeed> log_ratio_at_one_speed(std::span<const Round> rounds, Middle middle);
 
 /// The least points that show what the errors of points like them have in common.
 inline constexpr std::size_t kLeastAlike = 20;

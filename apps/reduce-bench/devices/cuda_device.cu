@@ -248,6 +248,7 @@ class CudaDevice final : public Device {
                                          std::size_t{1} << 20);
     flush_ = allocate(flush_bytes_);
     scalars_ = allocate(256);
+    fill(scalars_.data(), 0, scalars_.size_bytes());
     signals_ = allocate(sizeof(Signals));
     fill(signals_.data(), 0, sizeof(Signals));
     mapped_ = allocate_host(sizeof(Mapped));
@@ -507,6 +508,23 @@ class CudaDevice final : public Device {
     };
   }
 
+  std::optional<double> round_trip_ns() override {
+    using Clock = std::chrono::steady_clock;
+    double ns = 0;
+    lost_on_error([&] {
+      const CurrentDevice current(ordinal_);
+      const auto begun = Clock::now();
+      empty_kernel<<<1, 1, 0, stream_>>>();
+      check(cudaGetLastError(), "empty kernel");
+      check(cudaMemcpyAsync(&mapped()->copied, scalars_.data(), sizeof(mapped()->copied),
+                            cudaMemcpyDeviceToHost, stream_),
+            "copying four bytes");
+      check(cudaStreamSynchronize(stream_), "waiting for four bytes");
+      ns = std::chrono::duration<double, std::nano>(Clock::now() - begun).count();
+    });
+    return ns;
+  }
+
   double word_ns(Device& other) override {
     auto& second = dynamic_cast<CudaDevice&>(other);
     constexpr unsigned kRounds = 1000;
@@ -550,6 +568,7 @@ class CudaDevice final : public Device {
   struct Mapped {
     unsigned flag = 0;
     float sm_clock_mhz = 0;
+    unsigned copied = 0;  ///< by round_trip_ns
   };
   void start_upload(void* to, const void* from, std::size_t size_bytes) {
     lost_on_error([&] {

@@ -158,6 +158,9 @@ class Device {
   virtual std::optional<MachineCode> code(const Work&) { return std::nullopt; }
   /// The energy of a call among many. Nothing where the backend has no counter of energy.
   virtual std::optional<Energy> energy(const Work&) { return std::nullopt; }
+  /// By the host's clock, an empty launch, a copy of four bytes to the host and the wait for it, on an
+  /// idle device. Nothing where the host waits for no device.
+  virtual std::optional<double> round_trip_ns() { return std::nullopt; }
   /// How long a sample must take for the clock's own time not to count in it.
   virtual double least_sample_ns() const { return 1e6; }
   /// Frees what `sample` keeps for the work timed last (a captured graph). Throws where it was

@@ -306,6 +306,7 @@ class FirstRank final : public Device {
   void watch_code() override { own_->watch_code(); }
   std::optional<MachineCode> code(const Work& work) override { return own_->code(work); }
   std::optional<Energy> energy(const Work& work) override { return own_->energy(work); }
+  std::optional<double> round_trip_ns() override { return own_->round_trip_ns(); }
   double least_sample_ns() const override { return own_->least_sample_ns(); }
   std::optional<double> max_sm_clock_mhz() const override { return own_->max_sm_clock_mhz(); }
   std::vector<StreamShape> read_shapes(const std::byte* data, std::size_t size_bytes) override {

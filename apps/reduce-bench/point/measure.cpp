@@ -98,6 +98,8 @@ double median(std::span<const double> values) { return summarise(values).median;
 void Measurement::merge(const Measurement& other) {
   samples_ns.insert(samples_ns.end(), other.samples_ns.begin(), other.samples_ns.end());
   sm_clocks_mhz.insert(sm_clocks_mhz.end(), other.sm_clocks_mhz.begin(), other.sm_clocks_mhz.end());
+  round_trips_ns.insert(round_trips_ns.end(), other.round_trips_ns.begin(),
+                        other.round_trips_ns.end());
   discarded += other.discarded;
   throttled = throttled || other.throttled;
   stopped_by = other.stopped_by;
@@ -132,6 +134,8 @@ Measurement measure(Device& device, Mode mode, const Work& work,
     }
     m.samples_ns.push_back(sample.ns);
     if (sample.sm_clock_mhz) m.sm_clocks_mhz.push_back(*sample.sm_clock_mhz);
+    if (host_waits(mode, work))
+      if (const auto ns = device.round_trip_ns()) m.round_trips_ns.push_back(*ns);
     const auto count = m.samples_ns.size();
     if (count < least) continue;
     if (count >= most) {

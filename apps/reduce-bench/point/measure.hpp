@@ -37,6 +37,8 @@ Shape shape_of(std::span<const double> values);
 struct Measurement {
   std::vector<double> samples_ns;
   std::vector<double> sm_clocks_mhz;
+  /// Where the host waits, Device::round_trip_ns after every sample: how fast the host was.
+  std::vector<double> round_trips_ns;
   unsigned discarded = 0;  ///< samples dropped because the SM clock was under the floor
   bool throttled = false;  ///< the clock stayed under the floor, so samples were kept all the same
   StoppedBy stopped_by = StoppedBy::kSamples;
@@ -44,6 +46,11 @@ struct Measurement {
   /// Appends another round's samples.
   void merge(const Measurement& other);
 };
+
+/// Whether a time includes that the host waits for the device.
+inline bool host_waits(Mode mode, const Work& work) {
+  return work.synchronous || mode == Mode::kWall;
+}
 
 /// Whether the median's confidence interval is narrow enough.
 bool converged(std::span<const double> samples_ns, double relative_ci);

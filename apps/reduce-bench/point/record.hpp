@@ -101,7 +101,7 @@ FIELDS(Verification, array, device, index, elements, mismatches, expected, actua
        twin_passed_after);
 FIELDS(Launches, kernels, grid, block, shared_bytes, registers);
 FIELDS(Traffic, read_bytes, written_bytes, link_bytes);
-FIELDS(Measurement, samples_ns, sm_clocks_mhz, discarded, throttled, stopped_by);
+FIELDS(Measurement, samples_ns, sm_clocks_mhz, round_trips_ns, discarded, throttled, stopped_by);
 FIELDS(Spread, devices, processes, links, link_bytes);
 FIELDS(GrantedPages, bytes, huge_bytes);
 FIELDS(Counter, name, count, unavailable);

@@ -69,6 +69,11 @@ Series read_series(const Node& node) {
   if (node.has("samples_ns")) series.samples_ns = node.at("samples_ns").positive_ns_list();
   if (const Node clock = node.at("sm_clock_mhz"); !clock.is_null())
     series.sm_clock_mhz = clock.at("median").number(1, kMostMhz, false);
+  if (node.has("round_trip"))
+    if (const Node trip = node.at("round_trip"); !trip.is_null())
+      series.round_trip_ns =
+          trimean(trip.at("p25_ns").positive_ns(), trip.at("median_ns").positive_ns(),
+                  trip.at("p75_ns").positive_ns());
   return series;
 }
 

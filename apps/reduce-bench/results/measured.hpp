@@ -18,6 +18,11 @@ namespace reduce_bench {
 inline constexpr const char* kNameResults =
     "name a file that 'reduce-bench run' wrote, or a folder of them";
 
+/// Tukey's, of a median and its quartiles.
+constexpr double trimean(double p25, double median, double p75) {
+  return (p25 + 2 * median + p75) / 4;
+}
+
 /// One mode of one point in one run: its summary, and its samples where the run kept them.
 struct Series {
   double median_ns = 0;
@@ -26,9 +31,11 @@ struct Series {
   std::size_t count = 0;                 ///< samples behind the median
   std::vector<double> samples_ns;        ///< in the order taken; empty: only the summary is known
   std::optional<double> sm_clock_mhz;    ///< median that was seen; nothing on the CPU
+  /// Trimean of what a host that waits does at least, measured beside the samples; nothing where it
+  /// does not wait, and in older files.
+  std::optional<double> round_trip_ns;
 
-  /// Tukey's trimean, (p25 + 2 median + p75) / 4.
-  double trimean_ns() const { return (p25_ns + 2 * median_ns + p75_ns) / 4; }
+  double trimean_ns() const { return trimean(p25_ns, median_ns, p75_ns); }
 
   bool operator==(const Series&) const = default;
 };

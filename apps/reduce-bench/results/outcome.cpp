@@ -67,7 +67,7 @@ std::vector<Json> possible_entries(const Point& point) {
   // What every GPU counts is left to the schema: which stalls are among it differs.
   const Record uncounted{.point = point, .counters = {{.name = std::string(kAllCounters)}}};
   for (const Mode mode : point.measurement.modes) {
-    full.timing[mode] = {.samples_ns = {1}, .sm_clocks_mhz = {1}};
+    full.timing[mode] = {.samples_ns = {1}, .sm_clocks_mhz = {1}, .round_trips_ns = {1}};
     bare.timing[mode] = {.samples_ns = {1}};
   }
   return {to_json(full, {1, 1, 1, 1, 1}, true), to_json(bare, {}, false),

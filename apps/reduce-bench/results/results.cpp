@@ -61,6 +61,12 @@ Json to_json(const Measurement& measurement, bool keep_samples) {
     const Summary clocks_mhz = summarise(measurement.sm_clocks_mhz);
     clock = {{"median", clocks_mhz.median}, {"min", clocks_mhz.min}};
   }
+  Json round_trip = nullptr;
+  if (!measurement.round_trips_ns.empty()) {
+    const Summary of_trips = summarise(measurement.round_trips_ns);
+    round_trip = {
+        {"median_ns", of_trips.median}, {"p25_ns", of_trips.p25}, {"p75_ns", of_trips.p75}};
+  }
   Json json{{"median_ns", summary.median},
             {"min_ns", summary.min},
             {"max_ns", summary.max},
@@ -77,7 +83,8 @@ Json to_json(const Measurement& measurement, bool keep_samples) {
             {"discarded", measurement.discarded},
             {"throttled", measurement.throttled},
             {"stopped_by", kStoppedByNames[index_of(measurement.stopped_by)]},
-            {"sm_clock_mhz", std::move(clock)}};
+            {"sm_clock_mhz", std::move(clock)},
+            {"round_trip", std::move(round_trip)}};
   if (keep_samples) json["samples_ns"] = measurement.samples_ns;
   return json;
 }
