@@ -89,8 +89,11 @@ TEST(LogRatio, AtOneSpeedHasTheErrorOfACovariance) {
   ASSERT_TRUE(ratio);
   const double squares = 2 + 6, products = 2 + 0, slope = products / squares;
   EXPECT_NEAR(ratio->log_ratio->value, 4 - slope * 1, 1e-12);
-  EXPECT_NEAR(ratio->log_ratio->variance, (2 + 2 - slope * products) / 3 * (2.0 / 3 + 1 / squares),
-              1e-12);
+  const double left = (2 + 2 - slope * products) / 3, leverage = 2.0 / 3 + 1 / squares;
+  EXPECT_NEAR(ratio->log_ratio->leverage, leverage, 1e-12);
+  EXPECT_NEAR(ratio->log_ratio->variance, left * leverage, 1e-12);
+  // Student's t with 3 degrees: 3.182446 at 95 %.
+  EXPECT_NEAR(ratio->slope_at_most, slope + 3.182446 * std::sqrt(left / squares), 1e-6);
   EXPECT_EQ(ratio->log_ratio->degrees, 3);
 }
 
@@ -722,8 +725,8 @@ TEST(Verdicts, OfPointsThatWaitAreOfOneSpeedOfTheHost) {
   EXPECT_FALSE(compare_sides(base, new_, {}).points.at(0).change->trip_ratio);
 }
 
-TEST(Verdicts, OfPointsThatWaitAreLeftOpenByAsMuchAsRoundTripsChanged) {
-  // Longer trips alone, and what they may explain, are no change; what they cannot is.
+TEST(Verdicts, OfPointsThatWaitAreLeftOpenByAsMuchAsRoundTripsMayExplain) {
+  // The times follow the round trips, so 1.3 times as long a trip may explain as much of them.
   for (const auto& [slowdown, verdict] : {std::pair{1.0, Verdict::kInconclusive},
                                           {1.3, Verdict::kInconclusive},
                                           {3.0, Verdict::kSlower}}) {
@@ -731,7 +734,25 @@ TEST(Verdicts, OfPointsThatWaitAreLeftOpenByAsMuchAsRoundTripsChanged) {
     const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
     EXPECT_FALSE(point.change->at_one_speed);
     EXPECT_NEAR(point.change->trip_ratio.value(), 1.3 * 1.03873, 1e-4);
+    EXPECT_NEAR(point.change->trip_noise, std::log(1.3 * 1.03873), 1e-4);
     EXPECT_EQ(point.verdict, verdict) << slowdown;
+  }
+}
+
+TEST(Verdicts, OfPointsThatHardlyWaitAreNotLeftOpenByRoundTrips) {
+  for (const double slowdown : {1.0, 1.05}) {
+    auto [base, new_] = sides_that_wait(1, true, 1.3);
+    for (Side* s : {&base, &new_})
+      for (std::size_t k = 0; k < 5; ++k) {
+        Series& cold = s->rounds[k].points.at(identity(0)).timing.at("cold");
+        const auto trip_ns = cold.round_trip_ns;
+        cold = series(1e6 * (s == &new_ ? slowdown : 1) * (1 + 1e-4 * static_cast<double>(k)));
+        cold.round_trip_ns = trip_ns;
+      }
+    const ComparedPoint point = compare_sides(base, new_, {}).points.at(0);
+    EXPECT_FALSE(point.change->at_one_speed);
+    EXPECT_LT(point.change->trip_noise, 0.001);
+    EXPECT_EQ(point.verdict, slowdown > 1 ? Verdict::kSlower : Verdict::kSame);
   }
 }
 

@@ -323,7 +323,7 @@ struct Tuning {
 inline ParamSpec partition_buckets_axis() {
   return {"partition_buckets",
           "auto",
-          {"auto", "128", "256", "1024", "2048"},
+          {"auto", "128", "256", "512", "1024", "2048"},
           "buckets of a partition, at least; auto: " +
               std::to_string(1u << StableTilesPolicy::kLeastBits)};
 }

@@ -57,7 +57,7 @@ def test_kernels_include_no_other_operation(room: str) -> None:
 
 
 def test_every_policy_is_chosen_by_compute_capability() -> None:
-    """A card that was not measured takes the nearest row; one that was has a row of its own."""
+    """A card takes the newest row that is not newer than it, or the oldest."""
     found = 0
     for folder in (KERNELS, ROOT / "include"):
         for file in sorted(folder.rglob("*.*")):

@@ -27,9 +27,6 @@ constexpr double kDeviceProcesses = 0.10, kHostProcesses = std::numbers::ln2;
 // and by a factor.
 constexpr double kDeviceLaunchNs = 700, kDeviceFactor = 0.065;
 
-// By which power of the host's round trip a time changes, at most (docs/adr/0006-comparison.md).
-constexpr double kLargestSlope = 1.5;
-
 // Short times are those in which a launch counts: two processes differ more in them than in others.
 constexpr double kShortNs = 16e3;
 
@@ -129,6 +126,7 @@ TimeChange change_of(const std::vector<Round>& rounds, double limit, Middle midd
       change.trip_ratio = std::exp(at_one_speed->log_trips);
       change.at_one_speed = at_one_speed->log_ratio.has_value();
       if (change.at_one_speed) change.log_ratio = *at_one_speed->log_ratio;
+      else change.trip_noise = at_one_speed->slope_at_most * std::abs(at_one_speed->log_trips);
     }
   // Clocks that differ change a time as much, though the code is the same.
   change.threshold = limit;
@@ -256,8 +254,7 @@ void add_noise(const std::vector<ComparedPoint*>& points, const Noise& pairs, co
     const auto rounds = static_cast<double>(change.rounds);
     Noise noise{pairs.variance / rounds, pairs.degrees};
     const Noise processes = processes_of(*point);
-    if (change.trip_ratio && !change.at_one_speed)
-      noise = larger_of(noise, known_noise(kLargestSlope * std::abs(std::log(*change.trip_ratio))));
+    if (change.trip_noise > 0) noise = larger_of(noise, known_noise(change.trip_noise));
     if (!single && change.rounds < kLeastRounds)
       noise = larger_of(noise, {processes.variance / rounds, processes.degrees});
     if (single) {

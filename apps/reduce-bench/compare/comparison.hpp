@@ -49,6 +49,7 @@ struct TimeChange {
   bool waits = false;  ///< the time of a GPU includes that the host waits, as in wall mode
   std::optional<double> trip_ratio;  ///< new over base round trip, where the host waits
   bool at_one_speed = false;         ///< the ratio is what that leaves of the times'
+  double trip_noise = 0;             ///< else what the round trips may make of the logarithm
   double noise_floor = 0;            ///< 95 % of identical runs differ by less
   double clocks = 0;                 ///< change of the SM clock
   double threshold = 0;         ///< change that counts, widened by noise and clocks; 0.03 is 3 %

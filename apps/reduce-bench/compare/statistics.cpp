@@ -151,16 +151,19 @@ std::optional<AtOneSpeed> log_ratio_at_one_speed(std::span<const Round> rounds, 
   const double apart = sides[1].mean_trip - sides[0].mean_trip;
   const LogRatio of_trips{
       .value = apart, .variance = trips / (2 * count - 2) * 2 / count, .degrees = 2 * count - 2};
-  if (of_trips.p_value() < 0.05) return AtOneSpeed{.log_ratio = {}, .log_trips = apart};
   const double left = std::max(0.0, times - slope * products) / degrees;
+  const LogRatio of_slope{.value = slope, .variance = left / trips, .degrees = degrees};
+  AtOneSpeed at_one_speed{.log_ratio = {},
+                          .log_trips = apart,
+                          .slope_at_most = std::abs(slope) + of_slope.half_width(0.95)};
+  if (of_trips.p_value() < 0.05) return at_one_speed;
   const double leverage = 2 / count + apart * apart / trips;
-  return AtOneSpeed{
-      .log_ratio = LogRatio{.value = sides[1].mean_time - sides[0].mean_time - slope * apart,
-                            .variance = left * leverage,
-                            .degrees = degrees,
-                            .leverage = leverage},
-
-      .log_trips = apart};
+  at_one_speed.log_ratio =
+      LogRatio{.value = sides[1].mean_time - sides[0].mean_time - slope * apart,
+               .variance = left * leverage,
+               .degrees = degrees,
+               .leverage = leverage};
+  return at_one_speed;
 }
 
 void moderate(std::span<LogRatio* const> alike) {

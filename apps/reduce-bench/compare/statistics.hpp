@@ -26,7 +26,7 @@ struct LogRatio {
   double value = 0;
   double variance = 0;
   double degrees = 0;  ///< of freedom, as in Student's t
-  /// How much larger the variance is than that of what the points like this one have in common.
+  /// By what factor the variance exceeds the part that points alike share.
   double leverage = 1;
 
   /// Half-width of the two-sided interval.
@@ -46,12 +46,14 @@ LogRatio log_ratio(std::span<const Round> rounds, Middle middle = Middle::kMedia
 
 /// What is left of a ratio where the host's speed is taken to be the same on both sides.
 struct AtOneSpeed {
-  /// Nothing where the sides' round trips lie further apart than those of 95 % of sides that differ by
-  /// what each side's rounds do: then something else has changed them.
+  /// Nothing where the sides' mean round trips differ more than chance would make them in 95 of 100
+  /// cases, judged by the rounds of each side: then something else than the host's speed changed them.
   std::optional<LogRatio> log_ratio;
   double log_trips = 0;  ///< logarithm of new over base round trip
+  double slope_at_most =
+      0;  ///< of a time over a round trip, without its sign, with 95 % confidence
 };
-/// The same of times in which the host waits: the logarithm of a time is taken to grow in a straight
+/// The ratio of times in which the host waits: the logarithm of a time is taken to grow in a straight
 /// line with that of the round trip that was measured beside it (analysis of covariance, one slope for
 /// both sides). What the host's speed changes from run to run is then neither a change of the code nor
 /// an error. The further apart the sides' round trips are, the larger is the error. Nothing where a run

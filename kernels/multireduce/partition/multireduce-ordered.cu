@@ -239,7 +239,7 @@ Variant variant() {
       .params = {partition_buckets_axis(),
                  {"stretches_per_sm",
                   "auto",
-                  {"auto", "1", "2", "8"},
+                  {"auto", "1", "2", "4", "8"},
                   "stretches of a partition for every SM, at most; auto: " +
                       std::to_string(Policy::kStretchesPerSm)}},
       .restriction = [](const Problem& p) { return partitions_restriction(p, Pieces::kBytes); },
