@@ -50,8 +50,8 @@ struct AtOneSpeed {
   /// cases, judged by the rounds of each side: then something else than the host's speed changed them.
   std::optional<LogRatio> log_ratio;
   double log_trips = 0;  ///< logarithm of new over base round trip
-  double slope_at_most =
-      0;  ///< of a time over a round trip, without its sign, with 95 % confidence
+  /// Of a time over a round trip, without its sign, with 95 % confidence.
+  double slope_at_most = 0;
 };
 /// The ratio of times in which the host waits: the logarithm of a time is taken to grow in a straight
 /// line with that of the round trip that was measured beside it (analysis of covariance, one slope for

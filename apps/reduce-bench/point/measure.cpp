@@ -37,6 +37,9 @@ constexpr double kBatchNs = 1e6;        // long against the time that reading an
 constexpr unsigned kLaunchQueue = 512;  // half of what a CUDA stream queues before a launch blocks
 constexpr unsigned kCheckEvery = 5;     // samples between looks at the interval
 
+/// Whether a time includes that the host waits for the device.
+bool host_waits(Mode mode, const Work& work) { return work.synchronous || mode == Mode::kWall; }
+
 unsigned batch_size(Device& device, Mode mode, const Work& work) {
   if (mode == Mode::kCold || mode == Mode::kWall) return 1;
   const unsigned most = std::max(1u, kLaunchQueue / std::max(1u, work.kernels));

@@ -47,11 +47,6 @@ struct Measurement {
   void merge(const Measurement& other);
 };
 
-/// Whether a time includes that the host waits for the device.
-inline bool host_waits(Mode mode, const Work& work) {
-  return work.synchronous || mode == Mode::kWall;
-}
-
 /// Whether the median's confidence interval is narrow enough.
 bool converged(std::span<const double> samples_ns, double relative_ci);
 
