@@ -30,12 +30,20 @@ const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
 
 // ---- texts -------------------------------------------------------------------------------------
 
-const digits = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+// toLocaleString makes a formatter on every call, which took most of the time to open a page of many points
+const formatter = (options) => {
+  const made = new Intl.NumberFormat("en", options);
+  return (value) => made.format(value);
+};
+const grouped = formatter({});  // up to three digits after the point
+const precise = formatter({ maximumFractionDigits: 9 });
+const fourDigits = formatter({ maximumSignificantDigits: 4 });
+const digits = (value) => fourDigits(Number(value.toPrecision(4)));
 function timeText(ns) {
   const [unit, scale] = page.time_scales.find(([, each]) => ns >= each) ?? page.time_scales.at(-1);
   return `${digits(ns / scale)} ${unit}`;
 }
-const sizeText = (n) => page.sizes[n] ?? n.toLocaleString("en");
+const sizeText = (n) => page.sizes[n] ?? grouped(n);
 const tooHigh = (share) => share > page.highest_share;
 const percent = (share) => `${digits(100 * share)} %` +
   (tooHigh(share) ? ` ▲ ceiling measured too low, by ${share.toFixed(2)} × or more` : "");
@@ -419,7 +427,7 @@ function hoverText(i, mode) {
     lines.push(escape(derived.outcome(i)), ...wrapped(escape(field("reason")(i) ?? "")));
   }
   if (field("launch.grid")(i) !== null)
-    lines.push(`grid ${field("launch.grid")(i).toLocaleString("en")}, block ${field("launch.block")(i)}, ` +
+    lines.push(`grid ${grouped(field("launch.grid")(i))}, block ${field("launch.block")(i)}, ` +
                `${field("launch.kernels")(i)} kernels`);
   if (derived.counted(i)) lines.push(escape(derived.counted(i)));
   if (field(`timing.${mode}.two_modes`)(i)) lines.push("its samples lie in two groups");
@@ -673,7 +681,7 @@ function mountPoints(root) {
   const columns = COLUMNS.filter(([, read]) => everyPoint.some((i) => read(i) !== null && read(i) !== ""));
   // what a row shows, and its numbers as digits with and without groups
   const written = (value, text) => value === null ? [] : typeof value !== "number" ? [value]
-    : [value, value.toLocaleString("en"), (text ?? String)(value)];
+    : [value, grouped(value), (text ?? String)(value)];
   const texts = everyPoint.map((i) =>
     columns.flatMap(([, read, text]) => written(read(i), text)).join(" ").toLowerCase());
   let limit = ROWS_SHOWN, order = null;
@@ -709,7 +717,7 @@ function mountPoints(root) {
         return element("td", { class: kinds.join(" ").trim(), "data-label": name },
                        ...(column === 0 ? [recordLink(i, shown)] : parts.slice(1)));
       }))));
-    found.textContent = `${points.length.toLocaleString("en")} of ${page.count.toLocaleString("en")} points` +
+    found.textContent = `${grouped(points.length)} of ${grouped(page.count)} points` +
       (points.length > limit ? `, the first ${limit} shown` : "");
     more.hidden = points.length <= limit;
   }
@@ -726,7 +734,7 @@ function mountPoints(root) {
 function valueText(value) {
   if (typeof value !== "number") return value === null ? "" : String(value);
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential();
-  return value.toLocaleString("en", { maximumFractionDigits: 9 });
+  return precise(value);
 }
 function recordTable(caption, headings, rows) {
   return element("div", { class: "wide" }, element("table", {}, element("caption", {}, caption),
