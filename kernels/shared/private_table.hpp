@@ -14,14 +14,6 @@ namespace reduce_bench::BACKEND {
 
 /// Chosen on an H200 (docs/kernels/onepass-multireduce.md, onepass-histogram.md).
 struct TablePolicy90 {
-  /// Blocks that clear the results for all, at most: with fewer the others wait longer. As all wait
-  /// for them, they must be resident together: a part of a device that a context can be given has 8
-  /// SMs from compute capability 9.0 on, and two before (CUDA Driver API, green contexts).
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  static constexpr unsigned kClearingBlocks = 2;
-#else
-  static constexpr unsigned kClearingBlocks = 8;
-#endif
   /// Copies up to which blocks combine their tables in pairs. Pairs halve the atomics, and read
   /// half of each table from the other block.
   static constexpr unsigned kMostLog2CopiesInPairs = 0;
@@ -214,8 +206,17 @@ struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
   unsigned left;               ///< blocks that have stopped waiting
 
+  /// With fewer the others wait longer. As all wait for them, they must be resident together: a part
+  /// of a device that a context can be given has 8 SMs from compute capability 9.0 on, and two before
+  /// (CUDA Driver API, green contexts).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  static constexpr unsigned kMostBlocks = 2;
+#else
+  static constexpr unsigned kMostBlocks = 8;
+#endif
+
   __device__ static unsigned blocks() {
-    return gridDim.x < TablePolicy::kClearingBlocks ? gridDim.x : TablePolicy::kClearingBlocks;
+    return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks;
   }
 
   template <class T>

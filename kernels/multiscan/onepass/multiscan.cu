@@ -11,8 +11,8 @@
 //   steps.
 // Fixes: the third step of the partitioning (12 bytes per input are moved, not 24), its totals in
 //   memory for each thread, and the sort of cub/sort-scan-by-key-scatter.
-// Launch: a block of 512 threads (1024 where warps take turns) for each tile, in the order of a
-//   ticket; 16 inputs per thread.
+// Launch: a block for each tile, in the order of a ticket; 512 threads where they leave every warp
+//   room for a set of its own, else 1024; 16 inputs per thread.
 // Traffic: n labels and n values read, n results written; 8 bytes per label and tile (16 for values
 //   of 8 bytes) written twice and read at least once: for 4-byte values as much as the inputs and
 //   the results where m is half a tile. On an H200 latency binds with 64 buckets, whose warps wait
@@ -34,8 +34,8 @@ namespace reduce_bench::BACKEND::onepass_multiscan {
 struct Policy90 {
   /// Threads of a block where every warp has a bucket set of its own.
   static constexpr unsigned kSmallBlock = 512;
-  /// The same where warps take turns: there a tile's states weigh as much as its inputs, and twice
-  /// the tile halves them and how far a tile looks back.
+  /// The same where they would take turns: there a tile's states weigh as much as its inputs, and
+  /// twice the tile halves them and how far a tile looks back.
   static constexpr unsigned kLargeBlock = 1024;
 };
 using Policy = ByCapability<Row<90, Policy90>>;
