@@ -10,8 +10,8 @@
 //   4 blocks per SM.
 // Traffic: n labels read, m counts written on each device that has them. Between devices, by
 //   packets, 16 bytes per three counters for each other device that has the results; by slices the
-//   other devices' tables once, and all results but the own slice. The
-//   second kernel is peers/multireduce's, and so is what binds it: docs/kernels/peers.md
+//   other devices' tables once, and all results but the own slice. The second kernel is
+//   peers/multireduce's, and so is what binds it: docs/kernels/peers.md
 // Preconditions: all devices reach each other's memory. At most 16 devices; at most 2^32 - 2^24
 //   bins.
 // Deviations: none, there is no publication.
