@@ -215,9 +215,7 @@ struct Clearing {
   static constexpr unsigned kMostBlocks = 8;
 #endif
 
-  __device__ static unsigned blocks() {
-    return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks;
-  }
+  __device__ static unsigned blocks() { return gridDim.x < kMostBlocks ? gridDim.x : kMostBlocks; }
 
   template <class T>
   __device__ void begin(T* results, std::size_t n, T neutral) {
