@@ -206,9 +206,9 @@ struct Clearing {
   unsigned long long cleared;  ///< blocks that have cleared their part
   unsigned left;               ///< blocks that have stopped waiting
 
-  /// With fewer the others wait longer. As all wait for them, they must be resident together: a part
-  /// of a device that a context can be given has 8 SMs from compute capability 9.0 on, and two before
-  /// (CUDA Driver API, green contexts).
+  /// Blocks that clear, at most: with fewer the others wait longer. As all wait for them, they must
+  /// be resident together: a part of a device that a context can be given has 8 SMs from compute
+  /// capability 9.0 on, and two before (CUDA Driver API, green contexts).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   static constexpr unsigned kMostBlocks = 2;
 #else

@@ -10,8 +10,8 @@
 // Launch: on every device that of onepass/reduce for the largest share.
 // Traffic: n elements read, one written on each device that has the result; between devices 8 bytes
 //   per 4 of T for a result, and 8 bytes back that say it was taken. On two H100s the launch and a
-//   word's way bind with few elements (1.6 and 0.65 us of 2.1 with 2^14), reading from 2^31 on:
-//   docs/kernels/peers.md
+//   word's way bind with few elements (in a graph 2^14 take 2.1 us, onepass/reduce on one of them
+//   1.6, and a word's way 0.65), reading from 2^31 on: docs/kernels/peers.md
 // Preconditions: all devices reach each other's memory; the workspaces are zero before the first
 //   launch. At most 16 devices.
 // Deviations: none, there is no publication. A device sends no result before the last one was

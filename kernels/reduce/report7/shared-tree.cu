@@ -12,7 +12,7 @@
 // Deviations: the source sums doubles; all four types here. It does not say B, nor who clears the
 //   result: a kernel does, within the measured time. The order of the atomics varies, so float sums
 //   differ from run to run. The report's times for this kernel have a floor near 550 us that the
-//   kernel does not explain, and at its largest two sizes it reads 2.7 and 2.3 GB/s, at most 16 %
+//   kernel does not explain, and at the two largest sizes they mean 2.7 and 2.3 GB/s, at most 16 %
 //   of the peak of any card that has atomicAdd on doubles (docs/adr/0010-claims.md).
 
 #include "kernels/reduce/passes.hpp"

@@ -30,14 +30,10 @@ const ranked = (i, mode) => right(i) && field(timePaths[mode])(i) !== null;
 
 // ---- texts -------------------------------------------------------------------------------------
 
-// toLocaleString makes a formatter on every call, which took most of the time to open a page of many points
-const formatter = (options) => {
-  const made = new Intl.NumberFormat("en", options);
-  return (value) => made.format(value);
-};
-const grouped = formatter({});  // up to three digits after the point
-const precise = formatter({ maximumFractionDigits: 9 });
-const fourDigits = formatter({ maximumSignificantDigits: 4 });
+// Made once: toLocaleString makes one on every call, which took most of the time to open a page of many points.
+const grouped = new Intl.NumberFormat("en").format;  // up to three digits after the point
+const precise = new Intl.NumberFormat("en", { maximumFractionDigits: 9 }).format;
+const fourDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }).format;
 const digits = (value) => fourDigits(Number(value.toPrecision(4)));
 function timeText(ns) {
   const [unit, scale] = page.time_scales.find(([, each]) => ns >= each) ?? page.time_scales.at(-1);
