@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "kernels/shared/by_capability.hpp"
@@ -21,7 +22,11 @@ struct StableTilesPolicy90 {
   /// A partition has 2^kLeastBits buckets or more: fewer cost partition/multiscan more for
   /// partitions than their states save (docs/kernels/partition-multiscan.md).
   static constexpr unsigned kLeastBits = 9;
-  /// Beyond 2^kLog2MostPartitions the width of a partition grows instead.
+  /// And 2^kWideBits where there would be more than 2^kLog2ManyPartitions of them: half as many
+  /// partitions then save more than their larger states cost.
+  static constexpr unsigned kWideBits = 10;
+  static constexpr unsigned kLog2ManyPartitions = 10;
+  /// Beyond 2^kLog2MostPartitions the width of a partition grows in any case.
   static constexpr unsigned kLog2MostPartitions = 11;
   /// Tiles whose partitions are counted together, as a slice: a block cuts each slice into chunks,
   /// and one block adds up the totals of all.
@@ -318,27 +323,34 @@ inline std::size_t order_shared_bytes(std::size_t value_bytes, const Partitionin
 
 /// What a launch can be given.
 struct Tuning {
-  unsigned least_bits = StableTilesPolicy::kLeastBits;  ///< of the buckets of a partition
+  std::optional<unsigned> least_bits;  ///< of the buckets of a partition; the policy's where none
 };
 inline ParamSpec partition_buckets_axis() {
   return {"partition_buckets",
           "auto",
           {"auto", "128", "256", "512", "1024", "2048"},
           "buckets of a partition, at least; auto: " +
-              std::to_string(1u << StableTilesPolicy::kLeastBits)};
+              std::to_string(1u << StableTilesPolicy::kLeastBits) + ", or " +
+              std::to_string(1u << StableTilesPolicy::kWideBits) +
+              " where these would be more than " +
+              std::to_string(1u << StableTilesPolicy::kLog2ManyPartitions) + " partitions"};
 }
 inline Tuning tuning_of(const Params& params) {
   if (params.is("partition_buckets", "auto")) return {};
   return {.least_bits = log2_ceil(params.number("partition_buckets"))};
 }
 
-/// Makes as many partitions as the tuning allows, and as a block has counters for.
+/// Makes as many partitions as the tuning allows or the policy advises, and as a block has counters
+/// for.
 inline Partitioning partitioning(const Sizes& sizes, const Tuning& tuning) {
   using Policy = StableTilesPolicy;
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
   const unsigned wanted =
       bits > Policy::kLog2MostPartitions ? bits - Policy::kLog2MostPartitions : 0u;
-  Partitioning parts = divide(sizes, std::max(tuning.least_bits, wanted), kTile);
+  const unsigned advised = bits > Policy::kLeastBits + Policy::kLog2ManyPartitions
+                               ? Policy::kWideBits
+                               : Policy::kLeastBits;
+  Partitioning parts = divide(sizes, std::max(tuning.least_bits.value_or(advised), wanted), kTile);
   while (parts.count > 1 &&
          order_shared_bytes(sizes.value_bytes, parts) > sizes.device.max_shared_bytes_per_block)
     parts = divide(sizes, parts.shift + 1, kTile);
