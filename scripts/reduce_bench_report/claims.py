@@ -3,9 +3,10 @@
 A claim has checks; a check yields cases, each a number with an interval and the limits that it must
 keep. Ratios are of medians. Their interval spans the 95 % intervals of both medians, widened by the
 noise floor: the A/A one of the run and backend, or, where there are second rounds, what lies
-between runs of such points, if that is more. A case in several runs spans them all. Only verified
-times of variants that are right count. Each claim is read twice: as printed, and in its source's
-regime.
+between runs of such points, if that is more. A case in several runs that have all that a check
+needs spans the ratio of each; where only one has, what other runs measured of a side widens that
+side. Where none has, the points of all are one pool. Only verified times of variants that are right
+count. Each claim is read twice: as printed, and in its source's regime.
 
 * A case holds if its whole interval is inside the limits, fails if it is outside, and is open if it
   straddles one. A gain of half to twice the published one holds in part.
@@ -240,6 +241,9 @@ def _cause(
     if regime.verdict is Verdict.NOT_REPRODUCED:
         departing = sorted(rests_on(claim) & registry.departures.keys())
         evidence = "it fails in the source's regime"
+        if any(check["kind"] == "choice" for check in claim["checks"]):
+            evidence += ", and beside the hardware the simulator is left, which is this project's"
+            return Cause("unexplained", evidence)
         if departing:
             names = ", ".join(departing)
             if not _fails_by_every_form(moved, departing, registry, runs, pools):
@@ -443,7 +447,7 @@ def _evaluate(
     outlasting = [outlasting_launches(context, pool) for pool in pools]
     complete = [pool for pool in outlasting if not _missing(context, pool)]
     if complete:
-        cases, missing = _hull([_cases(context, pool) for pool in complete]), []
+        cases, missing = _hull([_cases(context, pool) for pool in _apart(complete)]), []
         # Cases that each run has with another form than the one that counts on one side.
         in_part = {
             name
@@ -463,6 +467,15 @@ def _evaluate(
     outcome = _outcome([case.outcome for case in judged], missing)
     role = context.check.get("role", "measures")
     return CheckResult(_what(context), role, outcome, judged, tuple(missing))
+
+
+def _apart(complete: Sequence[Sequence[Measured]]) -> list[list[Measured]]:
+    """The pools of runs that have all that a check needs. Where these are several, both sides of a
+    case are of one run, and so of one machine; the one run that there is else has what others
+    repeat of its points."""
+    if len(complete) == 1:
+        return [list(pool) for pool in complete]
+    return [[replace(measured, repeats=()) for measured in pool] for pool in complete]
 
 
 def _cases(context: Context, pool: Sequence[Measured]) -> Cases:

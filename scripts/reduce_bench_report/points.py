@@ -52,8 +52,9 @@ class Measured:
 
     @property
     def time_ns(self) -> Interval:
-        """The median of its run. The interval spans the 95 % intervals of all runs: where two runs
-        of one point lie apart, no verdict rests on one of them. It spans the source's form too."""
+        """The median of its run. The interval spans the 95 % intervals of its repeats, too: where
+        two runs of one point lie apart, no verdict rests on one of them. It spans the source's form
+        as well."""
         timings = [each.point.timing[MODE] for each in (self, *self.repeats)]
         return Interval(
             min(timing["ci_low_ns"] for timing in timings) * self.source_form[0],

@@ -791,6 +791,13 @@ def test_points_of_two_runs_are_paired_only_where_no_run_has_both() -> None:
     assert {measured.run.path.name for measured in case.points} == {"c.json"}
 
 
+def test_sides_of_two_runs_that_have_both_are_not_compared() -> None:
+    """The runs agree on the ratio and not on the times, as those of two machines."""
+    slow = [run_of([scaled([point], 1.3)[0] for point in pair(2.0)], name="b.json")]
+    (case,) = judge(a_claim(), [run_of(pair(2.0), name="a.json"), *slow], REGISTRY).checks[0].cases
+    assert (case.measured.low, case.measured.high) == pytest.approx((2.0, 2.0), rel=1e-3)
+
+
 def test_no_verdict_rests_on_one_of_two_runs_of_a_point_that_lie_apart() -> None:
     one, two = pair(2.0)
     whole, other = run_of([one, two], name="a.json"), run_of([two], name="b.json")
@@ -1295,6 +1302,9 @@ def test_the_simulator_chooses_by_its_least_time(
     judgement = judge(CLAIMS[39], [run], REGISTRY)
     assert judgement.verdict is expected
     assert (judgement.missing == []) == (expected not in (Verdict.IN_PART, Verdict.NOT_TESTABLE))
+    # The simulator is no part of the source, so nothing tells it and the hardware apart.
+    cause = judgement.cause.name if judgement.cause else None
+    assert cause == ("unexplained" if expected is Verdict.NOT_REPRODUCED else None)
 
 
 def test_a_choice_says_what_is_chosen_and_what_is_missing(tmp_path: Path) -> None:

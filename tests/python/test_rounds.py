@@ -64,11 +64,21 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
     assert {kind.title: round(floor, 6) for kind, floor in found.items()} == {
         "cuda, cold, the result on the device, from 16 µs": 0.02,
         "cuda, cold, the result on the device, under 16 µs": 0.02,
-        "cuda, cold, the host waits, from 16 µs": 0.04,
-        "cuda, hot, the host waits, from 16 µs": 0.08,
+        "cuda, cold, the host waits, from 100 µs": 0.04,
+        "cuda, hot, the host waits, from 100 µs": 0.08,
         "cpu, cold, from 16 µs": 0.16,
-        "plug-ins on cuda, cold, the host waits, from 16 µs": 0.32,
+        "plug-ins on cuda, cold, the host waits, from 100 µs": 0.32,
     }
+
+
+@pytest.mark.parametrize(("us", "is_short"), [(15, True), (17, False), (99, False)])
+def test_a_time_that_the_host_waits_for_is_short_up_to_more(
+    tmp_path: Path, us: float, is_short: bool
+) -> None:
+    made = points([1.0], us * 1e3) + points([1.0], us * 1e3, finish="host", type="f32")
+    of_device, of_host = load(made_up.write(made_up.results(made), tmp_path / "r.json")).points
+    assert rounds.Kind.of(of_device, "cold").is_short is is_short
+    assert rounds.Kind.of(of_host, "cold").is_short
 
 
 @pytest.mark.parametrize(("short", "floor"), [(19, 0.02), (20, 0.5)])
