@@ -99,7 +99,8 @@ TEST_P(Sheffler, WithoutNeutralRowsBothFormsAreRight) {
     EXPECT_EQ(scan(GetParam(), form, Op::kSum, values), expected) << form;
 }
 
-/// Of sums, by partition/multiscan: its partitions have 512 buckets here, its tiles 8192 inputs.
+/// Of sums, by partition/multiscan: its partitions have 512 buckets here where nothing else is said, its
+/// tiles 8192 inputs.
 void expect_partition_scan(const std::vector<Label>& labels, std::size_t buckets) {
   std::vector<int> values, expected, sums(buckets, 0);
   std::mt19937 random(1);
@@ -130,6 +131,16 @@ TEST(PartitionMultiscan, HasMorePartitionsThanThreads) {
   std::vector<Label> labels;
   for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
     labels.push_back(static_cast<Label>(random() % kBuckets));
+  expect_partition_scan(labels, kBuckets);
+}
+
+TEST(PartitionMultiscan, WidensItsPartitionsWhereTheyWouldBeMany) {
+  constexpr std::size_t kBuckets = (1u << 20) - 1;  // 1024 partitions of 1024, the last of one less
+  std::mt19937 random(4);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
+    labels.push_back(
+        static_cast<Label>(i % 2 ? random() % kBuckets : kBuckets - 1 - random() % 900));
   expect_partition_scan(labels, kBuckets);
 }
 

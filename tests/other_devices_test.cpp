@@ -623,6 +623,16 @@ TEST(OtherDevices, AWidePartitionHasStretchesOfSeveralChunks) {
   expect_ordered_reduction(emu::settings().device, labels, 1024 * 4096 + 5);
 }
 
+TEST(OtherDevices, PartitionsWidenWhereTheyWouldBeMany) {
+  constexpr std::size_t kBuckets = (1u << 20) - 1;  // 1024 partitions of 1024, the last of one less
+  std::mt19937 random(8);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
+    labels.push_back(
+        static_cast<Label>(i % 2 ? random() % kBuckets : kBuckets - 1 - random() % 900));
+  expect_ordered_reduction(emu::settings().device, labels, kBuckets);
+}
+
 /// Pairs of blocks, which have one copy of the buckets each, read each other's tables: some orders
 /// of threads show a barrier that is missing.
 TEST(OtherDevices, PairsOfBlocksCombineTheirTables) {

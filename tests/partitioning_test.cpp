@@ -14,6 +14,7 @@
 
 #include "kernels/multireduce/partition/partition_launch.hpp"
 #include "kernels/shared/shares.hpp"
+#include "kernels/shared/stable_tiles.hpp"
 
 namespace reduce_bench::emu {
 namespace {
@@ -83,6 +84,26 @@ TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {
     EXPECT_GE(shares * 100, ceil_div(shares, kBlocks) * kBlocks * 94)
         << partitions << " partitions";
   }
+}
+
+TEST(StableTiles, HavePartitionsThatWidenWhereTheyWouldBeMany) {
+  using stable_tiles::StableTilesPolicy;
+  const DeviceTraits device{.max_shared_bytes_per_block = 227 * 1024};
+  const auto partitions = [&](std::size_t buckets, std::optional<unsigned> least_bits = {}) {
+    const Sizes sizes(1u << 26, buckets, 4, device);
+    const Partitioning parts = stable_tiles::partitioning(sizes, {.least_bits = least_bits});
+    return std::pair{parts.count, parts.width()};
+  };
+  using Pair = std::pair<unsigned, unsigned>;
+  EXPECT_EQ(partitions(1), Pair(1, 512));
+  EXPECT_EQ(partitions(1u << 19), Pair(1024, 512));
+  EXPECT_EQ(partitions((1u << 19) + 1), Pair(513, 1024));
+  EXPECT_EQ(partitions(1u << 20), Pair(1024, 1024));
+  EXPECT_EQ(partitions(1u << 21), Pair(2048, 1024));
+  EXPECT_EQ(partitions(1u << 22), Pair(2048, 2048));
+  // A launch may ask for others, but for no more than a block has counters for.
+  EXPECT_EQ(partitions(1u << 20, 9), Pair(2048, 512));
+  EXPECT_EQ(partitions(1u << 20, 7), Pair(2048, 512));
 }
 
 __global__ void find_ends(const Label* labels, std::size_t count, Window* found) {
