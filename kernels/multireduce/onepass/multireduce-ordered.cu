@@ -11,8 +11,9 @@
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
 //   for each bucket, or a thread where there are fewer than 128 sets.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
-//   H200 the issue of instructions binds with 16 uniform labels, shared memory with 16 Zipf ones
-//   and with 2^8, as far as an SM has room for warps: docs/kernels/onepass-multireduce-ordered.md
+//   H200 the issue of instructions binds with 16 uniform labels, shared memory with 16 Zipf ones,
+//   and latency with 2^8, where warps wait for shared memory most of all. How near that comes
+//   depends on how many warps an SM has room for: docs/kernels/onepass-multireduce-ordered.md
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 

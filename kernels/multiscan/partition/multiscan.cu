@@ -15,7 +15,7 @@
 //   and values read, results written in place of the values; results and places read, n results
 //   written. The offsets of every tile, 2 bytes per partition, written and read twice; 8 bytes per
 //   label of a partition (16 for values of 8 bytes) and chunk written twice and read at least once.
-//   On an H200 latency binds: warps wait for caches and device memory for 36 to 54 % of their time.
+//   On an H200 latency binds: warps wait for caches and device memory.
 // Preconditions: at most 2048 partitions of as many buckets as fit into shared memory; n below
 //   2^32 - 2^13. The workspace is zero before the first launch and belongs to the next.
 //   Order-preserving.
