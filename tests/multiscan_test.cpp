@@ -99,8 +99,8 @@ TEST_P(Sheffler, WithoutNeutralRowsBothFormsAreRight) {
     EXPECT_EQ(scan(GetParam(), form, Op::kSum, values), expected) << form;
 }
 
-/// Of sums, by partition/multiscan: its partitions have 512 buckets here where nothing else is said, its
-/// tiles 8192 inputs.
+/// Of sums, by partition/multiscan: its tiles have 8192 inputs, its partitions 512 buckets where a
+/// test says nothing else.
 void expect_partition_scan(const std::vector<Label>& labels, std::size_t buckets) {
   std::vector<int> values, expected, sums(buckets, 0);
   std::mt19937 random(1);
@@ -125,23 +125,23 @@ TEST(PartitionMultiscan, CutsChunksAnywhereInManyTiles) {
   expect_partition_scan(labels, 3 * 512);
 }
 
-TEST(PartitionMultiscan, HasMorePartitionsThanThreads) {
-  constexpr std::size_t kBuckets = 600 * 512;
+/// Half of them anywhere, the others in the last partition, so that many occur more than once.
+std::vector<Label> labels_below(std::size_t buckets) {
   std::mt19937 random(3);
   std::vector<Label> labels;
   for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
-    labels.push_back(static_cast<Label>(random() % kBuckets));
-  expect_partition_scan(labels, kBuckets);
+    labels.push_back(static_cast<Label>(i % 2 ? random() % buckets : buckets - 1 - random() % 500));
+  return labels;
+}
+
+TEST(PartitionMultiscan, HasMorePartitionsThanThreads) {
+  constexpr std::size_t kBuckets = 600 * 512;
+  expect_partition_scan(labels_below(kBuckets), kBuckets);
 }
 
 TEST(PartitionMultiscan, WidensItsPartitionsWhereTheyWouldBeMany) {
-  constexpr std::size_t kBuckets = (1u << 20) - 1;  // 1024 partitions of 1024, the last of one less
-  std::mt19937 random(4);
-  std::vector<Label> labels;
-  for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
-    labels.push_back(
-        static_cast<Label>(i % 2 ? random() % kBuckets : kBuckets - 1 - random() % 900));
-  expect_partition_scan(labels, kBuckets);
+  constexpr std::size_t kBuckets = (1u << 19) + 1;  // 513 partitions of 1024, the last of one
+  expect_partition_scan(labels_below(kBuckets), kBuckets);
 }
 
 }  // namespace

@@ -625,11 +625,8 @@ TEST(OtherDevices, AWidePartitionHasStretchesOfSeveralChunks) {
 
 TEST(OtherDevices, PartitionsWidenWhereTheyWouldBeMany) {
   constexpr std::size_t kBuckets = (1u << 20) - 1;  // 1024 partitions of 1024, the last of one less
-  std::mt19937 random(8);
-  std::vector<Label> labels;
-  for (std::size_t i = 0; i < 3 * 8192 + 5; ++i)
-    labels.push_back(
-        static_cast<Label>(i % 2 ? random() % kBuckets : kBuckets - 1 - random() % 900));
+  std::vector<Label> labels = uneven_partitions();
+  for (std::size_t i = 0; i < labels.size(); i += 3) labels[i] = kBuckets - 1 - labels[i];
   expect_ordered_reduction(emu::settings().device, labels, kBuckets);
 }
 

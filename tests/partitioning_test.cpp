@@ -87,7 +87,6 @@ TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {
 }
 
 TEST(StableTiles, HavePartitionsThatWidenWhereTheyWouldBeMany) {
-  using stable_tiles::StableTilesPolicy;
   const DeviceTraits device{.max_shared_bytes_per_block = 227 * 1024};
   const auto partitions = [&](std::size_t buckets, std::optional<unsigned> least_bits = {}) {
     const Sizes sizes(1u << 26, buckets, 4, device);

@@ -21,9 +21,8 @@ from reduce_bench_report.loader import Device, Point, Results, checked_json
 from reduce_bench_report.paths import SCHEMAS, shipped
 
 SHORT_NS = 16e3  # of times that count as short in docs/adr/0006-comparison.md, too
-# Where the host waits, what it adds is some microseconds however long the kernel takes: 19 of 20
-# times under 100 us differ by less than 24 and 23 % on an H200 and an H100, longer ones by 2.5 and
-# 12 % (docs/rounds.md).
+# Where the host waits, what it adds is some microseconds however long the kernel takes: longer
+# times differ by less of themselves (docs/rounds.md).
 SHORT_WAITING_NS = 100e3
 WITHIN = 0.95  # of the points of a kind differ by less than its floor
 LEAST = 20  # points, of which one lies beyond the floor

@@ -71,14 +71,17 @@ def test_points_that_differ_alike_have_one_floor(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("us", "is_short"), [(15, True), (17, False), (99, False)])
+@pytest.mark.parametrize(
+    ("us", "is_short", "is_short_to_the_host"),
+    [(15, True, True), (17, False, True), (99, False, True), (101, False, False)],
+)
 def test_a_time_that_the_host_waits_for_is_short_up_to_more(
-    tmp_path: Path, us: float, is_short: bool
+    tmp_path: Path, us: float, is_short: bool, is_short_to_the_host: bool
 ) -> None:
     made = points([1.0], us * 1e3) + points([1.0], us * 1e3, finish="host", type="f32")
     of_device, of_host = load(made_up.write(made_up.results(made), tmp_path / "r.json")).points
     assert rounds.Kind.of(of_device, "cold").is_short is is_short
-    assert rounds.Kind.of(of_host, "cold").is_short
+    assert rounds.Kind.of(of_host, "cold").is_short is is_short_to_the_host
 
 
 @pytest.mark.parametrize(("short", "floor"), [(19, 0.02), (20, 0.5)])
