@@ -952,6 +952,12 @@ TEST(Environments, DifferInWhatTimesDependOn) {
   EXPECT_EQ(environment_differences(environment, other),
             std::vector<std::string>{"opencl driver \"1\" against \"2\""});
   other = environment;
+  other["cpu"]["l2_bytes"] = 1 << 20;
+  EXPECT_TRUE(environment_differences(environment, other).empty()) << "older files do not say";
+  environment["cpu"]["l2_bytes"] = 1 << 19;
+  EXPECT_EQ(environment_differences(environment, other),
+            std::vector<std::string>{"cpu l2_bytes 524288 against 1048576"});
+  other = environment;
   other["gpu"] = nullptr;
   EXPECT_EQ(environment_differences(environment, other),
             std::vector<std::string>{"gpu \"NVIDIA H200\" against null"});

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -182,7 +183,6 @@ const std::map<std::string_view, std::set<Metric>> kOtherwise = [] {
   constexpr Metric kLoaded = Metric::kGlobalLoadSectors, kStored = Metric::kGlobalStoreSectors,
                    kLoads = Metric::kSharedLoadWavefronts, kStores = Metric::kSharedStoreWavefronts;
   return std::map<std::string_view, std::set<Metric>>{
-      {"harris/7", {kStores}},
       {"amp/cascade", {kLoads}},
       {"epita/reduce5", {kLoads}},
       {"epita/reduce6", {kLoads}},
@@ -223,10 +223,11 @@ bool is_held(const Point& point) {
   return point.operation() == Operation::kReduce || std::getenv("REDUCE_BENCH_HOLD_ALL") != nullptr;
 }
 
-/// A GPU repeats a few wavefronts of shared memory, now more, now fewer: in three runs on an H200 the
-/// 264 stores of onepass/reduce, which have no conflict, were 266, 268 and 270. So many it may have
-/// more where it has as many requests.
-constexpr double kRepeatedWavefronts = 8;
+/// A GPU repeats a few wavefronts of shared memory, now more, now fewer, and leaves none out: in six
+/// runs on an H200 the 264 stores of onepass/reduce, which have no conflict, were 266, 268, 269 twice,
+/// 270 and 277, and the 2056 of harris/7 2091 and 2108 in two of them. So the round with fewer counts,
+/// and it may have such a share of its requests more, where it has as many of these.
+constexpr double kRepeatedShare = 8.0 / 264;
 const std::map<Metric, Metric> kRequestsOf{
     {Metric::kSharedLoadWavefronts, Metric::kSharedLoadRequests},
     {Metric::kSharedStoreWavefronts, Metric::kSharedStoreRequests}};
@@ -255,10 +256,16 @@ Json config_of(const Json& document) {
 
 // The emulated device has what kernels ask of the GPU, above all its number of SMs.
 TEST(Counts, AreThoseOfAGpu) {
-  const std::string file = SOURCE_DIR "/results/nvidia-h200/emulated.json";
+  const std::string folder = SOURCE_DIR "/results/nvidia-h200/", file = folder + "emulated.json";
   const Json document = read_document(file, "counts of a GPU", "");
   std::map<PointIdentity, Evidence> of_gpu;
   for (const Evidence& each : read_evidence(document, file).points) of_gpu[each.point] = each;
+  if (const std::string again = folder + "again/emulated.json"; std::filesystem::exists(again))
+    for (const Evidence& each :
+         read_evidence(read_document(again, "counts of a GPU", ""), again).points)
+      for (auto& [name, count] : of_gpu.at(each.point).counts)
+        if (name.find("wavefronts") != std::string::npos)
+          count = std::min(count, each.counts.at(name));
   const DeviceTraits usual = emu::settings().device;
   emu::settings().device = {
       .sm_count = document.at("environment").at("gpu").at("sm_count").get<unsigned>(),
@@ -292,7 +299,7 @@ TEST(Counts, AreThoseOfAGpu) {
       const auto requests = kRequestsOf.find(metric);
       if (requests != kRequestsOf.end() &&
           gpu_of(requests->second) == emulated_of(requests->second) && more >= 0 &&
-          more <= kRepeatedWavefronts)
+          more <= kRepeatedShare * gpu_of(requests->second))
         continue;
       otherwise.insert(metric);
       const auto known = kOtherwise.find(point.entry->variant.id);

@@ -578,6 +578,26 @@ TEST_F(RunPlan, TheTableShowsARowForEachVariant) {
   EXPECT_EQ(table.find('!'), std::string::npos);
 }
 
+TEST_F(RunPlan, TheTableOfFloatsEndsWithTheLargestErrorOfARow) {
+  made_up.script = [](std::size_t k, Record record) {
+    if (k < 3) record.verification->comparison.error_ulp = k == 0 ? 12.25 : 0.5;
+    return record;
+  };
+  EXPECT_EQ(results_table(run().points).find("ulp"), std::string::npos) << "of integers";
+  Json document = Json::parse(R"({"schema": 1, "sweeps": [
+      {"variants": ["cpu/sequential", "cpu/pairwise"], "n": [1000, 2000], "type": ["f32"]}]})");
+  plan = plan_of(parse_config(document, "config", {}));
+  made_up.executed.clear();
+  const RunResults results = run();
+  const std::string table = results_table(results.points);
+  EXPECT_CONTAINS(table, "  error (ulp)\n");
+  EXPECT_CONTAINS(table, "         12.2\n");  // 12.25 and 0.5 of one row, or of either
+  // A journal kept the same.
+  for (const auto& finished : results.points)
+    EXPECT_EQ(read_finished(*finished->point, finished->entry, "journal").outcome.error_ulp,
+              finished->outcome.error_ulp);
+}
+
 TEST_F(RunPlan, TheTableMarksSharesAboveTheCeiling) {
   made_up.script = [](std::size_t k, Record record) {
     if (k == 1) record.timing[Mode::kCold].samples_ns = {100, 100};

@@ -84,10 +84,10 @@ def _bucket_bytes(measured: Measured) -> Value | None:
 
 def _bucket_bytes_per_l2(measured: Measured) -> Value | None:
     total = _bucket_bytes(measured)
-    gpu = measured.run.environment["gpu"]
-    if not isinstance(total, int) or not gpu or not gpu["l2_bytes"]:
-        return None
-    return float(total / gpu["l2_bytes"])
+    environment = measured.run.environment
+    device = environment["cpu" if measured.point.backend == "cpu" else "gpu"]
+    l2_bytes = device.get("l2_bytes") if device else None  # older files have none of a processor
+    return float(total / l2_bytes) if isinstance(total, int) and l2_bytes else None
 
 
 def _buckets_per_tile(measured: Measured) -> Value | None:

@@ -164,7 +164,7 @@ def meaning(claim: Json, runs: Sequence[Results], registry: Registry) -> str:
     rest = {name: wanted for name, wanted in regime.get("select", {}).items() if wanted is not None}
     if rest:
         said.append(f"Asked for here: {describe(rest)}.")
-    facts = _facts(hardware_of(claim, registry), runs)
+    facts = _facts(hardware_of(claim, registry), runs, base.get("backend") == "cpu")
     for name in _asked(regime):
         said += [registry.regimes[name], *([facts[name]] if name in facts else [])]
     if "why" in regime:
@@ -182,21 +182,21 @@ def _asked(regime: Json) -> list[str]:
     return [name for name in FIXED if name in asked]
 
 
-def _facts(card: Hardware | None, runs: Sequence[Results]) -> dict[str, str]:
-    """What both cards have of that by which a regime goes, where both are known."""
-    gpu = next((run.environment["gpu"] for run in runs if run.environment["gpu"]), None)
+def _facts(card: Hardware | None, runs: Sequence[Results], of_host: bool) -> dict[str, str]:
+    """What both cards, or both processors, have of that by which a regime goes, where it is
+    known."""
+    here, key = ("this processor", "cpu") if of_host else ("this card", "gpu")
+    device = next((run.environment[key] for run in runs if run.environment[key]), None)
     facts: dict[str, str] = {}
-    if card is None or gpu is None:
+    if card is None or device is None:
         return facts
-    if card.multiprocessors:
+    if card.multiprocessors and not of_host:
         facts["groups_per_sm"] = (
-            f"The {card} has {card.multiprocessors} multiprocessors, this card {gpu['sm_count']}."
+            f"The {card} has {card.multiprocessors} multiprocessors, {here} {device['sm_count']}."
         )
-    if card.l2_bytes:
-        here = f"{gpu['l2_bytes'] / 2**10:g}"
-        facts["bucket_bytes_per_l2"] = (
-            f"The {card} has an L2 of {card.l2_bytes / 2**10:g} KiB, this card one of {here} KiB."
-        )
+    if card.l2_bytes and device.get("l2_bytes"):
+        there, found = (f"{size / 2**10:g} KiB" for size in (card.l2_bytes, device["l2_bytes"]))
+        facts["bucket_bytes_per_l2"] = f"The {card} has an L2 of {there}, {here} one of {found}."
     return facts
 
 

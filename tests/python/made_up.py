@@ -16,6 +16,12 @@ CEILING_GB_PER_S = 4000.0
 _COUNTERS = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["definitions"]["point"][
     "properties"
 ]["counters"]["anyOf"]
+CPU: Json = {
+    "model": "Imaginary CPU",
+    "logical_cores": 16,
+    "l2_bytes": 1 << 20,
+    "llc_bytes": 32 << 20,
+}
 GPU_COUNTERS = max((kind.get("required", []) for kind in _COUNTERS), key=len)
 
 
@@ -252,7 +258,7 @@ def results(points: list[Json], *, gpu: bool = True) -> Json:
         "config": {"schema": 1, "sweeps": [{"variants": ["*"], "n": [1024]}]},
         "environment": {
             "host": "imaginary",
-            "cpu": {"model": "Imaginary CPU", "logical_cores": 16, "llc_bytes": 32 << 20},
+            "cpu": CPU,
             "gpu": GPU if gpu else None,
             "opencl": OPENCL if of_opencl else None,
             "cuda_runtime": "13.0" if gpu else None,

@@ -190,6 +190,8 @@ LIMITS: list[tuple[int, int, float, float]] = [
 # The same of checks that a regime states anew.
 LIMITS_IN_REGIME: list[tuple[int, int, float, float]] = [
     (16, 0, SAME - 0.01, SAME + 0.01),
+    (34, 0, FLAT - 0.01, FLAT + 0.01),
+    (34, 1, 2.01, 1.99),
     (48, 0, 2.01, 1.99),
     (62, 0, 0.24, 0.26),
     (62, 1, 2.71, 2.69),  # 0.590 and 0.218 ns
@@ -380,6 +382,9 @@ SIDES: list[tuple[int, int, str, str | None]] = [
 
 SIDES_IN_REGIME: list[tuple[int, int, str, str | None]] = [
     (16, 0, "jradi/unrolled tree=barriers F=8 groups_per_sm=0.5..1", "harris/6"),
+    (34, 0, "cpu/multireduce buckets=16..None bucket_bytes_per_l2=0..1", None),
+    (34, 1, "cpu/multireduce bucket_bytes_per_l2=141..256",
+            "cpu/multireduce bucket_bytes_per_l2=0.55..1"),
     (48, 0, "eilers/global-atomic bucket_bytes_per_l2=1..2",
             "eilers/global-atomic bucket_bytes_per_l2=0.5..1"),
     (62, 0, "gpu/scatter bucket_bytes_per_l2=0.0005..1", None),

@@ -38,7 +38,7 @@ from reduce_bench_report.loader import (
     default_results,
 )
 from reduce_bench_report.paths import shipped
-from reduce_bench_report.points import Measured, input_bytes, variants_of
+from reduce_bench_report.points import Measured, input_bytes, variants_of, within
 from reduce_bench_report.predicates import PREDICATES, Context, takes_slowest
 from reduce_bench_report.regimes import (
     hardware_of,
@@ -54,7 +54,7 @@ Spec = dict[str, Any]  # axis -> value of one point
 REGISTRY = load_registry()
 CLAIMS = {claim["number"]: claim for claim in REGISTRY.claims}
 PEAK_GB_PER_S = made_up.GPU["peak_gb_per_s"]
-L2_BYTES = made_up.GPU["l2_bytes"]
+L2_BYTES = {"cuda": made_up.GPU["l2_bytes"], "cpu": made_up.CPU["l2_bytes"]}
 MEASURED_KINDS = ("ratio", "steps", "flat", "value", "difference")
 CHECKS = [
     (number, index)
@@ -190,13 +190,12 @@ def resolve(spec: Spec, axes: Iterable[str | None]) -> list[Spec]:
         bounds = spec["groups_per_sm"]
         spec = spec | {"groups_per_sm": bounds.get("to", bounds["from"])}
     if "bucket_bytes_per_l2" in spec:
-        wanted = spec.pop("bucket_bytes_per_l2")
-        words = next(
-            1 << power
-            for power in range(40)
-            if wanted["from"] * L2_BYTES <= 4 << power < wanted.get("below", math.inf) * L2_BYTES
-        )
-        return [spec | {"buckets": words}]
+        wanted, least = spec.pop("bucket_bytes_per_l2"), spec.get("buckets", {"from": 1})["from"]
+        l2_bytes = L2_BYTES[spec["backend"]]
+        words = [1 << power for power in range(40)]
+        sizes = [m for m in words if m >= least and within(wanted, 4 * m / l2_bytes)]
+        ends = (sizes[0], sizes[-1]) if "to" in wanted and "buckets" in axes else sizes[:1]
+        return [spec | {"buckets": buckets} for buckets in ends]
     if "buckets_per_tile" in spec:
         wanted = spec.pop("buckets_per_tile")
         threads, items = 64, 12
@@ -1000,6 +999,32 @@ def test_a_regime_says_its_rule_and_what_both_cards_have() -> None:
     assert "this card" not in said[8]
     for rule, numbers in (("groups_per_sm", (64, 9)), ("bucket_bytes_per_l2", (62,))):
         assert [n for n in said if REGISTRY.regimes[rule] in said[n]] == list(numbers)
+
+
+def test_what_fits_into_a_processor_s_l2_is_asked_of_its_own() -> None:
+    """An L2 of 1 MB is full with 2^18 buckets, the Opteron's with 2^19."""
+
+    def judged(step: int, cpu: Json) -> Judgement:
+        spec = CLAIMS[34]["base"] | {"variant": "cpu/multireduce", "params.pages": "small"}
+        times = {1 << log2: START_NS * (3 if log2 > step else 1) for log2 in range(28)}
+        run = run_of([made_point(spec | {"buckets": m}, ns) for m, ns in times.items()])
+        run.environment["cpu"] = cpu
+        return judge(CLAIMS[34], [run], REGISTRY)
+
+    for step, printed, regime in (
+        (17, Verdict.NOT_REPRODUCED, Verdict.NOT_REPRODUCED),
+        (18, Verdict.NOT_REPRODUCED, Verdict.REPRODUCED),
+        (19, Verdict.REPRODUCED, Verdict.REPRODUCED),
+    ):
+        judgement = judged(step, made_up.CPU)
+        assert (judgement.verdict, judgement.regime.verdict) == (printed, regime)
+        said = "has an L2 of 2048 KiB, this processor one of 1024 KiB."
+        assert said in judgement.regime_meaning
+    older = {name: value for name, value in made_up.CPU.items() if name != "l2_bytes"}
+    for cpu in (older, older | {"l2_bytes": None}):
+        judgement = judged(19, cpu)
+        assert judgement.verdict is Verdict.REPRODUCED
+        assert judgement.regime.verdict is Verdict.NOT_TESTABLE
 
 
 def test_sizes_in_the_source_s_regime_are_not_mixed() -> None:
@@ -1813,7 +1838,7 @@ def test_a_scatter_in_its_regime_is_held_to_its_time_at_every_size() -> None:
         bytes_per_l2: made_point(
             {name: wanted for name, wanted in claim["base"].items() if name != "read_launches"}
             | {"variant": "gpu/scatter", "n": LARGE_N}
-            | {"buckets": round(bytes_per_l2 * L2_BYTES / 4)},
+            | {"buckets": round(bytes_per_l2 * L2_BYTES["cuda"] / 4)},
             time * fifth_ns,
         )
         for bytes_per_l2, time in ((0.001, 1), (0.1, 1), (0.3, 1), (0.6, 1), (4, 4), (16, 5))

@@ -48,9 +48,9 @@ int info(bool as_json) {
         text(gpu["index"]), text(gpu["name"]), text(gpu["compute_capability"]),
         text(gpu["sm_count"]), gpu["memory_bytes"].get<double>() / 1e9,
         gpu["l2_bytes"].get<double>() / 1e6, text(gpu["peak_gb_per_s"]), text(gpu["driver"]));
-  fmt::print("CPU:           {}, {} logical cores, last-level cache {} bytes\n",
+  fmt::print("CPU:           {}, {} logical cores, L2 {} bytes, last-level cache {} bytes\n",
              text(env["cpu"]["model"]), text(env["cpu"]["logical_cores"]),
-             text(env["cpu"]["llc_bytes"]));
+             text(env["cpu"]["l2_bytes"]), text(env["cpu"]["llc_bytes"]));
   fmt::print("CUDA:          runtime {}, driver supports {}\n", text(env["cuda_runtime"]),
              text(env["cuda_driver"]));
   if (opencl_devices.empty()) fmt::print("OpenCL:        {}\n", machine.opencl().unavailable);

@@ -14,19 +14,22 @@ namespace reduce_bench {
 namespace {
 
 struct Cache {
+  int level;
   std::size_t size_bytes;
   std::string shared_by;  ///< cores, as the system lists them: `0-7`
 };
 
-/// From the first level on, as far as the system tells.
+/// From the first level on, which has one for data and one for instructions, as far as the system
+/// tells.
 std::vector<Cache> caches_of(int core) {
   std::vector<Cache> caches;
-  for (int level = 0; level < 8; ++level) {
-    const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}", core, level);
-    std::ifstream size_file(folder + "/size"), cores_file(folder + "/shared_cpu_list");
+  for (int index = 0; index < 8; ++index) {
+    const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}", core, index);
+    std::ifstream level_file(folder + "/level"), size_file(folder + "/size"),
+        cores_file(folder + "/shared_cpu_list");
     Cache cache{};
     char unit = ' ';
-    if (!(size_file >> cache.size_bytes)) break;
+    if (!(level_file >> cache.level) || !(size_file >> cache.size_bytes)) break;
     size_file >> unit;
     cache.size_bytes *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
     std::getline(cores_file, cache.shared_by);
@@ -42,6 +45,12 @@ unsigned logical_cores() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::optional<std::size_t> l2_cache_bytes() {
+  for (const Cache& cache : caches_of(0))
+    if (cache.level == 2) return cache.size_bytes;
+  return std::nullopt;
 }
 
 std::optional<std::size_t> last_level_cache_bytes() {

@@ -83,6 +83,7 @@ Json environment_json(const CudaStatus& cuda, const GpuInfo* gpu, const OpenclIn
           {"cpu",
            {{"model", cpu_model()},
             {"logical_cores", logical_cores()},
+            {"l2_bytes", or_null(l2_cache_bytes())},
             {"llc_bytes", or_null(last_level_cache_bytes())}}},
           {"gpu", gpu == nullptr ? Json(nullptr) : to_json(*gpu, cuda)},
           {"opencl", opencl == nullptr ? Json(nullptr) : to_json(*opencl)},

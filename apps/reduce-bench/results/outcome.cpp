@@ -116,6 +116,7 @@ FinishedPoint finish(const Point& point, const Record& record, const Ceilings& c
     outcome.median_ns = median(timed->second.samples_ns);
     break;
   }
+  if (record.verification) outcome.error_ulp = record.verification->comparison.error_ulp;
   for (const Counter& counter : record.counters)
     if (counter.name == kAllCounters) outcome.uncounted = counter.unavailable;
   return {&point, std::move(outcome), to_json(record, rates, keep_samples)};
@@ -144,6 +145,9 @@ FinishedPoint read_finished(const Point& point, Json entry, const std::string& w
                   .reason = measured.reason,
                   .gb_per_s = rate("gb_per_s"),
                   .ceiling_share = rate("ceiling_share")};
+  if (const Node verification = node.at("verification"); !verification.is_null())
+    if (const Node error = verification.at("error_ulp"); !error.is_null())
+      outcome.error_ulp = error.number(0, std::numeric_limits<double>::max(), false);
   if (const Node counters = node.at("counters"); counters.has(std::string(kAllCounters)))
     outcome.uncounted = counters.at(std::string(kAllCounters)).at("unavailable").string();
   if (const auto timing = node.at("timing").members(); !timing.empty())

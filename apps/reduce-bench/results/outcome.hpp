@@ -17,6 +17,7 @@ struct Outcome {
   std::string uncounted;            ///< why nothing was counted of what was to be
   std::optional<double> median_ns;  ///< of the first mode, in the order asked for, that was timed
   std::optional<double> gb_per_s, ceiling_share;  ///< of the primary mode
+  std::optional<double> error_ulp;                ///< of floats, in units of the last place
 };
 
 /// One point of the plan that is done: as the tables need it, and as the document holds it.

@@ -40,6 +40,15 @@ std::string cell(const FinishedPoint& finished) {
   return text;
 }
 
+/// The largest error of the row's points; empty where none was compared.
+std::string largest_error(const std::map<std::size_t, const FinishedPoint*>& cells) {
+  std::optional<double> largest;
+  for (const auto& [unused, finished] : cells)
+    if (const auto error = finished->outcome.error_ulp)
+      largest = std::max(largest.value_or(0), *error);
+  return largest ? fmt::format("{:.3g}", *largest) : "";
+}
+
 /// Names a distribution of values or labels: `zipf exponent=1.5`, `image photo.pgm`.
 std::string distribution_text(const Json& members) {
   std::string text;
@@ -141,9 +150,11 @@ std::string results_table(const std::vector<std::optional<FinishedPoint>>& point
     std::sort(order.begin(), order.end());
 
     text += heading(*members.front()->point, columns_are_buckets);
+    const bool has_errors = is_float(members.front()->point->type);
     text += fmt::format("{:<{}}", "variant", width);
     for (const std::size_t n : columns)
       text += fmt::format("  {:>14}", (columns_are_buckets ? "m=" : "") + size_text(n));
+    if (has_errors) text += fmt::format("  {:>11}", "error (ulp)");
     text += '\n';
     for (const auto& [unused, name] : order) {
       text += fmt::format("{:<{}}", name, width);
@@ -151,6 +162,7 @@ std::string results_table(const std::vector<std::optional<FinishedPoint>>& point
         const auto found = rows[name].find(n);
         text += fmt::format("  {:>14}", found == rows[name].end() ? "" : cell(*found->second));
       }
+      if (has_errors) text += fmt::format("  {:>11}", largest_error(rows[name]));
       text += '\n';
     }
   }
