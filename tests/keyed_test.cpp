@@ -60,9 +60,16 @@ TEST(KeyedOracle, MultireduceCombinesByLabelAndLeavesTheNeutralElementElsewhere)
   EXPECT_EQ(of(Op::kRight), (std::vector{1, kLeast, 7, kLeast}));
 }
 
-TEST(KeyedOracle, MultireduceAgreesWithAReductionOfEachBucketUnderEveryOperator) {
-  constexpr std::size_t kN = 100003, kBuckets = 37;
-  const HostArray label_array = generate(LabelKey{.n = kN, .buckets = kBuckets, .seed = 4});
+/// Few enough for each thread to have all of them, and too many.
+constexpr std::size_t kFewBuckets = 37, kManyBuckets = 30011;
+
+class KeyedOracleOf : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Buckets, KeyedOracleOf, testing::Values(kFewBuckets, kManyBuckets));
+
+TEST_P(KeyedOracleOf, MultireduceAgreesWithAReductionOfEachBucketUnderEveryOperator) {
+  constexpr std::size_t kN = 100003;
+  const std::size_t bucket_count = GetParam();
+  const HostArray label_array = generate(LabelKey{.n = kN, .buckets = bucket_count, .seed = 4});
   const auto* label = reinterpret_cast<const Label*>(label_array.data());
   const Labels labels(label, label + kN);
   for (std::size_t t = 0; t < kValueTypeCount; ++t)
@@ -76,7 +83,7 @@ TEST(KeyedOracle, MultireduceAgreesWithAReductionOfEachBucketUnderEveryOperator)
         const std::vector<T> values(data, data + kN);
         std::map<Label, std::vector<T>> buckets;
         for (std::size_t i = 0; i < kN; ++i) buckets[labels[i]].push_back(values[i]);
-        const Expected all = expected(Operation::kMultireduce, op, values, labels, kBuckets);
+        const Expected all = expected(Operation::kMultireduce, op, values, labels, bucket_count);
         for (const auto& [bucket, members] : buckets) {
           const Reference one = reference(type, op, bytes_of(members), members.size());
           EXPECT_EQ(all.results.at(bucket).bits, one.expected.bits)
@@ -196,6 +203,52 @@ TEST(KeyedOracle, ThreadsTakeTheInputsOfALabelInTheirOrder) {
   omp_set_num_threads(threads);
 }
 
+TEST_P(KeyedOracleOf, SeveralThreadsCountSortAndCompactAsALoopDoes) {
+  constexpr std::size_t kN = 200003;
+  const std::size_t buckets = GetParam();
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(3);
+  std::vector<int> values(kN);
+  Labels labels(kN), runs;
+  std::map<Label, std::vector<int>> of_label;
+  std::vector<int> sums;
+  for (std::size_t i = 0; i < kN; ++i) {
+    values[i] = static_cast<int>(mix(i));
+    labels[i] = static_cast<Label>(mix(i / 3) % buckets);
+    of_label[labels[i]].push_back(values[i]);
+    if (i == 0 || labels[i] != labels[i - 1]) {
+      runs.push_back(labels[i]);
+      sums.push_back(0);
+    }
+    sums.back() =
+        static_cast<int>(static_cast<unsigned>(sums.back()) + static_cast<unsigned>(values[i]));
+  }
+  std::vector<Count> counts(buckets);
+  std::vector<int> sorted;
+  Labels sorted_labels;
+  for (const auto& [label, members] : of_label) {
+    counts[label] = static_cast<Count>(members.size());
+    sorted.insert(sorted.end(), members.begin(), members.end());
+    sorted_labels.insert(sorted_labels.end(), members.size(), label);
+  }
+  EXPECT_EQ(elements<Count>(expected_of({.operation = Operation::kHistogram,
+                                         .type = Type::kU32,
+                                         .op = Op::kNone,
+                                         .n = kN,
+                                         .buckets = buckets,
+                                         .labels = bytes_of(labels)})
+                                .results),
+            counts);
+  const Expected by_label = expected(Operation::kSort, Op::kNone, values, labels, buckets);
+  EXPECT_EQ(elements<int>(by_label.results), sorted);
+  EXPECT_EQ(elements<Label>(by_label.result_labels), sorted_labels);
+  const Expected by_run = expected(Operation::kReduceByKey, Op::kSum, values, labels, buckets);
+  EXPECT_EQ(elements<Label>(by_run.result_labels), runs);
+  EXPECT_EQ(elements<int>(by_run.results), sums);
+  EXPECT_EQ(elements<Count>(by_run.result_count), (std::vector{static_cast<Count>(runs.size())}));
+  omp_set_num_threads(threads);
+}
+
 TEST(KeyedOracle, AScatterInWhichAnyWinsKeepsTheValuesOfEachLabel) {
   const std::vector<int> values{7, 8, 9, 5};
   const Labels labels{2, 0, 2, 3};
@@ -270,13 +323,13 @@ TEST(KeyedOracle, ScansCombineTheEarlierInputsOfALabelOrOfARun) {
   EXPECT_EQ(of(Operation::kScanByKey, Op::kSum, true), (std::vector{5, -2, 7, 8, 3}));
 }
 
-TEST(KeyedOracle, EveryElementOfAScanIsTheReductionOfAPrefixOfItsLabel) {
+TEST_P(KeyedOracleOf, EveryElementOfAScanIsTheReductionOfAPrefixOfItsLabel) {
   // Several shares: runs of equal labels lie across their borders.
-  constexpr std::size_t kN = 70001, kBuckets = 3;
+  constexpr std::size_t kN = 70001;
   const HostArray labels =
-      generate(LabelKey{.distribution = {.kind = LabelDistribution::Kind::kRuns, .length = 1000},
+      generate(LabelKey{.distribution = {.kind = LabelDistribution::Kind::kRuns, .length = 300},
                         .n = kN,
-                        .buckets = kBuckets,
+                        .buckets = GetParam(),
                         .seed = 4});
   const auto* label = reinterpret_cast<const Label*>(labels.data());
   for (std::size_t t = 0; t < kValueTypeCount; ++t)
@@ -288,7 +341,7 @@ TEST(KeyedOracle, EveryElementOfAScanIsTheReductionOfAPrefixOfItsLabel) {
       const OperationInput input{.type = type,
                                  .op = op,
                                  .n = kN,
-                                 .buckets = kBuckets,
+                                 .buckets = GetParam(),
                                  .values = array.data(),
                                  .labels = labels.data()};
       const Expected exclusive = scan(Operation::kMultiscan, input, false);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -348,6 +350,11 @@ Combined<T> combined(T value) {
   else return value;
 }
 
+template <class Accumulator>
+constexpr bool kMerges = requires(Accumulator& a) {
+  a.merge(a);
+};
+
 template <class T>
 Reference reference_of(Op op, const T* x, std::size_t n) {
   return with_accumulator<Combined<T>>(op, [&]<class Accumulator>() {
@@ -356,7 +363,7 @@ Reference reference_of(Op op, const T* x, std::size_t n) {
       for (std::size_t i = first; i < last; ++i) taken.add(combined(x[i]));
       return taken;
     };
-    if constexpr (requires(Accumulator& a) { a.merge(a); }) {
+    if constexpr (kMerges<Accumulator>) {
       Accumulator total;
       for (const Accumulator& part : in_chunks<Accumulator>(n, take)) total.merge(part);
       return total.result();
@@ -405,9 +412,42 @@ void share_out(std::size_t n, std::size_t work, F&& body) {
   }
 }
 
+/// What a thread holds for itself lies in a core's cache.
+constexpr std::size_t kOwnBytes = std::size_t{1} << 20;
+
 /// Inputs whose order by thread is held at once. Of sorted labels a window has few, so that few
 /// threads have work.
 constexpr std::size_t kWindow = std::size_t{1} << 25;
+
+/// Whether the inputs are taken in parts, one for each thread, of which each has a `B` for every
+/// bucket: where these lie in its cache, and take no more memory than the order by thread would.
+template <class B>
+bool in_parts(std::size_t n, std::size_t buckets) {
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t order_bytes = std::min(n, kWindow) * sizeof(std::uint32_t);
+  return n > kChunk && buckets * sizeof(B) <= std::min(kOwnBytes, order_bytes / threads);
+}
+
+/// Calls `body(part, first, last)` for each of `parts` neighbouring parts of [0, n).
+template <class F>
+void for_each_part(std::size_t parts, std::size_t n, F&& body) {
+#pragma omp parallel for schedule(static, 1) if (parts > 1)
+  for (std::size_t part = 0; part < parts; ++part)
+    body(part, n * part / parts, n * (part + 1) / parts);
+}
+
+/// What the buckets have of each part of the inputs: `take(bucket, i)` gives it input i.
+template <class B, class L, class F>
+std::vector<std::vector<B>> buckets_of_parts(const L* labels, std::size_t n, std::size_t buckets,
+                                             F&& take) {
+  std::vector<std::vector<B>> parts(static_cast<std::size_t>(omp_get_max_threads()));
+  for_each_part(parts.size(), n, [&](std::size_t part, std::size_t first, std::size_t last) {
+    std::vector<B> held(buckets);
+    for (std::size_t i = first; i < last; ++i) take(held[labels[i]], i);
+    parts[part] = std::move(held);
+  });
+  return parts;
+}
 
 /// Calls `take(i)` for each i of [0, n). Inputs of one label are taken by one thread, in their order:
 /// every thread has a share of the buckets, and no results have to be merged. Each thread first
@@ -476,6 +516,10 @@ struct Bucket {
     accumulator.add(x);
     ++terms;
   }
+  void merge(const Bucket& part) {
+    accumulator.merge(part.accumulator);
+    terms += part.terms;
+  }
   /// Stores the reduction of what it took as element i of the results.
   void put(ExpectedArray& array, std::size_t i) const {
     const Reference result = accumulator.result();
@@ -499,7 +543,22 @@ ExpectedArray fold_by_label(Op op, const T* values, const Label* labels, std::si
                             std::size_t buckets) {
   ExpectedArray array = make_results<T>(op, buckets);
   with_accumulator<T>(op, [&]<class Accumulator>() {
-    std::vector<Bucket<Accumulator>> held(buckets);
+    using Held = Bucket<Accumulator>;
+    if constexpr (kMerges<Accumulator>) {
+      if (in_parts<Held>(n, buckets)) {
+        const auto parts = buckets_of_parts<Held>(
+            labels, n, buckets, [&](Held& held, std::size_t i) { held.add(values[i]); });
+        share_out(buckets, n, [&](std::size_t first, std::size_t last) {
+          for (std::size_t bucket = first; bucket < last; ++bucket) {
+            Held whole;
+            for (const auto& part : parts) whole.merge(part[bucket]);
+            whole.put(array, bucket);
+          }
+        });
+        return;
+      }
+    }
+    std::vector<Held> held(buckets);
     for_each_by_label(labels, n, buckets, [&](std::size_t i) { held[labels[i]].add(values[i]); });
     share_out(buckets, buckets, [&](std::size_t first, std::size_t last) {
       for (std::size_t bucket = first; bucket < last; ++bucket) held[bucket].put(array, bucket);
@@ -513,27 +572,48 @@ ExpectedArray scan_by_label(Op op, bool inclusive, const T* values, const Label*
                             std::size_t n, std::size_t buckets) {
   ExpectedArray array = make_results<T>(op, n);
   with_accumulator<T>(op, [&]<class Accumulator>() {
-    std::vector<Bucket<Accumulator>> held(buckets);
+    using Held = Bucket<Accumulator>;
+    if constexpr (kMerges<Accumulator>) {
+      if (in_parts<Held>(n, buckets)) {
+        auto parts = buckets_of_parts<Held>(
+            labels, n, buckets, [&](Held& held, std::size_t i) { held.add(values[i]); });
+        // Each part begins with what the parts before it have.
+        share_out(buckets, n, [&](std::size_t first, std::size_t last) {
+          for (std::size_t bucket = first; bucket < last; ++bucket) {
+            Held before;
+            for (auto& part : parts) before.merge(std::exchange(part[bucket], before));
+          }
+        });
+        for_each_part(parts.size(), n, [&](std::size_t part, std::size_t first, std::size_t last) {
+          std::vector<Held>& held = parts[part];
+          for (std::size_t i = first; i < last; ++i)
+            held[labels[i]].scan(array, i, values[i], inclusive);
+        });
+        return;
+      }
+    }
+    std::vector<Held> held(buckets);
     for_each_by_label(labels, n, buckets,
                       [&](std::size_t i) { held[labels[i]].scan(array, i, values[i], inclusive); });
   });
   return array;
 }
 
+bool begins_run(const Label* labels, std::size_t i) { return i == 0 || labels[i] != labels[i - 1]; }
+
 template <class T>
 ExpectedArray scan_runs(Op op, bool inclusive, const T* values, const Label* labels,
                         std::size_t n) {
   ExpectedArray array = make_results<T>(op, n);
   with_accumulator<T>(op, [&]<class Accumulator>() {
-    const auto begins_run = [&](std::size_t i) { return i == 0 || labels[i] != labels[i - 1]; };
     // A run is reduced by the thread in whose share it begins.
     share_out(n, n, [&](std::size_t first, std::size_t last) {
       std::size_t i = first;
-      while (i < last && !begins_run(i)) ++i;
+      while (i < last && !begins_run(labels, i)) ++i;
       if (i == last) return;
       Bucket<Accumulator> held;
-      for (; i < n && (i < last || !begins_run(i)); ++i) {
-        if (begins_run(i)) held = {};
+      for (; i < n && (i < last || !begins_run(labels, i)); ++i) {
+        if (begins_run(labels, i)) held = {};
         held.scan(array, i, values[i], inclusive);
       }
     });
@@ -541,27 +621,35 @@ ExpectedArray scan_runs(Op op, bool inclusive, const T* values, const Label* lab
   return array;
 }
 
-/// The number of the run of equal labels that each element lies in; how many runs there are.
-std::size_t number_runs(const Label* labels, std::size_t n, std::vector<Label>& runs) {
-  runs.resize(n);
-  Label run = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i > 0 && labels[i] != labels[i - 1]) ++run;
-    runs[i] = run;
-  }
-  return n == 0 ? 0 : std::size_t{run} + 1;
-}
-
+/// A run is reduced by the thread in whose part it begins.
 template <class T>
 Expected reduce_by_key(Op op, const T* values, const Label* labels, std::size_t n) {
-  std::vector<Label> run_of;
-  const std::size_t runs = number_runs(labels, n, run_of);
-  Expected expected{.results = fold_by_label(op, values, run_of.data(), n, runs),
-                    .result_labels = make_expected({kTypeOf<Label>, runs}),
+  const std::size_t parts = n > kChunk ? static_cast<std::size_t>(omp_get_max_threads()) : 1;
+  std::vector<std::size_t> runs_before(parts + 1);  // each part's; at the end all runs
+  for_each_part(parts, n, [&](std::size_t part, std::size_t first, std::size_t last) {
+    std::size_t runs = 0;
+    for (std::size_t i = first; i < last; ++i) runs += begins_run(labels, i) ? 1 : 0;
+    runs_before[part + 1] = runs;
+  });
+  std::partial_sum(runs_before.begin(), runs_before.end(), runs_before.begin());
+  const std::size_t all_runs = runs_before.back();
+  Expected expected{.results = make_results<T>(op, all_runs),
+                    .result_labels = make_expected({kTypeOf<Label>, all_runs}),
                     .result_count = make_expected({kTypeOf<Count>, 1})};
-  for (std::size_t i = 0; i < n; ++i)
-    elements_of<Label>(expected.result_labels)[run_of[i]] = labels[i];
-  *elements_of<Count>(expected.result_count) = static_cast<Count>(runs);
+  *elements_of<Count>(expected.result_count) = static_cast<Count>(all_runs);
+  with_accumulator<T>(op, [&]<class Accumulator>() {
+    for_each_part(parts, n, [&](std::size_t part, std::size_t first, std::size_t last) {
+      std::size_t i = first, run = runs_before[part];
+      while (i < last && !begins_run(labels, i)) ++i;
+      for (; i < last; ++run) {
+        Bucket<Accumulator> held;
+        elements_of<Label>(expected.result_labels)[run] = labels[i];
+        do held.add(values[i++]);
+        while (i < n && !begins_run(labels, i));
+        held.put(expected.results, run);
+      }
+    });
+  });
   return expected;
 }
 
@@ -570,6 +658,13 @@ Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
   Expected expected{.results = make_expected({kTypeOf<Count>, buckets})};
   Count* counts = elements_of<Count>(expected.results);
   std::fill_n(counts, buckets, 0);
+  if (in_parts<Count>(n, buckets)) {
+    const auto parts =
+        buckets_of_parts<Count>(labels, n, buckets, [](Count& count, std::size_t) { ++count; });
+    for (const auto& part : parts)
+      for (std::size_t bucket = 0; bucket < buckets; ++bucket) counts[bucket] += part[bucket];
+    return expected;
+  }
   for_each_by_label(labels, n, buckets, [&](std::size_t i) { ++counts[labels[i]]; });
   return expected;
 }
@@ -579,6 +674,22 @@ Expected histogram(const L* labels, std::size_t n, std::size_t buckets) {
 template <class T>
 std::vector<std::size_t> sort_values(const T* values, const Label* labels, std::size_t n,
                                      std::size_t buckets, T* sorted) {
+  if (in_parts<std::size_t>(n, buckets)) {
+    auto parts = buckets_of_parts<std::size_t>(labels, n, buckets,
+                                               [](std::size_t& count, std::size_t) { ++count; });
+    std::vector<std::size_t> begins(buckets + 1);
+    std::size_t at = 0;
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      begins[bucket] = at;
+      for (auto& part : parts) at += std::exchange(part[bucket], at);
+    }
+    begins[buckets] = at;
+    for_each_part(parts.size(), n, [&](std::size_t part, std::size_t first, std::size_t last) {
+      std::vector<std::size_t>& next = parts[part];
+      for (std::size_t i = first; i < last; ++i) sorted[next[labels[i]]++] = values[i];
+    });
+    return begins;
+  }
   // While values are moved, begins[label + 1] is where the next value of the label goes. It starts
   // as where the label begins and ends as where the next label begins.
   std::vector<std::size_t> begins(buckets + 2);
@@ -642,8 +753,10 @@ Expected sort_by_label(const T* values, const Label* labels, std::size_t n, std:
   const std::vector<std::size_t> begins =
       sort_values(values, labels, n, buckets, elements_of<T>(expected.results));
   Label* const sorted = elements_of<Label>(expected.result_labels);
-  for (std::size_t bucket = 0; bucket < buckets; ++bucket)
-    std::fill(sorted + begins[bucket], sorted + begins[bucket + 1], static_cast<Label>(bucket));
+  share_out(buckets, n, [&](std::size_t first, std::size_t last) {
+    for (std::size_t bucket = first; bucket < last; ++bucket)
+      std::fill(sorted + begins[bucket], sorted + begins[bucket + 1], static_cast<Label>(bucket));
+  });
   return expected;
 }
 
@@ -844,17 +957,16 @@ std::size_t verification_bytes(Operation operation, const Arrays& arrays, std::s
                                bool any_wins, bool correctly_rounded) {
   const bool exact_by_label = correctly_rounded && has_labels(operation);
   std::size_t bytes = 2 * arrays.output_bytes();
-  if (has_labels(operation) && operation != Operation::kGather &&
-      operation != Operation::kScanByKey)
+  const bool by_runs = operation == Operation::kReduceByKey || operation == Operation::kScanByKey;
+  if (has_labels(operation) && operation != Operation::kGather && !by_runs)
     bytes += std::min(arrays.labels.count, kWindow) * sizeof(std::uint32_t);
   if (has_operator(operation) && has_labels(operation) && !exact_by_label) {
-    const std::size_t held = operation == Operation::kMultiscan   ? buckets
-                             : operation == Operation::kScanByKey ? 0
+    const std::size_t held = by_runs                              ? 0
+                             : operation == Operation::kMultiscan ? buckets
                                                                   : arrays.results.count;
     bytes += held * sizeof(Bucket<FloatSum<float>>) +
              arrays.results.count * (sizeof(double) + sizeof(Count));
   }
-  if (operation == Operation::kReduceByKey) bytes += arrays.labels.bytes();
   if (any_wins || exact_by_label) bytes += arrays.values.bytes();
   if (operation == Operation::kSort || any_wins || exact_by_label)
     bytes += buckets * sizeof(std::size_t);
