@@ -263,9 +263,10 @@ TEST(Counts, AreThoseOfAGpu) {
   if (const std::string again = folder + "again/emulated.json"; std::filesystem::exists(again))
     for (const Evidence& each :
          read_evidence(read_document(again, "counts of a GPU", ""), again).points)
-      for (auto& [name, count] : of_gpu.at(each.point).counts)
-        if (name.find("wavefronts") != std::string::npos)
-          count = std::min(count, each.counts.at(name));
+      if (const auto first = of_gpu.find(each.point); first != of_gpu.end())
+        for (auto& [name, count] : first->second.counts)
+          if (name.find("wavefronts") != std::string::npos)
+            count = std::min(count, each.counts.at(name));
   const DeviceTraits usual = emu::settings().device;
   emu::settings().device = {
       .sm_count = document.at("environment").at("gpu").at("sm_count").get<unsigned>(),

@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+#include "expect_error.hpp"
+
 namespace reduce_bench {
 namespace {
 
@@ -316,6 +318,28 @@ TEST(Distributions, WildValuesHaveAllExponentsAndNearlyCancel) {
   expect_wild_values<double>();
 }
 
+template <class T>
+void expect_forty_exponents() {
+  const std::vector<T> x =
+      values_of<T>({.distribution = {.kind = Kind::kSpan40}, .type = kTypeOf<T>, .n = 4001});
+  std::set<int> exponents;
+  std::set<T> digits;
+  for (const T value : x) {
+    exponents.insert(std::ilogb(value));
+    digits.insert(std::scalbn(std::fabs(value), -std::ilogb(value)));
+  }
+  EXPECT_EQ(exponents.size(), 40u);
+  EXPECT_EQ(*exponents.begin(), -20);
+  EXPECT_EQ(*exponents.rbegin(), 19);
+  EXPECT_GT(digits.size(), 3990u);
+  const auto negative = std::count_if(x.begin(), x.end(), [](T value) { return value < 0; });
+  EXPECT_NEAR(static_cast<double>(negative), 2000, 200);
+}
+TEST(Distributions, OfSpan40HaveFortyExponents) {
+  expect_forty_exponents<float>();
+  expect_forty_exponents<double>();
+}
+
 TEST(Distributions, SpecialsAreOfEveryKind) {
   const auto kind = [](std::uint64_t seed) {
     return values_of<float>(
@@ -342,6 +366,10 @@ TEST(Distributions, FloatProductsOfSpreadValuesAreRefused) {
   EXPECT_EQ(unsuited({.kind = Kind::kExtremes}, Op::kSum, Type::kF32), "");
   EXPECT_NE(unsuited({.kind = Kind::kWild}, Op::kSum, Type::kF32), "");
   EXPECT_EQ(unsuited({.kind = Kind::kWild}, Op::kSum, Type::kF32, true), "");
+  EXPECT_NE(unsuited({.kind = Kind::kSpan40}, Op::kProd, Type::kF64), "");
+  EXPECT_EQ(unsuited({.kind = Kind::kSpan40}, Op::kSum, Type::kF64), "");
+  for (const Type type : {Type::kF16, Type::kI32})
+    EXPECT_CONTAINS(unsuited({.kind = Kind::kSpan40}, Op::kSum, type), "are f32 or f64, not");
 }
 
 // ---- checksum ---------------------------------------------------------------------------------

@@ -171,6 +171,16 @@ T special(const InputKey& key, const Randomness& random, std::size_t i) {
   return wild<T>(key, random, i);
 }
 
+/// Of either sign, and of 40 exponents, from 2^-20 up to 2^20.
+template <class T>
+T span_40(const Randomness& random, std::size_t i) {
+  constexpr int kFraction = std::numeric_limits<T>::digits - 1, kExponents = 40;
+  const std::uint64_t word = random.word(i);
+  const T digits = T{1} + static_cast<T>(word >> (64 - kFraction)) * std::ldexp(T{1}, -kFraction);
+  const auto exponent = static_cast<int>(random.word(i, 1) % kExponents) - kExponents / 2;
+  return std::ldexp((word & 1) != 0 ? digits : -digits, exponent);
+}
+
 template <class T>
 T element(const InputKey& key, const Randomness& random, std::size_t i) {
   using Kind = Distribution::Kind;
@@ -195,6 +205,9 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
         return key.distribution.kind == Kind::kWild ? wild<T>(key, random, i)
                                                     : special<T>(key, random, i);
       else return uniform<T>(key, random, i);
+    case Kind::kSpan40:
+      if constexpr (std::is_floating_point_v<T>) return span_40<T>(random, i);
+      else return uniform<T>(key, random, i);
     case Kind::kRareOnes: break;
   }
   // Every partial sum of up to 2^27 of these is exact in a float, whatever the order, so variants
@@ -205,8 +218,7 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
 
 /// A half: the nearest to what an f32 is, where it can be that.
 template <class T>
-  requires kIsHalf<T>
-T element(const InputKey& key, const Randomness& random, std::size_t i) {
+requires kIsHalf<T> T element(const InputKey& key, const Randomness& random, std::size_t i) {
   const std::uint64_t word = random.word(i);
   switch (key.distribution.kind) {
     case Distribution::Kind::kUniform:  // as many digits as it has, so that none is rounded to 1
@@ -250,6 +262,8 @@ std::string unsuited(const Distribution& distribution, Op op, Type type, bool co
   if (kind == Kind::kCancelling && is_half(type))
     return fmt::format("'{}' values need more digits than those of {}", distribution.name(),
                        name_of(type));
+  if (kind == Kind::kSpan40 && type != Type::kF32 && type != Type::kF64)
+    return fmt::format("'{}' values are f32 or f64, not {}", distribution.name(), name_of(type));
   if (kind == Kind::kFile && distribution.array == nullptr) return "no array was read";
   return {};
 }

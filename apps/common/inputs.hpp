@@ -33,13 +33,15 @@ struct Distribution {
     kRareOnes,
     kWild,
     kSpecials,
+    kSpan40,
     kFile  ///< an array file, from its beginning
   };
   static constexpr std::array kNames{
       std::string_view{"uniform"},  std::string_view{"ones"},       std::string_view{"ramp"},
       std::string_view{"normal"},   std::string_view{"cancelling"}, std::string_view{"zeros"},
       std::string_view{"extremes"}, std::string_view{"rare-zeros"}, std::string_view{"rare-ones"},
-      std::string_view{"wild"},     std::string_view{"specials"},   std::string_view{"file"}};
+      std::string_view{"wild"},     std::string_view{"specials"},   std::string_view{"span-40"},
+      std::string_view{"file"}};
 
   Kind kind = Kind::kUniform;
   double condition = 1e3;  ///< of `cancelling`: sum of magnitudes over magnitude of the sum

@@ -40,12 +40,14 @@ std::string cell(const FinishedPoint& finished) {
   return text;
 }
 
-/// The largest error of the row's points; empty where none was compared.
+/// The largest error of the row's points that are right; empty where none is.
 std::string largest_error(const std::map<std::size_t, const FinishedPoint*>& cells) {
   std::optional<double> largest;
-  for (const auto& [unused, finished] : cells)
-    if (const auto error = finished->outcome.error_ulp)
-      largest = std::max(largest.value_or(0), *error);
+  for (const auto& [unused, finished] : cells) {
+    const Outcome& outcome = finished->outcome;
+    if (outcome.status == Status::kOk && outcome.error_ulp)
+      largest = std::max(largest.value_or(0), *outcome.error_ulp);
+  }
   return largest ? fmt::format("{:.3g}", *largest) : "";
 }
 
