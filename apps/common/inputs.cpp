@@ -218,7 +218,8 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
 
 /// A half: the nearest to what an f32 is, where it can be that.
 template <class T>
-requires kIsHalf<T> T element(const InputKey& key, const Randomness& random, std::size_t i) {
+  requires kIsHalf<T>
+T element(const InputKey& key, const Randomness& random, std::size_t i) {
   const std::uint64_t word = random.word(i);
   switch (key.distribution.kind) {
     case Distribution::Kind::kUniform:  // as many digits as it has, so that none is rounded to 1

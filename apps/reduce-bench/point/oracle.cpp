@@ -351,9 +351,7 @@ Combined<T> combined(T value) {
 }
 
 template <class Accumulator>
-constexpr bool kMerges = requires(Accumulator& a) {
-  a.merge(a);
-};
+constexpr bool kMerges = requires(Accumulator& a) { a.merge(a); };
 
 template <class T>
 Reference reference_of(Op op, const T* x, std::size_t n) {
