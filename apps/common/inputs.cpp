@@ -201,13 +201,14 @@ T element(const InputKey& key, const Randomness& random, std::size_t i) {
     }
     case Kind::kWild:
     case Kind::kSpecials:
-      if constexpr (std::is_floating_point_v<T>)
+    case Kind::kSpan40:
+      if constexpr (std::is_floating_point_v<T>) {
+        if (key.distribution.kind == Kind::kSpan40) return span_40<T>(random, i);
         return key.distribution.kind == Kind::kWild ? wild<T>(key, random, i)
                                                     : special<T>(key, random, i);
-      else return uniform<T>(key, random, i);
-    case Kind::kSpan40:
-      if constexpr (std::is_floating_point_v<T>) return span_40<T>(random, i);
-      else return uniform<T>(key, random, i);
+      } else {
+        return uniform<T>(key, random, i);
+      }
     case Kind::kRareOnes: break;
   }
   // Every partial sum of up to 2^27 of these is exact in a float, whatever the order, so variants
