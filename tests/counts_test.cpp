@@ -225,9 +225,12 @@ bool is_held(const Point& point) {
 
 /// A GPU repeats a few wavefronts of shared memory, now more, now fewer, and leaves none out: in six
 /// runs on an H200 the 264 stores of onepass/reduce, which have no conflict, were 266, 268, 269 twice,
-/// 270 and 277, and the 2056 of harris/7 2091 and 2108 in two of them. So the round with fewer counts,
-/// and it may have such a share of its requests more, where it has as many of these.
-constexpr double kRepeatedShare = 8.0 / 264;
+/// 270 and 277. So the round with fewer counts, and it may have so many more where it has as many
+/// requests.
+constexpr double kRepeatedWavefronts = 8;
+/// The 2056 stores of harris/7 were 2091 and 2108 in two rounds, within 2 % and beyond: as many of its
+/// requests may be repeated.
+constexpr double kRepeatedShare = kRepeatedWavefronts / 264;
 const std::map<Metric, Metric> kRequestsOf{
     {Metric::kSharedLoadWavefronts, Metric::kSharedLoadRequests},
     {Metric::kSharedStoreWavefronts, Metric::kSharedStoreRequests}};
@@ -300,7 +303,8 @@ TEST(Counts, AreThoseOfAGpu) {
       const auto requests = kRequestsOf.find(metric);
       if (requests != kRequestsOf.end() &&
           gpu_of(requests->second) == emulated_of(requests->second) && more >= 0 &&
-          more <= kRepeatedShare * gpu_of(requests->second))
+          more <= (point.entry->variant.id == "harris/7" ? kRepeatedShare * gpu_of(requests->second)
+                                                         : kRepeatedWavefronts))
         continue;
       otherwise.insert(metric);
       const auto known = kOtherwise.find(point.entry->variant.id);

@@ -96,6 +96,11 @@ TEST(Processor, AllCachesTogetherHoldTheLastLevel) {
   ASSERT_EQ(last_bytes.has_value(), all_bytes.has_value());
   if (!last_bytes) GTEST_SKIP() << "this system does not tell of caches";
   EXPECT_GE(*all_bytes, *last_bytes);
+  // The L2 is one of them, beside the first level's of at least 4 KB.
+  if (const auto second_bytes = l2_cache_bytes()) {
+    EXPECT_LE(*second_bytes, *last_bytes);
+    EXPECT_GE(*all_bytes, *second_bytes + 4096);
+  }
   EXPECT_LE(*all_bytes, 4 * *last_bytes * logical_cores());  // of four levels that no cores share
 }
 
