@@ -387,6 +387,79 @@ TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {
   }
 }
 
+/// The numbers of onepass/multireduce-exact begin with words in the middle of what they hold. In one block
+/// values fill seven of them, so that one that follows carries through all; in the other the rest cancels.
+TEST(OtherDevices, AnExactSumOfAllExponentsCarriesThroughAllWords) {
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 2;
+  constexpr std::size_t kBlock = 256, kTile = kBlock * 4 * 2;  // the blocks take them in turn
+  const auto units = [](unsigned digits, int place) {
+    return std::ldexp(static_cast<float>(digits), place - 149);
+  };
+  std::vector<float> filling;
+  for (int word = 1; word <= 7; ++word) {
+    filling.push_back(units(0xffffff, 32 * word + 7));
+    filling.push_back(units(0x7f, 32 * word));
+  }
+  // All exponents fit into copies for every lane, into one, and not at all.
+  for (const std::size_t buckets : {3, 4096, 6000}) {
+    for (const float sign : {1.0f, -1.0f}) {
+      Inputs<float> inputs;
+      inputs.values.resize(4 * kTile);
+      inputs.labels.resize(inputs.values.size(), static_cast<Label>(buckets - 1));
+      for (std::size_t k = 0; k < filling.size(); ++k) {
+        inputs.values[8 * k] = sign * filling[k];  // every fourth is sampled, all are of one warp
+        inputs.values[kTile + k] = -sign * filling[k];
+      }
+      inputs.values[kTile / 2] = sign * units(1, 31);  // what this warp takes next
+      inputs.values[kTile + filling.size()] = -sign * units(1, 31);
+      inputs.values[2 * kTile - 1] = units(5, 0);
+      std::vector<float> expected(buckets);
+      expected.back() = units(5, 0);
+      EXPECT_EQ(results_on(device, "onepass/multireduce-exact", Op::kSum, inputs, buckets,
+                           {{"block", std::to_string(kBlock)}}),
+                expected)
+          << buckets;
+    }
+  }
+}
+
+/// Values of all exponents that cancel but for one of each bucket, in runs and not, at any address.
+TEST(OtherDevices, ExactSumsOfBucketsOfAllExponentsAreThose) {
+  DeviceTraits device = emu::settings().device;
+  device.sm_count = 2;
+  std::mt19937 random(5);
+  for (const std::size_t run : {1, 4, 100}) {
+    for (const std::size_t buckets : {1, 33, 2000}) {
+      Inputs<float> inputs;
+      std::vector<float> expected;
+      for (std::size_t bucket = 0; bucket < buckets; ++bucket)
+        expected.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(1 + random() % 100)));
+      for (const float value : expected) inputs.values.push_back(value);
+      inputs.labels.resize(buckets);
+      std::iota(inputs.labels.begin(), inputs.labels.end(), 0);
+      while (inputs.values.size() < 40001) {
+        const auto label = static_cast<Label>(random() % buckets);
+        std::vector<float> of_run;
+        while (of_run.size() < run) {
+          const float value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+          if (std::isfinite(value)) of_run.push_back(value);
+        }
+        for (const float sign : {1.0f, -1.0f}) {
+          std::shuffle(of_run.begin(), of_run.end(), random);
+          for (const float value : of_run) {
+            inputs.values.push_back(sign * value);
+            inputs.labels.push_back(label);
+          }
+        }
+      }
+      EXPECT_EQ(results_on(device, "onepass/multireduce-exact", Op::kSum, inputs, buckets),
+                expected)
+          << run << " " << buckets;
+    }
+  }
+}
+
 /// partition/multireduce on tiles of 16 * 256 inputs that `change` gives labels to.
 template <class Change>
 void expect_sums(Change&& change) {

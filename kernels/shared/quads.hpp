@@ -20,6 +20,12 @@ struct QuadsPolicy90 {
 };
 using QuadsPolicy = ByCapability<Row<90, QuadsPolicy90>>;
 
+/// Whether most of a warp's quads have one label each. All lanes must call.
+__device__ inline bool are_mostly_alike(const Label (&label)[kQuad]) {
+  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+  return __popc(__ballot_sync(kAllLanes, alike)) >= QuadsPolicy::kLeastAlike;
+}
+
 /// That a block has the buckets of all labels.
 struct HasAll {
   __device__ bool operator()(Label) const { return true; }

@@ -6,19 +6,20 @@
 // Idea: a value whose exponent lies in a window of 33 is an integer of 57 bits, and so is the sum
 //   of the values of a run in a warp, of 64. Each is added to a number of 96 bits that its bucket
 //   has in shared memory, in copies as onepass/multireduce's: by two atomics on 32 bits, of which
-//   the first returns what to carry, and a third where the upper bits change. The window is chosen
-//   from as many values as a block has threads. Other values go to a number of the bucket in fixed
-//   point in global memory, which has room for all exponents and takes the blocks' numbers in the
-//   end. Integers have no order, so each sum is rounded once and has the same bits whatever the
-//   order, the launch and the card.
+//   the first returns what to carry, and more where words beyond change. The window is chosen from
+//   as many values as a block has threads. Other values go to a number of the bucket in fixed point
+//   in global memory, which has room for all exponents and takes the blocks' numbers in the end.
+//   Where some of these values lie outside of the window, the numbers in shared memory have room
+//   for all exponents, too, in fewer copies. Integers have no order, so each sum is rounded once
+//   and has the same bits whatever the order, the launch and the card.
 // Fixes: the rounding of every sum on the way, which depends on the order of the atomics; and,
 //   against the float sums of onepass/multireduce, loops of compare-and-swap.
 // Launch: one block of 1024 threads per SM; a thread for every bucket, which rounds; and a kernel
 //   that looks for inputs other than -0, where a sum is zero and has a -0 in it.
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
-//   in the L2 cache, and so is every value outside of the window, by two. On an H200 the L2 cache
-//   binds with 2^8 buckets, device memory and arithmetic close behind; of values of all exponents
-//   latency: docs/kernels/onepass-multireduce-exact.md
+//   in the L2 cache, and so is, by two, a value outside of the window where hardly any was seen or
+//   numbers for all exponents, 40 bytes each, do not fit. On an H200 the L2 cache binds with 2^8
+//   buckets, device memory and arithmetic close behind: docs/kernels/onepass-multireduce-exact.md
 // Preconditions: the buckets' numbers, 12 bytes each, and 16 bytes fit into a block's shared
 //   memory; at most 2^31 inputs. The workspace is zero before the first launch, and left so.
 // Deviations: none, there is no publication. Sums are rounded to the nearest, of two to the even
@@ -41,8 +42,14 @@ using Format = FloatFormat<float>;
 struct Policy90 {
   /// 16-byte loads of labels in flight per thread, beside as many of values.
   static constexpr unsigned kLoads = 4;
+  /// The same where numbers have room for all exponents, which takes more registers.
+  static constexpr unsigned kLoadsOfAll = 2;
+  /// Copies of such numbers up to which runs are combined: with more, lanes seldom meet.
+  static constexpr unsigned kLog2MostCopiesForRuns = 3;
   /// Exponents of the window above the largest in the sample; the others lie below.
   static constexpr unsigned kAbove = 4;
+  /// Values of the sample outside of the window for which numbers have room for all exponents.
+  static constexpr int kLeastOutside = 2;
   static constexpr unsigned kRoundBlock = 128;
 };
 using Policy = ByCapability<Row<90, Policy90>>;
@@ -84,103 +91,204 @@ struct Sums {
   }
 };
 
-/// Numbers of 96 bits in shared memory, in units of the window. Word w of copy c of bucket b lies
-/// at ((w * buckets + b) * copies + c).
+/// How the buckets' numbers lie in shared memory.
+struct Shape {
+  unsigned words;  ///< of 32 bits, of a number; none where the numbers do not fit
+  unsigned log2_copies;
+};
+
+/// Numbers of fixed point in shared memory. Word w of copy c of bucket b lies at
+/// ((b * shape.words + w) * copies + c).
 struct Table {
-  /// The middle word of zero: so it seldom crosses its end, where small sums change their sign.
+  /// A word of zero: so it seldom crosses its end, where small sums change their sign.
   static constexpr unsigned kMiddle = 1u << 31;
-  static constexpr unsigned kWords = 3;
 
   unsigned* words;
-  unsigned buckets, log2_copies;
+  unsigned buckets;
+  Shape shape{};
+  unsigned unit = 0;  ///< the position that the numbers' lowest word begins at
 
-  __device__ unsigned size() const { return buckets << log2_copies; }
   __device__ void clear() const {
-    for (unsigned i = threadIdx.x; i < kWords * size(); i += blockDim.x)
-      words[i] = i / size() == 1 ? kMiddle : 0;
+    for (unsigned i = threadIdx.x; i < buckets * shape.words << shape.log2_copies; i += blockDim.x)
+      words[i] = kMiddle;
     __syncthreads();
   }
-  __device__ void add(Label bucket, long long amount) const {
-    unsigned* low = words + (bucket << log2_copies) + (threadIdx.x & ((1u << log2_copies) - 1));
+  /// Adds an amount in units of the number's word `word`.
+  __device__ void add(Label bucket, unsigned word, long long amount) const {
+    const unsigned copies = 1u << shape.log2_copies;
+    unsigned* at =
+        words + ((bucket * shape.words + word) << shape.log2_copies) + (threadIdx.x & (copies - 1));
     const auto first = static_cast<unsigned>(amount);
-    const unsigned carry = atomicAdd(low, first) + first < first;
-    const long long second = (amount >> 32) + carry;
-    const unsigned before = atomicAdd(low + size(), static_cast<unsigned>(second));
-    const long long third = (static_cast<long long>(before) + second) >> 32;
-    if (third != 0) atomicAdd(low + 2 * size(), static_cast<unsigned>(third));
+    const unsigned carry = atomicAdd(at, first) + first < first;
+    // Ends before the last word does, which has room for the sum of all inputs.
+    for (long long rest = (amount >> 32) + carry; rest != 0;) {
+      at += copies;
+      const unsigned before = atomicAdd(at, static_cast<unsigned>(rest));
+      rest = (static_cast<long long>(before) + rest) >> 32;
+    }
   }
-  /// Adds all copies of all buckets to `sums`, whose position `unit` is the window's unit.
-  __device__ void add_to(const Sums& sums, unsigned unit) const {
+  /// Adds all copies of all buckets to `sums`.
+  __device__ void add_to(const Sums& sums) const {
     __syncthreads();
-    const unsigned copies = 1u << log2_copies;
-    const unsigned word = unit / 32, shift = unit % 32;
+    const unsigned copies = 1u << shape.log2_copies, shift = unit % 32;
     // Blocks start at different buckets, so that they do not queue for the same ones.
     const auto start = static_cast<unsigned>(std::size_t{buckets} * blockIdx.x / gridDim.x);
     for (unsigned i = threadIdx.x; i < buckets; i += blockDim.x) {
       const unsigned bucket = i + start < buckets ? i + start : i + start - buckets;
-      unsigned long long low = 0;
-      long long middle = 0, top = 0;
-      for (unsigned k = 0; k < copies; ++k) {
-        const unsigned* at = words + (bucket << log2_copies) + (threadIdx.x + k) % copies;
-        low += *at;
-        middle += static_cast<long long>(at[size()]) - kMiddle;
-        top += static_cast<int>(at[2 * size()]);
+      long long carry = 0;
+      unsigned below = 0;  // what the shift moves up from the word below
+      for (unsigned w = 0; w < shape.words; ++w) {
+        long long word = carry;
+        for (unsigned k = 0; k < copies; ++k)
+          word += static_cast<long long>(words[((bucket * shape.words + w) << shape.log2_copies) +
+                                               (threadIdx.x + k) % copies]) -
+                  kMiddle;
+        if (w + 1 == shape.words) {
+          sums.add(unit / 32 + w, bucket, word * (1ll << shift) + below);
+          break;
+        }
+        carry = word >> 32;
+        const auto shifted = static_cast<unsigned long long>(static_cast<unsigned>(word)) << shift;
+        sums.add(unit / 32 + w, bucket,
+                 static_cast<long long>(static_cast<unsigned>(shifted)) + below);
+        below = static_cast<unsigned>(shifted >> 32);
       }
-      middle += static_cast<long long>(low >> 32);
-      top += middle >> 32;
-      low = static_cast<unsigned long long>(static_cast<unsigned>(low)) << shift;
-      const auto high = static_cast<unsigned long long>(static_cast<unsigned>(middle)) << shift;
-      sums.add(word, bucket, static_cast<unsigned>(low));
-      sums.add(word + 1, bucket, static_cast<long long>((low >> 32) + static_cast<unsigned>(high)));
-      sums.add(word + 2, bucket, static_cast<long long>(high >> 32) + top * (1ll << shift));
     }
   }
 };
 
-__global__ void __launch_bounds__(1024)
-    kernel(const float* values, const Label* labels, std::size_t n, bool aligned,
-           unsigned log2_copies, Sums sums) {
-  unsigned* largest = held_shared(dynamic_shared<unsigned>());
-  const Table table{largest + 4, static_cast<unsigned>(sums.buckets), log2_copies};
-  if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
-  // The window follows from as many values as the block has threads, the same for every block.
-  const auto window = FloatWindow<float>::around(
-      largest_field(values[n * threadIdx.x / blockDim.x], largest), Policy::kAbove, kMostShift);
-  table.clear();
+/// Adds values to a table for those of a window, and others to global memory.
+struct InWindow {
+  static constexpr unsigned kLoads = Policy::kLoads;
 
-  const auto amount_of = [&](Label label, float value) -> long long {
+  Table table;
+  Sums sums;
+  FloatWindow<float> window;
+
+  __device__ long long amount_of(Label label, float value) const {
     const auto bits = detail::bits_to<unsigned>(value);
     if (window.has(bits)) return window.amount(bits);
     if (bits != 0) sums.add_value(label, value);
     return 0;
+  }
+  __device__ void put_amount(Label label, long long amount) const {
+    if (amount != 0) table.add(label, 0, amount);
+  }
+  __device__ void put(Label label, float value) const {
+    put_amount(label, amount_of(label, value));
+  }
+  /// Adds the quads of a warp, runs combined before.
+  __device__ void put_quads(const Label (&label)[kQuad], const float (&value)[kQuad]) const {
+    long long amounts[kQuad];
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) amounts[e] = amount_of(label[e], value[e]);
+    __syncwarp();  // values outside of the window leave a warp diverged
+    BACKEND::put_quads<Sum>(label, amounts, [&](bool present, Label bucket, long long amount) {
+      if (present) put_amount(bucket, amount);
+    });
+  }
+};
+
+/// Adds values to a table for all exponents.
+struct AllExponents {
+  static constexpr unsigned kLoads = Policy::kLoadsOfAll;
+
+  /// What a value adds to its bucket's number.
+  struct Part {
+    unsigned word;
+    long long amount;  ///< in units of the word; 0 of a zero, and of what is no number
   };
-  const auto put = [&](bool present, Label label, long long amount) {
-    if (present && amount != 0) table.add(label, amount);
-  };
-  const std::size_t tile = std::size_t{blockDim.x} * Policy::kLoads;  // quads
+  Table table;
+  Sums sums;
+
+  __device__ Part part_of(Label label, float value) const {
+    const auto bits = detail::bits_to<unsigned>(value);
+    const bool is_number = Format::field(bits) != Format::kSpecial && bits << 1 != 0;
+    if (!is_number && bits != 0) sums.add_value(label, value);
+    const unsigned position = Format::position(bits);
+    const long long amount =
+        is_number ? static_cast<long long>(Format::digits(bits)) << position % 32 : 0;
+    return {.word = position / 32, .amount = Format::is_negative(bits) ? -amount : amount};
+  }
+  __device__ void put_part(Label label, Part part) const {
+    if (part.amount != 0) table.add(label, part.word, part.amount);
+  }
+  __device__ void put(Label label, float value) const { put_part(label, part_of(label, value)); }
+  /// Adds the quads of a warp. In runs, what begins in one word is combined before.
+  __device__ void put_quads(const Label (&label)[kQuad], const float (&value)[kQuad]) const {
+    Part part[kQuad];
+    unsigned words = 0;  // a bit for every one that a value begins in
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) {
+      part[e] = part_of(label[e], value[e]);
+      words |= 1u << part[e].word;
+    }
+    __syncwarp();  // values that are no numbers leave a warp diverged
+    if (table.shape.log2_copies > Policy::kLog2MostCopiesForRuns || !are_mostly_alike(label)) {
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e) put_part(label[e], part[e]);
+      return;
+    }
+#pragma unroll 1
+    for (unsigned word = 0; word < Sums::kWords; ++word) {
+      if (!__any_sync(kAllLanes, words >> word & 1)) continue;
+      long long amounts[kQuad];
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e) amounts[e] = part[e].word == word ? part[e].amount : 0;
+      BACKEND::put_quads<Sum>(label, amounts, [&](bool present, Label bucket, long long amount) {
+        if (present) put_part(bucket, {word, amount});
+      });
+    }
+  }
+};
+
+/// Adds the inputs of the block by `adder`.
+template <class Adder>
+__device__ void add_inputs(const float* values, const Label* labels, std::size_t n, bool aligned,
+                           const Adder& adder) {
+  const std::size_t tile = std::size_t{blockDim.x} * Adder::kLoads;  // quads
   const std::size_t tiles = aligned ? n / kQuad / tile : 0;
   for (std::size_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-    Vector16<Label> l[Policy::kLoads];
-    Vector16<float> v[Policy::kLoads];
+    Vector16<Label> l[Adder::kLoads];
+    Vector16<float> v[Adder::kLoads];
 #pragma unroll
-    for (unsigned k = 0; k < Policy::kLoads; ++k) {
+    for (unsigned k = 0; k < Adder::kLoads; ++k) {
       const std::size_t at = t * tile + k * blockDim.x + threadIdx.x;
       l[k] = load_ahead(reinterpret_cast<const Vector16<Label>*>(labels) + at);
       v[k] = load_ahead(reinterpret_cast<const Vector16<float>*>(values) + at);
     }
 #pragma unroll
-    for (unsigned k = 0; k < Policy::kLoads; ++k) {
-      long long amounts[kQuad];
-#pragma unroll
-      for (unsigned e = 0; e < kQuad; ++e) amounts[e] = amount_of(l[k].at[e], v[k].at[e]);
-      __syncwarp();  // values outside of the window leave a warp diverged
-      put_quads<Sum>(l[k].at, amounts, put);
-    }
+    for (unsigned k = 0; k < Adder::kLoads; ++k) adder.put_quads(l[k].at, v[k].at);
   }
   for (std::size_t i = tiles * tile * kQuad + std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
        i < n; i += std::size_t{gridDim.x} * blockDim.x)
-    put(true, labels[i], amount_of(labels[i], values[i]));
-  table.add_to(sums, window.unit());
+    adder.put(labels[i], values[i]);
+}
+
+__global__ void __launch_bounds__(1024)
+    kernel(const float* values, const Label* labels, std::size_t n, bool aligned, Shape of_window,
+           Shape of_all, Sums sums) {
+  unsigned* largest = held_shared(dynamic_shared<unsigned>());
+  if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
+  // The window follows from as many values as the block has threads, the same for every block.
+  const float sample = values[n * threadIdx.x / blockDim.x];
+  const auto window =
+      FloatWindow<float>::around(largest_field(sample, largest), Policy::kAbove, kMostShift);
+  const auto bits = detail::bits_to<unsigned>(sample);
+  const bool outside =
+      !window.has(bits) && Format::field(bits) != Format::kSpecial && bits << 1 != 0;
+  Table table{.words = largest + 4, .buckets = static_cast<unsigned>(sums.buckets)};
+  if (of_all.words != 0 && __syncthreads_count(outside) >= Policy::kLeastOutside) {
+    table.shape = of_all;
+    table.clear();
+    add_inputs(values, labels, n, aligned, AllExponents{table, sums});
+  } else {
+    table.shape = of_window;
+    table.unit = window.unit();
+    table.clear();
+    add_inputs(values, labels, n, aligned, InWindow{table, sums, window});
+  }
+  table.add_to(sums);
 }
 
 /// Rounds the buckets' sums, and makes them zero again.
@@ -217,19 +325,27 @@ __global__ void settle_zeros_kernel(const float* values, const Label* labels, st
 }
 
 struct LaunchPlan {
-  unsigned block, blocks, log2_copies;
+  unsigned block, blocks;
+  Shape of_window, of_all;
   std::size_t shared_bytes;
 };
 LaunchPlan plan_of(const Problem& p) {
   LaunchPlan plan{};
   plan.block = p.params.number("block");
-  const auto bytes = [&](unsigned log2_copies) {
-    return (4 + (Table::kWords * p.buckets << log2_copies)) * sizeof(unsigned);
+  const auto bytes = [&](Shape shape) {
+    return (4 + (shape.words * p.buckets << shape.log2_copies)) * sizeof(unsigned);
   };
-  while (1u << plan.log2_copies < kWarpSize &&
-         bytes(plan.log2_copies + 1) <= p.device.max_shared_bytes_per_block)
-    ++plan.log2_copies;
-  plan.shared_bytes = bytes(plan.log2_copies);
+  const auto in_copies = [&](unsigned words) {
+    Shape shape{.words = words, .log2_copies = 0};
+    while (1u << shape.log2_copies < kWarpSize &&
+           bytes({words, shape.log2_copies + 1}) <= p.device.max_shared_bytes_per_block)
+      ++shape.log2_copies;
+    return shape;
+  };
+  plan.of_window = in_copies(3);
+  plan.of_all = in_copies(Sums::kWords);
+  if (bytes(plan.of_all) > p.device.max_shared_bytes_per_block) plan.of_all = {};
+  plan.shared_bytes = std::max(bytes(plan.of_window), bytes(plan.of_all));
   const std::size_t tile = std::size_t{plan.block} * Policy::kLoads * kQuad;
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, tile), 1, p.device.sm_count));
@@ -268,7 +384,7 @@ struct OnepassMultireduceExact {
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.values(),
-           call.labels(), call.n(), aligned, plan.log2_copies, sums);
+           call.labels(), call.n(), aligned, plan.of_window, plan.of_all, sums);
     const auto round_blocks = static_cast<unsigned>(ceil_div(call.buckets(), Policy::kRoundBlock));
     launch(round_kernel, {round_blocks, Policy::kRoundBlock, 0, call.stream}, sums, call.results());
     launch(settle_zeros_kernel, {plan.blocks, plan.block, 0, call.stream}, call.values(),
