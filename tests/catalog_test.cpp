@@ -268,6 +268,7 @@ TEST(Catalog, GpuVariantsAreEmulatedButForWhatOnlyNvccCompiles) {
                                              "harris/grid-sync",
                                              "cub/sort-reduce-by-key",
                                              "cub/histogram",
+                                             "cub/sort-run-length",
                                              "cub/radix-sort",
                                              "cub/reduce-by-key",
                                              "thrust/reduce-by-key",

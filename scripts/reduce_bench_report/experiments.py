@@ -260,7 +260,7 @@ KERNELS = (
     _by_labels(
         "partition-histogram",
         "Histograms by kind of labels, by partitions and others",
-        ["partition/histogram", "atomic/histogram", "cub/histogram"],
+        ["partition/histogram", "atomic/histogram", "cub/histogram", "cub/sort-run-length"],
         _of("histogram", "u32", "none"),
         exponents=(16, 18, 20, 22, 24),
         panels=("variant",),

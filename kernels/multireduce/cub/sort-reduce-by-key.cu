@@ -24,17 +24,11 @@
 #include "kernels/multireduce/sorted_runs.hpp"
 #include "kernels/shared/cub_reduce_by_key.hpp"
 #include "kernels/shared/cub_sort_by_label.hpp"
+#include "kernels/shared/place_runs.hpp"
 
 namespace reduce_bench::BACKEND::cub_sort_reduce_by_key {
 
 #ifdef __CUDACC__
-template <class T>
-__global__ void place_results_kernel(const Label* run_labels, const T* run_values,
-                                     const Count* run_count, T* results) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < *run_count) results[run_labels[i]] = run_values[i];
-}
-
 template <class T>
 std::size_t temporary_bytes(const Problem& p) {
   return std::max(cub_sort_by_label_bytes<Opaque<T>>(p), cub_reduce_by_key_bytes<T>(p.n));
@@ -66,11 +60,8 @@ struct CubSortReduceByKey {
     run_cub_reduce_by_key(call.workspace + at.temporary, bytes, labels, run_labels, values,
                           run_values, run_count, library_operator<Op>(), call.n(),
                           native(call.stream));
-    constexpr unsigned kBlock = 256;
-    const std::size_t runs = std::min(call.n(), call.buckets());
-    launch(place_results_kernel<T>,
-           {static_cast<unsigned>(ceil_div(runs, kBlock)), kBlock, 0, call.stream}, run_labels,
-           run_values, run_count, call.results());
+    enqueue_place_runs(call.stream, std::min(call.n(), call.buckets()), run_labels, run_values,
+                       run_count, call.results());
   }
 };
 #else
