@@ -241,6 +241,8 @@ class CaseList {
   void add_misaligned() {
     const std::size_t n = plain_ ? 20011 : 1009;
     add({.n = n, .lead = {1, 1}});  // several blocks, each more than once
+    if (variant_.correctly_rounded)
+      add({.n = n, .distribution = {.kind = Distribution::Kind::kWild}, .lead = {1, 1}});
     if (subject_.full) add({.n = kSomeBlocks, .lead = {3, 3}});
     if (!keyed_ || !plain_) return;
     // Of two arrays one alone, too: a kernel may load both by what one of them allows.
@@ -255,8 +257,9 @@ class CaseList {
     }
   }
 
-  /// What a kernel orders depends on its path, not on the values: one input to several blocks, more
-  /// than the device holds at once, every setting, and labels that meet in a bucket and do not.
+  /// What a kernel orders depends on its path, not on the values, but for sums that are rounded once: one
+  /// input to several blocks, more than the device holds at once, every setting, and labels that
+  /// meet in a bucket and do not.
   void add_for_races() {
     using Kind = LabelDistribution::Kind;
     for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{1009}, kSomeBlocks})
@@ -267,6 +270,11 @@ class CaseList {
     if (plain_) add({.n = many, .sm_count = 1});
     if (plain_ && main_type_) add({.n = many, .sm_count = 64});
     for (const Params& params : other_settings_) add_where_allowed(params);
+    const Distribution wild{.kind = Distribution::Kind::kWild};
+    if (variant_.correctly_rounded) {
+      add({.n = many, .distribution = wild});
+      if (keyed_) add({.n = many, .distribution = wild, .labels = {.kind = Kind::kSorted}});
+    }
     if (!keyed_) return;
     for (const Kind kind : {Kind::kDegenerate, Kind::kSorted, Kind::kZipf})
       add({.n = 1009, .labels = {.kind = kind}});
