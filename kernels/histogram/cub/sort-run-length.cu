@@ -2,8 +2,8 @@
 //
 // Source: no publication; what a CUDA programmer would call for more bins than HistogramEven is
 //   good for: cub::DeviceRadixSort::SortKeys and cub::DeviceRunLengthEncode::Encode of CCCL.
-// Idea: sorting makes the labels of every bin one run, whose length is the count; a last kernel puts
-//   the counts where their labels say.
+// Idea: sorting makes the labels of every bin one run, whose length is the count; a last kernel
+//   puts the counts where their labels say.
 // Fixes: cub/histogram's atomics on partial counts in global memory, from 2^15 bins on.
 // Launch: the library's kernels, which sort by the bits that labels below m have; a fill of the m
 //   counts; a scatter of min(n, m) threads.
