@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include "kernels/shared/atomics.hpp"
 #include "kernels/shared/instantiate.hpp"
@@ -24,8 +25,10 @@ __device__ void reset_bank_sets(T* sets, unsigned buckets) {
 }
 
 /// Combines the inputs [first, last) with the block's sets of the `buckets` labels from `low` on.
-/// Without `kSelect` there must be no other labels; with it they are skipped.
-template <class Op, bool kMerge, bool kSelect, class T>
+/// Without `kSelect` there must be no other labels; with it they are skipped. `kMultiply`: as the
+/// listing prints it, two inputs are multiplied by whether their labels are equal, or not, and added
+/// where they are not zero.
+template <class Op, bool kMerge, bool kSelect, bool kMultiply = false, class T>
 __device__ void take_into_bank_sets(T* sets, const T* values, const Label* labels,
                                     std::size_t first, std::size_t last, Label low,
                                     unsigned buckets) {
@@ -35,8 +38,14 @@ __device__ void take_into_bank_sets(T* sets, const T* values, const Label* label
     T value = values[i];
     if (i + blockDim.x < last) {
       const Label next_bucket = labels[i + blockDim.x] - low;
-      const T next = values[i + blockDim.x];
-      if (kMerge && next_bucket == bucket) value = Op::combine(value, next);
+      T next = values[i + blockDim.x];
+      if constexpr (kMultiply) {
+        static_assert(kMerge && !kSelect && std::is_same_v<Op, Sum>);
+        const bool equal = next_bucket == bucket;
+        value = Op::combine(value, next * static_cast<T>(equal));
+        next = next * static_cast<T>(!equal);
+        if (next != 0) atomic_combine<Op>(&own[kBanks * next_bucket], next);
+      } else if (kMerge && next_bucket == bucket) value = Op::combine(value, next);
       else if (!kSelect || next_bucket < buckets)
         atomic_combine<Op>(&own[kBanks * next_bucket], next);
     }
