@@ -396,7 +396,7 @@ TEST(OtherDevices, AnExactSumOfAllExponentsCarriesAndBorrowsThroughAllWords) {
   const auto units = [](int digits, int place) {
     return std::ldexp(static_cast<float>(digits), place - 149);
   };
-  // The first block's first lane takes four neighbours of each half of its tiles.
+  // The first block's first lane takes four neighbours of each half of its tiles, by two loads.
   const auto place_of = [](std::size_t k) {
     return 2 * kTile * (k / 8) + kTile / 2 * (k / 4 % 2) + k % 4;
   };
@@ -407,7 +407,7 @@ TEST(OtherDevices, AnExactSumOfAllExponentsCarriesAndBorrowsThroughAllWords) {
     borrows.push_back(-units(1, 32 * word + 31));
   }
   borrows.push_back(-units(1, 31));
-  carries.resize(16), borrows.resize(8);  // the next is taken when the others are in
+  carries.resize(16);  // what follows is taken in another step, when the others are in
   carries.push_back(units(1, 31));
   borrows.push_back(-units(1, 0));
   // All exponents fit into copies for every lane, into one, and not at all.

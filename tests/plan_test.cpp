@@ -97,8 +97,9 @@ TEST(Plan, BucketsAndLabelsAreAxesAndPartOfTheIdentity) {
                 "atomic/global n=9 m=2 i32 sum uniform zipf(1.5) block=256 on cuda",
                 "atomic/global n=9 m=3 i32 sum uniform sorted block=256 on cuda",
                 "atomic/global n=9 m=3 i32 sum uniform zipf(1.5) block=256 on cuda"}));
-  EXPECT_EQ(described(plan_of(R"({"variants": ["cub/h*"], "operation": "histogram", "n": [9]})")),
-            std::vector<std::string>{"cub/histogram n=9 m=256 u32 uniform on cuda"});
+  EXPECT_EQ(described(plan_of(R"({"variants": ["cub/*"], "operation": "histogram", "n": [9]})")),
+            (std::vector<std::string>{"cub/histogram n=9 m=256 u32 uniform on cuda",
+                                      "cub/sort-run-length n=9 m=256 u32 uniform on cuda"}));
 }
 
 TEST(Plan, VariantsOfAnotherOperationAreRefused) {

@@ -20,10 +20,13 @@ struct QuadsPolicy90 {
 };
 using QuadsPolicy = ByCapability<Row<90, QuadsPolicy90>>;
 
-/// Whether most of a warp's quads have one label each. All lanes must call.
-__device__ inline bool are_mostly_alike(const Label (&label)[kQuad]) {
-  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
-  return __popc(__ballot_sync(kAllLanes, alike)) >= QuadsPolicy::kLeastAlike;
+/// Whether a quad has one label.
+__device__ inline bool is_alike(const Label (&label)[kQuad]) {
+  return label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+}
+/// Whether runs are worth combining: most of the warp's quads, by a bit for each lane, are alike.
+__device__ inline bool has_runs(unsigned alike_lanes) {
+  return __popc(alike_lanes) >= QuadsPolicy::kLeastAlike;
 }
 
 /// That a block has the buckets of all labels.
@@ -38,9 +41,9 @@ struct HasAll {
 template <class Op, class T, class Put, class Has = HasAll>
 __device__ void put_quads(const Label (&label)[kQuad], const T (&value)[kQuad], Put&& put,
                           Has&& has = {}) {
-  const bool alike = label[0] == label[1] && label[1] == label[2] && label[2] == label[3];
+  const bool alike = is_alike(label);
   const unsigned all_alike = __ballot_sync(kAllLanes, alike);
-  if (__popc(all_alike) < QuadsPolicy::kLeastAlike) {
+  if (!has_runs(all_alike)) {
     if constexpr (requires { put.each(label, value); }) {
       put.each(label, value);
     } else {

@@ -4,7 +4,7 @@
 //   good for: cub::DeviceRadixSort::SortKeys and cub::DeviceRunLengthEncode::Encode of CCCL.
 // Idea: sorting makes the labels of every bin one run, whose length is the count; a last kernel
 //   puts the counts where their labels say.
-// Fixes: cub/histogram's atomics on partial counts in global memory, from 2^15 bins on.
+// Fixes: cub/histogram's atomics on partial counts in global memory, beyond 256 bins.
 // Launch: the library's kernels, which sort by the bits that labels below m have; a fill of the m
 //   counts; a scatter of min(n, m) threads.
 // Traffic: n labels read, m counts written; not counted: each sorting pass reads and writes the
@@ -13,10 +13,12 @@
 // Deviations: the temporary storage is allocated beforehand.
 // Choice: labels alone are sorted, where cub/sort-reduce-by-key would carry ones along; the sort is
 //   told how many bits labels below m have. Counts have 32 bits where n allows. Labels are sorted
-//   into another array: they are inputs. ReduceByKey of ones is what Encode calls itself.
+//   into another array: they are inputs. Encode is CUB's ReduceByKey of ones, tuned for them. What
+//   cub/histogram takes instead is in docs/kernels/partition-histogram.md; none of this has been
+//   timed yet.
 
 #include "kernels/shared/library.hpp"
-#include "kernels/shared/place_runs.hpp"
+#include "kernels/shared/sorted_runs.hpp"
 
 #ifdef __CUDACC__
 #include <cub/device/device_radix_sort.cuh>
@@ -47,34 +49,19 @@ void encode(void* temporary, std::size_t& temporary_bytes, const L* sorted, L* r
   });
 }
 
-struct Layout {
-  std::size_t sorted, run_labels, lengths, run_count, temporary, end;
-};
 template <class L>
-Layout layout(const Problem& p) {
+std::size_t temporary_bytes(const Problem& p) {
   std::size_t of_sort = 0, of_encoding = 0;
   sort<L>(nullptr, of_sort, nullptr, nullptr, p, nullptr);
   encode<L>(nullptr, of_encoding, nullptr, nullptr, nullptr, nullptr, p, nullptr);
-  Layout at{};
-  const auto place = [&](std::size_t bytes) {
-    const std::size_t begin = at.end;
-    at.end += ceil_div(bytes, 256) * 256;
-    return begin;
-  };
-  const std::size_t runs = std::min(p.n, p.buckets);
-  at.sorted = place(p.n * sizeof(L));
-  at.run_labels = place(runs * sizeof(L));
-  at.lengths = place(runs * sizeof(Count));
-  at.run_count = place(sizeof(Count));
-  at.temporary = place(std::max(of_sort, of_encoding));
-  return at;
+  return std::max(of_sort, of_encoding);
 }
 
 struct CubSortRunLength {
   static Workspace workspace(const Problem& p) {
     std::size_t bytes = 0;
-    with_label_type(p.type, [&]<class L>() { bytes = layout<L>(p).end; });
-    return {.device_bytes = bytes};
+    with_label_type(p.type, [&]<class L>() { bytes = temporary_bytes<L>(p); });
+    return {.device_bytes = sorted_runs(p, bytes).end};
   }
 
   template <class L, class Op>
@@ -82,12 +69,12 @@ struct CubSortRunLength {
     enqueue_fill(call.stream, call.results(), call.buckets(), 0);
     if (call.n() == 0) return;
     const Problem& p = call.problem;
-    const Layout at = layout<L>(p);
+    const SortedRuns at = sorted_runs(p, temporary_bytes<L>(p));
     std::byte* const temporary = call.workspace + at.temporary;
     std::size_t bytes = at.end - at.temporary;
-    auto* sorted = call.template scratch<L>(at.sorted);
+    auto* sorted = call.template scratch<L>(at.labels);
     auto* run_labels = call.template scratch<L>(at.run_labels);
-    auto* lengths = call.template scratch<Count>(at.lengths);
+    auto* lengths = call.template scratch<Count>(at.run_values);
     auto* run_count = call.template scratch<Count>(at.run_count);
     sort(temporary, bytes, call.labels(), sorted, p, native(call.stream));
     encode(temporary, bytes, sorted, run_labels, lengths, run_count, p, native(call.stream));

@@ -21,10 +21,9 @@
 //   of 492 (m = 16). Labels and values are sorted into other arrays: they are inputs, and to sort
 //   them in place (DoubleBuffer) takes a copy of both first, 749 us in all.
 
-#include "kernels/multireduce/sorted_runs.hpp"
 #include "kernels/shared/cub_reduce_by_key.hpp"
 #include "kernels/shared/cub_sort_by_label.hpp"
-#include "kernels/shared/place_runs.hpp"
+#include "kernels/shared/sorted_runs.hpp"
 
 namespace reduce_bench::BACKEND::cub_sort_reduce_by_key {
 

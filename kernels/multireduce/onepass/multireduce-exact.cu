@@ -19,7 +19,8 @@
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
 //   in the L2 cache, and so is, by two, a value outside of the window where hardly any was seen or
 //   numbers for all exponents, 40 bytes each, do not fit. On an H200 the L2 cache binds with 2^8
-//   buckets, device memory and arithmetic close behind: docs/kernels/onepass-multireduce-exact.md
+//   buckets, device memory and arithmetic close behind; what binds values of all exponents has not
+//   been counted yet: docs/kernels/onepass-multireduce-exact.md
 // Preconditions: the buckets' numbers, 12 bytes each, and 16 bytes fit into a block's shared
 //   memory; at most 2^31 inputs. The workspace is zero before the first launch, and left so.
 // Deviations: none, there is no publication. Sums are rounded to the nearest, of two to the even
@@ -58,6 +59,10 @@ using Policy = ByCapability<Row<90, Policy90>>;
 /// of them, a quad of each lane, below 2^63.
 inline constexpr unsigned kMostShift = 32;
 static_assert(Format::kDigits + kMostShift + 7 == 63);
+
+/// Words of a number in units of the window: of 2^31 values they hold the sum.
+inline constexpr unsigned kWindowWords = 3;
+static_assert(Format::kDigits + kMostShift + 31 < 32 * kWindowWords - 1);
 
 /// A zero among a bucket's inputs that may be the result, beside SpecialValues.
 inline constexpr unsigned kMinusZero = 8;
@@ -224,7 +229,8 @@ struct AllExponents {
       words |= 1u << part[e].word;
     }
     __syncwarp();  // values that are no numbers leave a warp diverged
-    if (table.shape.log2_copies > Policy::kLog2MostCopiesForRuns || !are_mostly_alike(label)) {
+    if (table.shape.log2_copies > Policy::kLog2MostCopiesForRuns ||
+        !has_runs(__ballot_sync(kAllLanes, is_alike(label)))) {
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e) put_part(label[e], part[e]);
       return;
@@ -342,7 +348,7 @@ LaunchPlan plan_of(const Problem& p) {
       ++shape.log2_copies;
     return shape;
   };
-  plan.of_window = in_copies(3);
+  plan.of_window = in_copies(kWindowWords);
   plan.of_all = in_copies(Sums::kWords);
   if (bytes(plan.of_all) > p.device.max_shared_bytes_per_block) plan.of_all = {};
   plan.shared_bytes = std::max(bytes(plan.of_window), bytes(plan.of_all));

@@ -23,8 +23,8 @@
 //   sort and reduction alone of 2^16, 2^20 and 2^26 inputs take 72, 95 and 2206 us, with par 82,
 //   104 and 2219, and called bare 220, 242 and 2761.
 
-#include "kernels/multireduce/sorted_runs.hpp"
 #include "kernels/shared/library.hpp"
+#include "kernels/shared/sorted_runs.hpp"
 
 #ifdef __CUDACC__
 #include <thrust/copy.h>
