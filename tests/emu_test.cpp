@@ -381,12 +381,14 @@ __global__ void vote(int* wrong) {
   expect(__reduce_min_sync(kAll, static_cast<int>(lane) - 20), -20);
   expect(__reduce_max_sync(kAll, static_cast<int>(lane) - 40), -9);
   expect(__reduce_max_sync(kAll, lane ^ 0x80000000u), 0x8000001fu);
+  expect(__reduce_or_sync(kAll, 1u << lane / 2), 0xffffu);
   if (lane >= 4 && lane < 8) {
     expect(__all_sync(0xf0u, lane >= 4), 1);
     expect(__any_sync(0xf0u, lane < 4), 0);
     expect(__match_any_sync(0xf0u, lane / 2), lane < 6 ? 0x30u : 0xc0u);
     expect(__reduce_min_sync(0xf0u, lane), 4u);
     expect(__reduce_add_sync(0xf0u, lane), 22u);
+    expect(__reduce_or_sync(0xf0u, 1u << lane), 0xf0u);
   }
   __syncwarp(__activemask());
 }

@@ -392,14 +392,12 @@ TEST(OtherDevices, AnExactSumOutgrowsTwoWordsOnBothSides) {
 TEST(OtherDevices, AnExactSumOfAllExponentsCarriesAndBorrowsThroughAllWords) {
   DeviceTraits device = emu::settings().device;
   device.sm_count = 2;
-  constexpr std::size_t kBlock = 256, kTile = kBlock * 4 * 2;  // the blocks take them in turn
+  constexpr std::size_t kBlock = 256, kTile = kBlock * 4;  // the blocks take them in turn
   const auto units = [](int digits, int place) {
     return std::ldexp(static_cast<float>(digits), place - 149);
   };
-  // The first block's first lane takes four neighbours of each half of its tiles, by two loads.
-  const auto place_of = [](std::size_t k) {
-    return 2 * kTile * (k / 8) + kTile / 2 * (k / 4 % 2) + k % 4;
-  };
+  // The first block's first lane takes the first four neighbours of each of its tiles.
+  const auto place_of = [](std::size_t k) { return 2 * kTile * (k / 4) + k % 4; };
   std::vector<float> carries, borrows;
   for (int word = 7; word >= 1; --word) {
     carries.push_back(units(0xffffff, 32 * word + 7));
@@ -414,7 +412,7 @@ TEST(OtherDevices, AnExactSumOfAllExponentsCarriesAndBorrowsThroughAllWords) {
   for (const std::size_t buckets : {3, 4096, 6000}) {
     for (const std::vector<float>& values : {carries, borrows}) {
       Inputs<float> inputs;
-      inputs.values.resize(8 * kTile);
+      inputs.values.resize(16 * kTile);
       inputs.labels.resize(inputs.values.size(), static_cast<Label>(buckets - 1));
       for (std::size_t k = 0; k < values.size(); ++k) {
         inputs.values[place_of(k)] = values[k];  // every fourth is sampled

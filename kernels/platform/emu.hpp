@@ -280,6 +280,9 @@ template <class T>
 T __reduce_max_sync(unsigned mask, T value, Where where = Where::current()) {
   return detail::reduce_lanes(mask, value, [](T a, T b) { return a < b ? b : a; }, where);
 }
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value, Where where = Where::current()) {
+  return detail::reduce_lanes(mask, value, [](unsigned a, unsigned b) { return a | b; }, where);
+}
 
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }

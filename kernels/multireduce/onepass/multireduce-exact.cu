@@ -19,8 +19,8 @@
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
 //   in the L2 cache, and so is, by two, a value outside of the window where hardly any was seen or
 //   numbers for all exponents, 40 bytes each, do not fit. On an H200 the L2 cache binds with 2^8
-//   buckets, device memory and arithmetic close behind; what binds values of all exponents has not
-//   been counted yet: docs/kernels/onepass-multireduce-exact.md
+//   buckets, device memory and arithmetic close behind; of values of all exponents an arithmetic
+//   unit and the L2 cache: docs/kernels/onepass-multireduce-exact.md
 // Preconditions: the buckets' numbers, 12 bytes each, and 16 bytes fit into a block's shared
 //   memory; at most 2^31 inputs. The workspace is zero before the first launch, and left so.
 // Deviations: none, there is no publication. Sums are rounded to the nearest, of two to the even
@@ -44,9 +44,11 @@ struct Policy90 {
   /// 16-byte loads of labels in flight per thread, beside as many of values.
   static constexpr unsigned kLoads = 4;
   /// The same where numbers have room for all exponents, which takes more registers.
-  static constexpr unsigned kLoadsOfAll = 2;
+  static constexpr unsigned kLoadsOfAll = 1;
   /// Copies of such numbers up to which runs are combined: with more, lanes seldom meet.
   static constexpr unsigned kLog2MostCopiesForRuns = 3;
+  /// Words in which a warp's values begin up to which runs are combined, once for each word.
+  static constexpr int kMostWordsOfRuns = 4;
   /// Exponents of the window above the largest in the sample; the others lie below.
   static constexpr unsigned kAbove = 4;
   /// Values of the sample outside of the window for which numbers have room for all exponents.
@@ -96,59 +98,64 @@ struct Sums {
   }
 };
 
-/// How the buckets' numbers lie in shared memory.
-struct Shape {
-  unsigned words;  ///< of 32 bits, of a number; none where the numbers do not fit
-  unsigned log2_copies;
+/// How many numbers a bucket has in shared memory: those of a window, or those for all exponents.
+struct Copies {
+  unsigned log2_of_window, log2_of_all;
+  bool all_fit;  ///< one for all exponents for every bucket
 };
 
-/// Numbers of fixed point in shared memory. Word w of copy c of bucket b lies at
-/// ((b * shape.words + w) * copies + c).
+/// Numbers of fixed point, of `kWords` words of 32 bits, in shared memory. Word w of copy c of
+/// bucket b lies at ((b * kWords + w) * copies + c).
+template <unsigned kWords>
 struct Table {
   /// A word of zero: so it seldom crosses its end, where small sums change their sign.
   static constexpr unsigned kMiddle = 1u << 31;
 
   unsigned* words;
-  unsigned buckets;
-  Shape shape{};
-  unsigned unit = 0;  ///< the position that the numbers' lowest word begins at
+  unsigned buckets, log2_copies;
+  unsigned unit;  ///< the position that the numbers' lowest word begins at
 
   __device__ void clear() const {
-    for (unsigned i = threadIdx.x; i < buckets * shape.words << shape.log2_copies; i += blockDim.x)
+    for (unsigned i = threadIdx.x; i < buckets * kWords << log2_copies; i += blockDim.x)
       words[i] = kMiddle;
     __syncthreads();
   }
   /// Adds an amount in units of the number's word `word`.
   __device__ void add(Label bucket, unsigned word, long long amount) const {
-    const unsigned copies = 1u << shape.log2_copies;
-    unsigned* at =
-        words + ((bucket * shape.words + word) << shape.log2_copies) + (threadIdx.x & (copies - 1));
+    const unsigned copies = 1u << log2_copies;
+    unsigned* at = words + ((bucket * kWords + word) << log2_copies) + (threadIdx.x & (copies - 1));
     const auto first = static_cast<unsigned>(amount);
-    const unsigned carry = atomicAdd(at, first) + first < first;
-    // Ends before the last word does, which has room for the sum of all inputs.
-    for (long long rest = (amount >> 32) + carry; rest != 0;) {
+    long long rest = (amount >> 32) + (atomicAdd(at, first) + first < first);
+    const auto add_rest = [&] {
       at += copies;
       const unsigned before = atomicAdd(at, static_cast<unsigned>(rest));
       rest = (static_cast<long long>(before) + rest) >> 32;
+    };
+    add_rest();  // most often not 0, and lanes stay together
+    if constexpr (kWords == kWindowWords) {
+      if (rest != 0) add_rest();
+    } else {
+      // Ends before the last word does, which has room for the sum of all inputs.
+      while (rest != 0) add_rest();
     }
   }
   /// Adds all copies of all buckets to `sums`.
   __device__ void add_to(const Sums& sums) const {
     __syncthreads();
-    const unsigned copies = 1u << shape.log2_copies, shift = unit % 32;
+    const unsigned copies = 1u << log2_copies, shift = unit % 32;
     // Blocks start at different buckets, so that they do not queue for the same ones.
     const auto start = static_cast<unsigned>(std::size_t{buckets} * blockIdx.x / gridDim.x);
     for (unsigned i = threadIdx.x; i < buckets; i += blockDim.x) {
       const unsigned bucket = i + start < buckets ? i + start : i + start - buckets;
       long long carry = 0;
       unsigned below = 0;  // what the shift moves up from the word below
-      for (unsigned w = 0; w < shape.words; ++w) {
+      for (unsigned w = 0; w < kWords; ++w) {
         long long word = carry;
         for (unsigned k = 0; k < copies; ++k)
-          word += static_cast<long long>(words[((bucket * shape.words + w) << shape.log2_copies) +
-                                               (threadIdx.x + k) % copies]) -
+          word += static_cast<long long>(
+                      words[((bucket * kWords + w) << log2_copies) + (threadIdx.x + k) % copies]) -
                   kMiddle;
-        if (w + 1 == shape.words) {
+        if (w + 1 == kWords) {
           sums.add(unit / 32 + w, bucket, word * (1ll << shift) + below);
           break;
         }
@@ -166,7 +173,7 @@ struct Table {
 struct InWindow {
   static constexpr unsigned kLoads = Policy::kLoads;
 
-  Table table;
+  Table<kWindowWords> table;
   Sums sums;
   FloatWindow<float> window;
 
@@ -203,7 +210,7 @@ struct AllExponents {
     unsigned word;
     long long amount;  ///< in units of the word; 0 of a zero, and of what is no number
   };
-  Table table;
+  Table<Sums::kWords> table;
   Sums sums;
 
   __device__ Part part_of(Label label, float value) const {
@@ -219,7 +226,8 @@ struct AllExponents {
     if (part.amount != 0) table.add(label, part.word, part.amount);
   }
   __device__ void put(Label label, float value) const { put_part(label, part_of(label, value)); }
-  /// Adds the quads of a warp. In runs, what begins in one word is combined before.
+  /// Adds the quads of a warp. In runs, what begins in one word is combined before, but for values
+  /// that begin in many.
   __device__ void put_quads(const Label (&label)[kQuad], const float (&value)[kQuad]) const {
     Part part[kQuad];
     unsigned words = 0;  // a bit for every one that a value begins in
@@ -229,15 +237,16 @@ struct AllExponents {
       words |= 1u << part[e].word;
     }
     __syncwarp();  // values that are no numbers leave a warp diverged
-    if (table.shape.log2_copies > Policy::kLog2MostCopiesForRuns ||
-        !has_runs(__ballot_sync(kAllLanes, is_alike(label)))) {
+    if (table.log2_copies > Policy::kLog2MostCopiesForRuns ||
+        !has_runs(__ballot_sync(kAllLanes, is_alike(label))) ||
+        __popc(words = __reduce_or_sync(kAllLanes, words)) > Policy::kMostWordsOfRuns) {
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e) put_part(label[e], part[e]);
       return;
     }
 #pragma unroll 1
-    for (unsigned word = 0; word < Sums::kWords; ++word) {
-      if (!__any_sync(kAllLanes, words >> word & 1)) continue;
+    for (unsigned left = words; left != 0; left &= left - 1) {
+      const auto word = static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1;
       long long amounts[kQuad];
 #pragma unroll
       for (unsigned e = 0; e < kQuad; ++e) amounts[e] = part[e].word == word ? part[e].amount : 0;
@@ -272,8 +281,8 @@ __device__ void add_inputs(const float* values, const Label* labels, std::size_t
 }
 
 __global__ void __launch_bounds__(1024)
-    kernel(const float* values, const Label* labels, std::size_t n, bool aligned, Shape of_window,
-           Shape of_all, Sums sums) {
+    kernel(const float* values, const Label* labels, std::size_t n, bool aligned, Copies copies,
+           Sums sums) {
   unsigned* largest = held_shared(dynamic_shared<unsigned>());
   if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
   // The window follows from as many values as the block has threads, the same for every block.
@@ -283,18 +292,19 @@ __global__ void __launch_bounds__(1024)
   const auto bits = detail::bits_to<unsigned>(sample);
   const bool outside =
       !window.has(bits) && Format::field(bits) != Format::kSpecial && bits << 1 != 0;
-  Table table{.words = largest + 4, .buckets = static_cast<unsigned>(sums.buckets)};
-  if (of_all.words != 0 && __syncthreads_count(outside) >= Policy::kLeastOutside) {
-    table.shape = of_all;
+  unsigned* words = largest + 4;
+  const auto buckets = static_cast<unsigned>(sums.buckets);
+  if (copies.all_fit && __syncthreads_count(outside) >= Policy::kLeastOutside) {
+    const Table<Sums::kWords> table{words, buckets, copies.log2_of_all, 0};
     table.clear();
     add_inputs(values, labels, n, aligned, AllExponents{table, sums});
+    table.add_to(sums);
   } else {
-    table.shape = of_window;
-    table.unit = window.unit();
+    const Table<kWindowWords> table{words, buckets, copies.log2_of_window, window.unit()};
     table.clear();
     add_inputs(values, labels, n, aligned, InWindow{table, sums, window});
+    table.add_to(sums);
   }
-  table.add_to(sums);
 }
 
 /// Rounds the buckets' sums, and makes them zero again.
@@ -332,26 +342,27 @@ __global__ void settle_zeros_kernel(const float* values, const Label* labels, st
 
 struct LaunchPlan {
   unsigned block, blocks;
-  Shape of_window, of_all;
+  Copies copies;
   std::size_t shared_bytes;
 };
 LaunchPlan plan_of(const Problem& p) {
   LaunchPlan plan{};
   plan.block = p.params.number("block");
-  const auto bytes = [&](Shape shape) {
-    return (4 + (shape.words * p.buckets << shape.log2_copies)) * sizeof(unsigned);
+  const auto bytes = [&](unsigned words, unsigned log2_copies) {
+    return (4 + (words * p.buckets << log2_copies)) * sizeof(unsigned);
   };
-  const auto in_copies = [&](unsigned words) {
-    Shape shape{.words = words, .log2_copies = 0};
-    while (1u << shape.log2_copies < kWarpSize &&
-           bytes({words, shape.log2_copies + 1}) <= p.device.max_shared_bytes_per_block)
-      ++shape.log2_copies;
-    return shape;
+  const std::size_t most_bytes = p.device.max_shared_bytes_per_block;
+  const auto most_copies = [&](unsigned words) {
+    unsigned log2 = 0;
+    while (1u << log2 < kWarpSize && bytes(words, log2 + 1) <= most_bytes) ++log2;
+    return log2;
   };
-  plan.of_window = in_copies(kWindowWords);
-  plan.of_all = in_copies(Sums::kWords);
-  if (bytes(plan.of_all) > p.device.max_shared_bytes_per_block) plan.of_all = {};
-  plan.shared_bytes = std::max(bytes(plan.of_window), bytes(plan.of_all));
+  plan.copies = {.log2_of_window = most_copies(kWindowWords),
+                 .log2_of_all = most_copies(Sums::kWords),
+                 .all_fit = bytes(Sums::kWords, 0) <= most_bytes};
+  plan.shared_bytes = bytes(kWindowWords, plan.copies.log2_of_window);
+  if (plan.copies.all_fit)
+    plan.shared_bytes = std::max(plan.shared_bytes, bytes(Sums::kWords, plan.copies.log2_of_all));
   const std::size_t tile = std::size_t{plan.block} * Policy::kLoads * kQuad;
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(p.n, tile), 1, p.device.sm_count));
@@ -390,7 +401,7 @@ struct OnepassMultireduceExact {
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     const bool aligned = address(call.values()) % 16 == 0 && address(call.labels()) % 16 == 0;
     launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.values(),
-           call.labels(), call.n(), aligned, plan.of_window, plan.of_all, sums);
+           call.labels(), call.n(), aligned, plan.copies, sums);
     const auto round_blocks = static_cast<unsigned>(ceil_div(call.buckets(), Policy::kRoundBlock));
     launch(round_kernel, {round_blocks, Policy::kRoundBlock, 0, call.stream}, sums, call.results());
     launch(settle_zeros_kernel, {plan.blocks, plan.block, 0, call.stream}, call.values(),
