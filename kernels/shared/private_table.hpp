@@ -20,6 +20,15 @@ struct TablePolicy90 {
   /// Inputs that a block has for each slot of its table, at least, where lanes share copies and there are
   /// several: with few inputs, more copies take longer to clear and to add up than they save.
   static constexpr std::size_t kInputsPerSlot = 2;
+  /// Few inputs go to blocks of fewer threads, which begin and end sooner, but not of fewer than
+  /// these, nor of fewer inputs for each bucket, as each block combines its table with the results.
+  static constexpr unsigned kLeastBlock = 256;
+  static constexpr std::size_t kInputsPerBucket = 16;
+  /// As these would be more blocks, and more tables: only where no more than a quarter of the SMs
+  /// has a block, or nearly all have one, so that there will hardly be more.
+  static constexpr bool may_shrink(std::size_t blocks, unsigned sm_count) {
+    return blocks * 4 <= sm_count || (blocks < sm_count && blocks * 4 > sm_count * 3);
+  }
 };
 using TablePolicy = ByCapability<Row<90, TablePolicy90>>;
 
@@ -245,7 +254,7 @@ inline Workspace clearing_workspace() {
 }
 
 struct TableTuning {
-  unsigned block = 1024;       ///< threads
+  unsigned block = 1024;       ///< threads, at most
   unsigned blocks_per_sm = 1;  ///< that share an SM's memory
   unsigned copies = 0;         ///< of every bucket, as far as they fit; 0: up to one for each lane
 };
@@ -269,7 +278,12 @@ inline TablePlan table_plan(const Sizes& sizes, const TableTuning& tuning,
   };
   while ((2u << plan.log2_copies) <= most && fits(plan.log2_copies + 1)) ++plan.log2_copies;
   const std::size_t most_blocks = std::size_t{sizes.device.sm_count} * tuning.blocks_per_sm;
-  const std::size_t per_block = tile * (plan.block / kWarpSize);
+  const auto inputs_of = [&](unsigned block) { return tile * (block / kWarpSize); };
+  while (plan.block / 2 >= TablePolicy::kLeastBlock &&
+         TablePolicy::may_shrink(ceil_div(sizes.n, inputs_of(plan.block)), sizes.device.sm_count) &&
+         inputs_of(plan.block / 2) >= TablePolicy::kInputsPerBucket * sizes.buckets)
+    plan.block /= 2;
+  const std::size_t per_block = inputs_of(plan.block);
   plan.blocks =
       static_cast<unsigned>(std::clamp<std::size_t>(ceil_div(sizes.n, per_block), 1, most_blocks));
   if (tuning.copies == 0 && plan.log2_copies < kLog2WarpSize)
@@ -311,7 +325,7 @@ inline std::string table_restriction(const Problem& p, std::size_t element_bytes
 
 inline std::vector<ParamSpec> table_params() {
   return {
-      {"block", "1024", {"256", "512", "1024"}, "threads"},
+      {"block", "1024", {"256", "512", "1024"}, "threads, at most; of few inputs fewer"},
       {"blocks_per_sm", "1", {"1", "2", "4"}, "blocks that share an SM's memory"},
       {"copies",
        "auto",
