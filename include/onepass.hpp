@@ -361,12 +361,13 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
     if (!detail::are_aligned(values, labels, results)) return cudaErrorInvalidValue;
     const detail::Sizes sizes(n, buckets, sizeof(T), detail::device_traits());
     const two_passes::LaunchPlan plan(sizes);
+    const auto tuning = partitions::tuning_for(sizes);
     const bool partitioned =
-        plan.warps < detail::FormPolicy::least_warps(n) && partitions::serves(sizes, {});
-    if (!partitioned && plan.warps == 0) return cudaErrorNotSupported;
+        plan.grid.fit < detail::FormPolicy::least_warps(n) && partitions::serves(sizes, tuning);
+    if (!partitioned && plan.grid.fit == 0) return cudaErrorNotSupported;
     return detail::two_calls(
         workspace, workspace_bytes, 0,
-        partitioned ? partitions::layout(sizes, {}).bytes : plan.workspace_bytes(), [&] {
+        partitioned ? partitions::layout(sizes, tuning).bytes : plan.workspace_bytes(), [&] {
           const detail::Arguments<T> call{.values = values,
                                           .labels = labels,
                                           .results = results,
@@ -379,8 +380,8 @@ cudaError_t multiscan(void* workspace, std::size_t& workspace_bytes, const T* va
           // The states are those of the last call, which may have had other sizes.
           reduce_bench::BACKEND::enqueue_fill(
               call.stream, call.template scratch<std::uint64_t>(),
-              partitions::zeroed_bytes(sizes, {}) / sizeof(std::uint64_t), 0);
-          partitions::enqueue<Op>(call, inclusive, {});
+              partitions::zeroed_bytes(sizes, tuning) / sizeof(std::uint64_t), 0);
+          partitions::enqueue<Op>(call, inclusive, tuning);
         });
   });
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/multireduce/partition/partition_launch.hpp"
+#include "kernels/multiscan/partition/scan_partitions.hpp"
 #include "kernels/shared/shares.hpp"
 #include "kernels/shared/stable_tiles.hpp"
 
@@ -84,6 +85,19 @@ TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {
     EXPECT_GE(shares * 100, ceil_div(shares, kBlocks) * kBlocks * 94)
         << partitions << " partitions";
   }
+}
+
+TEST(StableTiles, HaveNarrowerPartitionsInAMultiscanOfFewBuckets) {
+  const DeviceTraits device{.max_shared_bytes_per_block = 227 * 1024};
+  const auto least_bits = [&](std::size_t buckets, std::optional<unsigned> asked = {}) {
+    return partition_multiscan::tuning_for(Sizes(1u << 26, buckets, 4, device),
+                                           {.least_bits = asked})
+        .least_bits;
+  };
+  EXPECT_EQ(least_bits(1), 8u);
+  EXPECT_EQ(least_bits(1u << 16), 8u);
+  EXPECT_EQ(least_bits((1u << 16) + 1), std::nullopt);
+  EXPECT_EQ(least_bits(1u << 16, 10), 10u);
 }
 
 TEST(StableTiles, HavePartitionsThatWidenWhereTheyWouldBeMany) {
@@ -223,6 +237,48 @@ TEST(Copies, AreFewerOfFewInputs) {
   };
   EXPECT_EQ(of_partition(1u << 26), 8u);
   EXPECT_EQ(of_partition(1u << 22), 2u);
+}
+
+TEST(Tables, OfFewInputsAreOfBlocksOfFewerThreads) {
+  DeviceTraits device = settings().device;
+  device.sm_count = kBlocks;
+  device.max_shared_bytes_per_block = 227 * 1024;
+  using Grid = std::pair<unsigned, unsigned>;  // threads of a block, blocks
+  const auto grid = [&](std::size_t n, std::size_t buckets, unsigned asked = 1024) {
+    const TablePlan plan =
+        table_plan(Sizes(n, buckets, sizeof(int), device), {.block = asked}, sizeof(int), 256);
+    return Grid(plan.block, plan.blocks);
+  };
+  EXPECT_EQ(grid(1u << 16, 16), Grid(256, 32));
+  EXPECT_EQ(grid(1u << 18, 16), Grid(512, 64));
+  EXPECT_EQ(grid(1u << 19, 16), Grid(1024, 64));  // there would be twice as many tables
+  EXPECT_EQ(grid(1'000'000, 16), Grid(512, kBlocks));
+  EXPECT_EQ(grid(1u << 26, 16), Grid(1024, kBlocks));
+  EXPECT_EQ(grid(1u << 16, 256), Grid(512, 16));
+  EXPECT_EQ(grid(1u << 16, 257), Grid(1024, 8));  // there would be too few inputs for each bucket
+  EXPECT_EQ(grid(1u << 16, 16, 512), Grid(256, 32));
+}
+
+TEST(WarpTables, OfFewInputsAreOfBlocksOfFewerWarps) {
+  DeviceTraits device = settings().device;
+  device.sm_count = kBlocks;
+  device.max_shared_bytes_per_block = 227 * 1024;
+  using Grid = std::pair<unsigned, unsigned>;  // warps of a block, blocks
+  const auto grid = [&](std::size_t n, std::size_t buckets, unsigned most = 32) {
+    const Sizes sizes(n, buckets, sizeof(int), device);
+    const WarpTablesPlan plan = warp_tables_plan(sizes, buckets * sizeof(int), 8, 64, most);
+    return Grid(plan.warps, plan.blocks);
+  };
+  EXPECT_EQ(grid(0, 16), Grid(4, 1));
+  EXPECT_EQ(grid(1u << 16, 16), Grid(4, 64));  // of 256 inputs
+  EXPECT_EQ(grid(1u << 18, 16), Grid(8, 128));
+  EXPECT_EQ(grid(1u << 20, 16), Grid(32, 128));
+  EXPECT_EQ(grid(1u << 20, 2048), Grid(11, 131));  // of 724
+  EXPECT_EQ(grid(1u << 26, 16), Grid(32, kBlocks));
+  EXPECT_EQ(grid(1u << 26, 16, 24), Grid(24, kBlocks));
+  EXPECT_EQ(grid(1u << 26, 8192), Grid(7, kBlocks));  // more have no room
+  EXPECT_EQ(grid(1u << 16, 20'000), Grid(2, 57));
+  EXPECT_EQ(grid(1u << 16, 60'000), Grid(0, 1));
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ inline ParamSpec warps_axis() {
   return {"warps",
           "auto",
           {"auto", "4", "8", "16", "24"},
-          "warps of a block, at most; auto: as many as have room for a table, up to 32"};
+          "warps of a block, at most; auto: as many as have room for a table, up to 32; of few "
+          "inputs fewer"};
 }
 /// How many warps that allows where a block can have `most`.
 inline unsigned most_warps_of(const Params& params, unsigned most) {

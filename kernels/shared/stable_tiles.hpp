@@ -325,11 +325,12 @@ inline std::size_t order_shared_bytes(std::size_t value_bytes, const Partitionin
 struct Tuning {
   std::optional<unsigned> least_bits;  ///< of the buckets of a partition; the policy's where none
 };
-inline ParamSpec partition_buckets_axis() {
+/// `of_few`: what a variant advises else where buckets are few.
+inline ParamSpec partition_buckets_axis(const std::string& of_few = {}) {
   return {"partition_buckets",
           "auto",
           {"auto", "128", "256", "512", "1024", "2048"},
-          "buckets of a partition, at least; auto: " +
+          "buckets of a partition, at least; auto: " + of_few +
               std::to_string(1u << StableTilesPolicy::kLeastBits) + ", or " +
               std::to_string(1u << StableTilesPolicy::kWideBits) +
               " where these would be more than " +

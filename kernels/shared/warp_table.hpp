@@ -2,10 +2,24 @@
 // lanes, added to it in their order.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/shared/arguments.hpp"
 #include "kernels/shared/atomics.hpp"
+#include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/instantiate.hpp"
 
 namespace reduce_bench::BACKEND {
+
+/// Chosen on an H200 (docs/kernels/twopass-multiscan.md, onepass-multireduce-ordered.md).
+struct WarpTablePolicy90 {
+  /// Warps of a block, at most: what hides latency, against registers.
+  static constexpr unsigned kMostWarps = 32;
+  /// At least, of few inputs, before there are fewer blocks than SMs.
+  static constexpr unsigned kLeastWarps = 4;
+};
+using WarpTablePolicy = ByCapability<Row<90, WarpTablePolicy90>>;
 
 /// The combined values up to and with this lane.
 template <class Op, class T>
@@ -173,5 +187,37 @@ struct WarpTable {
     __device__ static unsigned bit() { return 1u << threadIdx.x % kWarpSize; }
   };
 };
+
+// ---- host --------------------------------------------------------------------------------------
+
+/// A launch of warps that have a table and a stretch of the inputs each.
+struct WarpTablesPlan {
+  unsigned fit;    ///< warps of a block that have room for a table
+  unsigned warps;  ///< of a block: up to as many
+  unsigned blocks;
+
+  std::size_t tables() const { return std::size_t{warps} * blocks; }
+};
+/// `rows`: those that a warp reads at once, of kWarpSize inputs each; no warp has fewer. Nor fewer
+/// inputs than sqrt(n * buckets) / share: the time of n / L inputs' tables grows with buckets * n / L,
+/// that of a warp's own stretch with L, and the sum is least where both are alike. One block per SM,
+/// or fewer.
+inline WarpTablesPlan warp_tables_plan(const Sizes& sizes, std::size_t table_bytes, unsigned rows,
+                                       double share, unsigned most_warps) {
+  const auto fit = static_cast<unsigned>(std::min<std::size_t>(
+      sizes.device.max_shared_bytes_per_block / std::max<std::size_t>(1, table_bytes), most_warps));
+  if (fit == 0) return {.fit = 0, .warps = 0, .blocks = 1};
+  const double product = static_cast<double>(sizes.n) * static_cast<double>(sizes.buckets);
+  const std::size_t least = std::max<std::size_t>(
+                        kWarpSize * rows, static_cast<std::size_t>(std::sqrt(product) / share)),
+                    tables = std::max<std::size_t>(1, sizes.n / least),
+                    per_sm = ceil_div(tables, sizes.device.sm_count);
+  const auto warps = static_cast<unsigned>(
+      std::clamp<std::size_t>(per_sm, std::min(WarpTablePolicy::kLeastWarps, fit), fit));
+  return {.fit = fit,
+          .warps = warps,
+          .blocks = static_cast<unsigned>(
+              std::clamp<std::size_t>(tables / warps, 1, sizes.device.sm_count))};
+}
 
 }  // namespace reduce_bench::BACKEND

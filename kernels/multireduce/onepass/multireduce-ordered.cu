@@ -17,7 +17,6 @@
 // Preconditions: m + 1 elements fit into a block's shared memory. Order-preserving.
 // Deviations: none, there is no publication.
 
-#include <algorithm>
 #include <string>
 
 #include "kernels/shared/by_capability.hpp"
@@ -30,13 +29,13 @@ namespace reduce_bench::BACKEND::onepass_multireduce_ordered {
 struct Policy90 {
   /// Rows of a warp, of kWarpSize inputs, in flight: bandwidth against registers.
   static constexpr unsigned kRows = 8;
-  /// Warps of a block, at most: as many as a block can have.
-  static constexpr unsigned kMostWarps = 32;
+  /// Shorter stretches, of few inputs, against the sets' traffic: see warp_tables_plan.
+  static constexpr double kShare = 32;
 };
 using Policy = ByCapability<Row<90, Policy90>>;
 
 template <class T, class Op>
-__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
+__global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     onepass_ordered_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
                            T* sets) {
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize,
@@ -68,27 +67,21 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
 }
 
 std::size_t set_bytes(const Problem& p) { return (p.buckets + 1) * p.element_bytes(); }
-unsigned warps_of(const Problem& p) {
-  const std::size_t fit = p.device.max_shared_bytes_per_block / set_bytes(p);
-  return static_cast<unsigned>(
-      std::min<std::size_t>(fit, most_warps_of(p.params, Policy::kMostWarps)));
+WarpTablesPlan plan_of(const Problem& p) {
+  return warp_tables_plan(p, set_bytes(p), Policy::kRows, Policy::kShare,
+                          most_warps_of(p.params, WarpTablePolicy::kMostWarps));
 }
-/// One per SM; fewer where a warp would have less than the rows that it reads at once.
-unsigned blocks_of(const Problem& p) {
-  const std::size_t useful =
-      ceil_div(p.n, std::size_t{kWarpSize} * Policy::kRows * std::max(1u, warps_of(p)));
-  return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, p.device.sm_count));
-}
-std::size_t sets_of(const Problem& p) { return std::size_t{blocks_of(p)} * warps_of(p); }
+std::size_t sets_of(const Problem& p) { return plan_of(p).tables(); }
 
 struct OnepassOrdered {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     const Problem& p = call.problem;
-    const unsigned warps = warps_of(p);
+    const WarpTablesPlan plan = plan_of(p);
     launch(onepass_ordered_kernel<T, Op>,
-           {blocks_of(p), kWarpSize * warps, warps * set_bytes(p), call.stream}, call.values(),
-           call.labels(), call.n(), static_cast<unsigned>(call.buckets()), call.scratch());
+           {plan.blocks, kWarpSize * plan.warps, plan.warps * set_bytes(p), call.stream},
+           call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
+           call.scratch());
     enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p),
                              call.results());
   }
@@ -103,7 +96,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {warps_axis()},
       .restriction = [](const Problem& p) -> std::string {
-        if (warps_of(p) > 0) return {};
+        if (plan_of(p).warps > 0) return {};
         return std::to_string(set_bytes(p)) + " bytes of shared memory are needed for " +
                std::to_string(p.buckets) + " buckets, a block has " +
                std::to_string(p.device.max_shared_bytes_per_block);

@@ -30,7 +30,7 @@ struct PartitionMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     partition_multiscan::enqueue<Op>(arguments_of(call), call.inclusive(),
-                                     tuning_of(call.params()));
+                                     tuning_for(call.problem, tuning_of(call.params())));
   }
 };
 
@@ -41,16 +41,19 @@ Variant variant() {
       .source = "reduce-bench",
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBeyond,
-      .params = {scan_axis(), partition_buckets_axis()},
+      .params = {scan_axis(),
+                 partition_buckets_axis(
+                     std::to_string(1u << Policy::kFewBits) + " where these make at most " +
+                     std::to_string(1u << Policy::kLog2FewPartitions) + " partitions, else ")},
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
       // Each item adds the chain of its peers and the warp's set; warps and chunks come on top.
       .depth = [](const Problem& p) -> std::uint64_t {
         return (TilePolicy::kItems + 6) * kWarps +
-               most_chunks(partitioning(p, tuning_of(p.params))) + 3;
+               most_chunks(partitioning(p, tuning_for(p, tuning_of(p.params)))) + 3;
       },
       .traffic =
           [](const Problem& p) {
-            const Tuning tuning = tuning_of(p.params);
+            const Tuning tuning = tuning_for(p, tuning_of(p.params));
             const TilesLayout at = layout(p, tuning).tiles;
             const std::size_t places = at.labels_bytes(),  // as many and as large
                 moved = at.values_bytes() + at.labels_bytes() + places,
@@ -62,7 +65,7 @@ Variant variant() {
           },
       .workspace =
           [](const Problem& p) {
-            const Tuning tuning = tuning_of(p.params);
+            const Tuning tuning = tuning_for(p, tuning_of(p.params));
             return Workspace{.device_bytes = layout(p, tuning).bytes,
                              .zeroed_bytes = zeroed_bytes(p, tuning)};
           },

@@ -1,6 +1,7 @@
 // partition/multiscan's kernels and launches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/shared/look_back.hpp"
@@ -9,6 +10,14 @@
 namespace reduce_bench::BACKEND::partition_multiscan {
 
 using namespace stable_tiles;
+
+/// Chosen on an H200 (docs/kernels/partition-multiscan.md), beside StableTilesPolicy.
+struct Policy90 {
+  /// Partitions have 2^kFewBits buckets where these make at most 2^kLog2FewPartitions of them: their
+  /// states take less, and few partitions cost little.
+  static constexpr unsigned kFewBits = 8, kLog2FewPartitions = 8;
+};
+using Policy = ByCapability<Row<90, Policy90>>;
 
 /// A block for every chunk scans it in place.
 template <class T, class Op, bool kTurns>
@@ -61,6 +70,14 @@ __global__ void __launch_bounds__(kThreads)
     const std::size_t i = first + place_in_tile(j);
     if (i < n) results[i] = tile[places[i]];
   }
+}
+
+/// What `tuning` asks, or else what the policy advises.
+inline Tuning tuning_for(const Sizes& sizes, Tuning tuning = {}) {
+  const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
+  if (!tuning.least_bits && bits <= Policy::kFewBits + Policy::kLog2FewPartitions)
+    tuning.least_bits = Policy::kFewBits;
+  return tuning;
 }
 
 inline constexpr std::size_t kTicketBytes = 2 * sizeof(unsigned);

@@ -26,14 +26,14 @@
 namespace reduce_bench::BACKEND::twopass_multiscan {
 
 LaunchPlan plan_of(const Problem& p) {
-  return LaunchPlan(p, most_warps_of(p.params, Policy::kMostWarps));
+  return LaunchPlan(p, most_warps_of(p.params, WarpTablePolicy::kMostWarps));
 }
 
 struct TwopassMultiscan {
   template <class T, class Op>
   static void enqueue(const TypedCall<T>& call) {
     twopass_multiscan::enqueue<Op>(arguments_of(call), call.inclusive(),
-                                   most_warps_of(call.params(), Policy::kMostWarps));
+                                   most_warps_of(call.params(), WarpTablePolicy::kMostWarps));
   }
 };
 
@@ -46,7 +46,7 @@ Variant variant() {
       .fidelity = Fidelity::kBeyond,
       .params = {scan_axis(), warps_axis()},
       .restriction = [](const Problem& p) -> std::string {
-        if (plan_of(p).warps > 0) return {};
+        if (plan_of(p).grid.warps > 0) return {};
         return std::to_string(plan_of(p).table_bytes) + " bytes of shared memory are needed for " +
                std::to_string(p.buckets) + " buckets, a block has " +
                std::to_string(p.device.max_shared_bytes_per_block);
@@ -55,8 +55,8 @@ Variant variant() {
       // the warps; and the blocks, by 32 warps.
       .depth = [](const Problem& p) -> std::uint64_t {
         const LaunchPlan plan = plan_of(p);
-        return 2 * 7 * (p.n / kWarpSize / plan.chunks() + 2) + plan.warps +
-               2 * (plan.blocks / kWarpSize + 1) + kWarpSize + 3;
+        return 2 * 7 * (p.n / kWarpSize / plan.chunks() + 2) + plan.grid.warps +
+               2 * (plan.grid.blocks / kWarpSize + 1) + kWarpSize + 3;
       },
       .traffic =
           [](const Problem& p) {

@@ -1,8 +1,6 @@
 // twopass/multiscan's kernels and launches.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/shared/arguments.hpp"
 #include "kernels/shared/by_capability.hpp"
 #include "kernels/shared/warp_table.hpp"
@@ -16,11 +14,8 @@ struct Policy90 {
   /// With at most so many buckets the second pass reads the labels from bytes that the first one
   /// wrote.
   static constexpr unsigned kMostPackedBuckets = 256;
-  /// Warps of a block, at most: what hides latency, against registers.
-  static constexpr unsigned kMostWarps = 32;
-  /// A chunk has one input for so many buckets of its table, or more: more chunks of few inputs,
-  /// against the tables' traffic.
-  static constexpr unsigned kMostBucketsPerInput = 4;
+  /// Shorter chunks, of few inputs, against the tables' traffic: see warp_tables_plan.
+  static constexpr double kShare = 64;
 };
 using Policy = ByCapability<Row<90, Policy90>>;
 
@@ -135,7 +130,7 @@ inline constexpr bool kByAtomics =
 /// The first pass: combines every chunk by label. Stores for each chunk what its block has before
 /// it, and for each block what it has in all; with kPacked the labels, too.
 template <class T, class Op, bool kPacked>
-__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
+__global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     combine_chunks_kernel(Inputs<T> inputs, unsigned buckets, T* tables, T* block_totals) {
   const Chunk chunk = own_chunk(inputs.n);
   Reader<T, Op, false> reader(inputs, chunk);
@@ -213,7 +208,7 @@ __global__ void __launch_bounds__(kWarpSize* kWarpSize)
 
 /// The second pass: goes through every chunk with what is before it in its table.
 template <class T, class Op, bool kPacked>
-__global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
+__global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     scan_chunks_kernel(Inputs<T> inputs, unsigned buckets, bool inclusive, const T* tables,
                        const T* before_blocks, T* results) {
   const Chunk chunk = own_chunk(inputs.n);
@@ -238,29 +233,22 @@ __global__ void __launch_bounds__(kWarpSize* Policy::kMostWarps)
   }
 }
 
-/// Launches as many warps as have room for a table, in one block per SM; fewer blocks where a chunk
-/// would have few inputs for its table, or fewer than a warp reads at once.
+/// A warp for every chunk.
 struct LaunchPlan {
-  unsigned warps, blocks;
   std::size_t table_bytes, packed_bytes;
+  WarpTablesPlan grid;
 
-  explicit LaunchPlan(const Sizes& sizes, unsigned most_warps = Policy::kMostWarps) {
-    table_bytes = sizes.buckets * sizes.value_bytes;
-    warps = static_cast<unsigned>(std::min<std::size_t>(
-        sizes.device.max_shared_bytes_per_block / std::max<std::size_t>(1, table_bytes),
-        most_warps));
-    const std::size_t rows_at_once = Policy::kBytesAhead / sizes.value_bytes,
-                      least = std::max(kWarpSize * rows_at_once,
-                                       sizes.buckets / Policy::kMostBucketsPerInput);
-    blocks = static_cast<unsigned>(
-        std::clamp<std::size_t>(sizes.n / (least * std::max(1u, warps)), 1, sizes.device.sm_count));
+  explicit LaunchPlan(const Sizes& sizes, unsigned most_warps = WarpTablePolicy::kMostWarps)
+      : table_bytes(sizes.buckets * sizes.value_bytes) {
+    const auto rows_at_once = static_cast<unsigned>(Policy::kBytesAhead / sizes.value_bytes);
+    grid = warp_tables_plan(sizes, table_bytes, rows_at_once, Policy::kShare, most_warps);
     const std::size_t most_packed = sizes.n / (kWarpSize * rows_at_once) + 1 + chunks();
     packed_bytes =
         sizes.buckets <= Policy::kMostPackedBuckets ? most_packed * kWarpSize * rows_at_once : 0;
   }
-  std::size_t chunks() const { return std::size_t{warps} * blocks; }
+  std::size_t chunks() const { return grid.tables(); }
   std::size_t tables_bytes() const { return chunks() * table_bytes; }
-  std::size_t block_totals_bytes() const { return blocks * table_bytes; }
+  std::size_t block_totals_bytes() const { return grid.blocks * table_bytes; }
   std::size_t workspace_bytes() const {
     return packed_bytes + tables_bytes() + block_totals_bytes();
   }
@@ -269,12 +257,13 @@ struct LaunchPlan {
 
 /// Puts the multiscan on the stream.
 template <class Op, class T>
-void enqueue(const Arguments<T>& call, bool inclusive, unsigned most_warps = Policy::kMostWarps) {
+void enqueue(const Arguments<T>& call, bool inclusive,
+             unsigned most_warps = WarpTablePolicy::kMostWarps) {
   if (call.n() == 0) return;
   const LaunchPlan plan(call.sizes, most_warps);
   const auto buckets = static_cast<unsigned>(call.buckets());
-  const LaunchShape shape{plan.blocks, kWarpSize * plan.warps, plan.warps * plan.table_bytes,
-                          call.stream};
+  const LaunchShape shape{plan.grid.blocks, kWarpSize * plan.grid.warps,
+                          plan.grid.warps * plan.table_bytes, call.stream};
   const Inputs<T> inputs{call.values, call.labels, call.n(),
                          call.template scratch<PackedLabels<T>>()};
   T* tables = call.scratch(plan.packed_bytes);
@@ -285,7 +274,7 @@ void enqueue(const Arguments<T>& call, bool inclusive, unsigned most_warps = Pol
   launch(
       scan_blocks_kernel<T, Op>,
       {static_cast<unsigned>(ceil_div(buckets, kWarpSize)), block, block * sizeof(T), call.stream},
-      block_totals, plan.blocks, buckets);
+      block_totals, plan.grid.blocks, buckets);
   launch(plan.packs() ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>, shape,
          inputs, buckets, inclusive, tables, block_totals, call.results);
 }
