@@ -7,11 +7,11 @@
 //   in a register while the label stays the same, and few labels have fewer copies.
 // Fixes: the byte counters and their overflow (trish), the limit of 256 bins, the contention of
 //   one shared table on skewed labels (podlozhnyuk/256, cub/histogram).
-// Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the counts
-//   meanwhile. Where there is one copy only, the blocks form clusters of two, as
-//   onepass/multireduce's. With few labels, tables would take longer to clear and to merge than
-//   atomics: then a fill and the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is
-//   given.
+// Launch: one block of 1024 threads per SM; of few labels fewer blocks, of fewer threads. The first
+//   eight (before sm_90 two) clear the counts meanwhile. Where there is one copy only, the blocks
+//   form clusters of two, as onepass/multireduce's. With few labels for each bucket, tables would
+//   take longer to clear and to merge than atomics: then a fill and the kernel of
+//   kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels read, m counts written. The blocks' tables are combined by atomics in the L2
 //   cache. On an H200 the L2 cache and device memory bind: docs/kernels/onepass-histogram.md
 // Preconditions: m counters fit into a block's shared memory. A count has 32 bits and wraps.

@@ -8,8 +8,8 @@
 //   warps.
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
-// Launch: one block per SM or fewer, as many warps as have room for a set, at most 32; then a block
-//   for each bucket, or a thread where there are fewer than 128 sets.
+// Launch: one block per SM or fewer, as many warps as have room for a set, at most 32, of few
+//   inputs fewer; then a block for each bucket, or a thread where there are fewer than 128 sets.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
 //   H200 the issue of instructions binds with 16 uniform labels, shared memory with 16 Zipf ones,
 //   and latency with 2^8, where warps wait for shared memory most of all. How near that comes

@@ -15,10 +15,11 @@
 //   (atomic_combine_shared). With few inputs there are fewer copies to clear and to merge.
 // Fixes: sorting (cub/sort-reduce-by-key moves every input several times), the thesis's limit of
 //   256 buckets, and contention on skewed labels (atomic/global).
-// Launch: one block of 1024 threads per SM. The first eight (before sm_90 two) clear the results
-//   meanwhile. Where there is one copy only, the blocks form clusters of two (sm_90 and later).
-//   With few inputs, tables would take longer to clear and to merge than atomics: then a fill and
-//   the kernel of kernels/shared/cached_atomics.hpp, unless `copies` is given.
+// Launch: one block of 1024 threads per SM; of few inputs fewer blocks, of fewer threads. The first
+//   eight (before sm_90 two) clear the results meanwhile. Where there is one copy only, the blocks
+//   form clusters of two (sm_90 and later). With few inputs for each bucket, tables would take
+//   longer to clear and to merge than atomics: then a fill and the kernel of
+//   kernels/shared/cached_atomics.hpp, unless `copies` is given.
 // Traffic: n labels and n values read, m results written. The blocks' tables, or those of pairs,
 //   are combined by atomics in the L2 cache. On an H200 device memory binds for integers. Latency
 //   binds f32 sums beyond 1024 buckets, whose updates are loops of compare-and-swap and take up to
