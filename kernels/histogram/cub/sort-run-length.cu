@@ -14,8 +14,8 @@
 // Choice: labels alone are sorted, where cub/sort-reduce-by-key would carry ones along; the sort is
 //   told how many bits labels below m have. Counts have 32 bits where n allows. Labels are sorted
 //   into another array: they are inputs. Encode is CUB's ReduceByKey of ones, tuned for them. Of
-//   2^26 u32 labels on an H200, in one run with cub/histogram: into 2^15 bins 1022 us for 1403, 2^16
-//   1028 for 2732, 2^20 1405 for 5702, 2^24 1541 for 31 058.
+//   2^26 u32 labels on an H200, in one run with cub/histogram: into 2^15 bins 1022 us for 1403,
+//   2^16 1028 for 2732, 2^20 1405 for 5702, 2^24 1541 for 31 058.
 
 #include "kernels/shared/library.hpp"
 #include "kernels/shared/sorted_runs.hpp"
