@@ -99,6 +99,20 @@ __device__ inline unsigned team_of_next_round(unsigned team, unsigned log2_walke
   return next < teams ? next : next - teams;
 }
 
+/// Hands a warp's neighbours out anew: lane l has had numbers kSteps * l and up, and gets number
+/// kWarpSize * k + l in step k. Where labels are sorted, the warp's atomics of a step then lie in a
+/// kSteps-th of the sectors. `memory` has room for all numbers; all lanes must call.
+template <class U, unsigned kSteps>
+__device__ void spread_over_lanes(U* memory, const U (&own)[kSteps], U (&spread)[kSteps]) {
+  const unsigned lane = threadIdx.x % kWarpSize;
+#pragma unroll
+  for (unsigned e = 0; e < kSteps; ++e) memory[kSteps * lane + e] = own[e];
+  __syncwarp();
+#pragma unroll
+  for (unsigned k = 0; k < kSteps; ++k) spread[k] = memory[kWarpSize * k + lane];
+  __syncwarp();  // the memory may be used anew
+}
+
 /// Stores `count` elements of a tile from shared memory, sixteen bytes at a time. Both arrays begin
 /// at a multiple of 16 bytes, and `count` is a multiple of Vector16<U>::kCount.
 template <class U>

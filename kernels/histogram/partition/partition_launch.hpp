@@ -39,12 +39,13 @@ __global__ void __launch_bounds__(Policy::kOrderBlock, Policy::kOrderBlocksPerSm
   const bool sorted =
       ends.width << Policy::kLog2LeastNearCopies <= width && tile.is_in(ends.first, ends.width);
   const bool near = sorted || tile.is_in(low, width);
-  const bool at_once = near || tile.count < parts.tile || tile.is_in_runs() ||
-                       (is_sparse(n, parts) && tile.is_in(ends.first, ends.width));
-  if (!at_once) return order_tile(tile, memory, parts, log2_copies, out);
+  const bool together = near || tile.count < parts.tile || tile.is_in_runs();
+  const bool sparse = !together && is_sparse(n, parts) && tile.is_in(ends.first, ends.width);
+  if (!together && !sparse) return order_tile(tile, memory, parts, log2_copies, out);
 
   Short* offsets = out.offsets + parts.offsets_at(blockIdx.x);
   for (unsigned p = threadIdx.x; p <= parts.count; p += blockDim.x) offsets[p] = 0;
+  if (sparse) return tile.count_sparse(reinterpret_cast<Label*>(memory.labels), counts);
   if (!near) return tile.count_by([&](Label label, Count own) { atomicAdd(&counts[label], own); });
   auto* table = reinterpret_cast<Count*>(memory.labels);
   if (sorted) {

@@ -98,6 +98,23 @@ struct Tile {
         if (has(j + e)) add(quad[e], 1);
     }
   }
+  /// Counts the labels one by one, neighbours by neighbouring lanes. `memory`: an element for each of
+  /// the block's quads' labels.
+  __device__ void count_sparse(Label* memory, Count* counts) const {
+    const unsigned lane = threadIdx.x % kWarpSize;
+    Label* of_warp = memory + (threadIdx.x - lane) * kQuad;
+#pragma unroll
+    for (unsigned j = 0; j < Policy::kItems; j += kQuad) {
+      Label quad[kQuad];
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e) quad[e] = label[j + e];
+      spread_over_lanes(of_warp, quad, quad);
+      const unsigned from = place(j) - lane * kQuad;
+#pragma unroll
+      for (unsigned e = 0; e < kQuad; ++e)
+        if (from + e * kWarpSize + lane < count) atomicAdd(&counts[quad[e]], 1u);
+    }
+  }
   /// Gives the labels to `count_label(label, how_often)`; neighbours with one label are counted together
   /// where most are.
   template <class CountLabel>

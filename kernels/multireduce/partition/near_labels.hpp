@@ -42,10 +42,32 @@ __device__ void add_quads(const Tile<T>& tile, Label first, Add&& add, bool lane
   }
 }
 
-/// Adds the tile to the results input by input, neighbours with one label together.
+/// Adds the tile to the results input by input, neighbours by neighbouring lanes.
 template <class Op, class T>
 __device__ void combine_sparse(const Tile<T>& tile, T* results) {
-  add_quads<Op>(tile, 0, [&](Label label, T value) { atomic_combine<Op>(&results[label], value); });
+  constexpr unsigned kInputs = kWarpSize * kQuad;  // of a warp at once
+  static_assert(kInputs * (sizeof(T) + sizeof(Label)) <= kWarpSize * Tile<T>::kItems * sizeof(T),
+                "a warp has the places of its inputs");
+  const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
+  T* values = tile.shared_values + std::size_t{warp} * kWarpSize * Tile<T>::kItems;
+  auto* labels = reinterpret_cast<Label*>(values + kInputs);
+#pragma unroll
+  for (unsigned j = 0; j < Tile<T>::kItems; j += kQuad) {
+    Label label[kQuad];
+    T value[kQuad];
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e) {
+      label[e] = tile.label[j + e];
+      value[e] = tile.value[j + e];
+    }
+    spread_over_lanes(labels, label, label);
+    spread_over_lanes(values, value, value);
+    const unsigned first = Tile<T>::place(j) - lane * kQuad;
+#pragma unroll
+    for (unsigned e = 0; e < kQuad; ++e)
+      if (first + e * kWarpSize + lane < tile.count)
+        atomic_combine<Op>(&results[label[e]], value[e]);
+  }
 }
 
 /// Combines the tile in a table over the window `around`, and adds that to the results, as labels
