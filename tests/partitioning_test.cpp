@@ -87,17 +87,18 @@ TEST(Shares, OfPartitionsThatAreAlikeAreNearlyAsManyInEveryBlock) {
   }
 }
 
-TEST(StableTiles, HaveNarrowerPartitionsInAMultiscanOfFewBuckets) {
+TEST(StableTiles, HaveNarrowerPartitionsInAMultiscanOfManyInputsAndFewBuckets) {
   const DeviceTraits device{.max_shared_bytes_per_block = 227 * 1024};
-  const auto least_bits = [&](std::size_t buckets, std::optional<unsigned> asked = {}) {
-    return partition_multiscan::tuning_for(Sizes(1u << 26, buckets, 4, device),
-                                           {.least_bits = asked})
+  const auto least_bits = [&](std::size_t buckets, std::optional<unsigned> asked = {},
+                              std::size_t n = 1u << 26) {
+    return partition_multiscan::tuning_for(Sizes(n, buckets, 4, device), {.least_bits = asked})
         .least_bits;
   };
   EXPECT_EQ(least_bits(1), 8u);
   EXPECT_EQ(least_bits(1u << 16), 8u);
   EXPECT_EQ(least_bits((1u << 16) + 1), std::nullopt);
   EXPECT_EQ(least_bits(1u << 16, 10), 10u);
+  EXPECT_EQ(least_bits(1u << 16, {}, 1u << 22), std::nullopt);
 }
 
 TEST(StableTiles, HavePartitionsThatWidenWhereTheyWouldBeMany) {

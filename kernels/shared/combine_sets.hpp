@@ -29,6 +29,7 @@ __device__ T warp_reduce_in_order(const T* values, std::size_t count) {
 /// contiguous share of the sets.
 template <class T, class Op>
 __global__ void combine_sets_kernel(const T* sets, std::size_t set_count, T* results) {
+  wait_for_launch_before();
   T* shares = dynamic_shared<T>();
   const unsigned warps = blockDim.x / kWarpSize, warp = threadIdx.x / kWarpSize;
   const std::size_t share = (set_count + warps - 1) / warps;
@@ -48,6 +49,7 @@ __global__ void combine_sets_kernel(const T* sets, std::size_t set_count, T* res
 template <class T, class Op>
 __global__ void combine_few_sets_kernel(const T* sets, std::size_t buckets, std::size_t set_count,
                                         T* results) {
+  wait_for_launch_before();
   const std::size_t bucket = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (bucket >= buckets) return;
   T total = Op::template identity<T>();
@@ -67,21 +69,22 @@ inline unsigned warps_of_combine(std::size_t set_count) {
 /// The largest grid: a block for each bucket.
 inline constexpr std::size_t kMostBucketsToCombine = 0x7fffffff;
 
-/// results[b] = sets[b][0] . sets[b][1] . ...
+/// results[b] = sets[b][0] . sets[b][1] . ... `overlapping`: it may begin while the launch before runs.
 template <class Op, class T>
 void enqueue_combine_sets(const Stream& stream, const T* sets, std::size_t buckets,
-                          std::size_t set_count, T* results) {
+                          std::size_t set_count, T* results, bool overlapping = false) {
   if (set_count < kManySets) {
     constexpr unsigned kBlock = 128;
-    launch(combine_few_sets_kernel<T, Op>,
-           {static_cast<unsigned>(ceil_div(buckets, kBlock)), kBlock, 0, stream.aside()}, sets,
-           buckets, set_count, results);
+    LaunchShape shape{static_cast<unsigned>(ceil_div(buckets, kBlock)), kBlock, 0, stream.aside()};
+    shape.overlapping = overlapping;
+    launch(combine_few_sets_kernel<T, Op>, shape, sets, buckets, set_count, results);
     return;
   }
   const unsigned warps = warps_of_combine(set_count);
-  launch(combine_sets_kernel<T, Op>,
-         {static_cast<unsigned>(buckets), kWarpSize * warps, warps * sizeof(T), stream.aside()},
-         sets, set_count, results);
+  LaunchShape shape{static_cast<unsigned>(buckets), kWarpSize * warps, warps * sizeof(T),
+                    stream.aside()};
+  shape.overlapping = overlapping;
+  launch(combine_sets_kernel<T, Op>, shape, sets, set_count, results);
 }
 
 /// Most operator applications between a set's bucket and the result.

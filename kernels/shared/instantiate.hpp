@@ -177,6 +177,11 @@ struct FillPolicy90 {
   static constexpr unsigned kItems = 16;  ///< stores of a thread
 };
 using FillPolicy = ByCapability<Row<90, FillPolicy90>>;
+/// A launch whose kernel waits for the launch before: it begins early where the device lets it.
+inline LaunchShape overlapping(LaunchShape shape, const DeviceTraits& device) {
+  shape.overlapping = device.overlapping_launches;
+  return shape;
+}
 /// The launch for `n` stores.
 inline LaunchShape fill_shape(std::size_t n, const Stream& stream) {
   const unsigned block = n < 256 ? kWarpSize : 256;

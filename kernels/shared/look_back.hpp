@@ -87,6 +87,7 @@ struct States {
 struct Link {
   std::size_t tile;
   bool first, last;
+  unsigned sets;  ///< those that warps with inputs have, the first ones of LabelSets
 };
 
 /// Scans a tile: `label` and `items` are this thread's, at place_in_tile(j). On return an item is
@@ -131,11 +132,13 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
     }
   }
 
+  if (link.first && link.last && link.sets == 1) return;  // nothing is before the inputs but these
+
   // Scans every bucket's sets in the warps' order, and publishes the tile's total.
   const std::size_t own_states = link.tile * sets.buckets;
   for (unsigned b = threadIdx.x; b < sets.buckets; b += blockDim.x) {
     T total = Op::template identity<T>();
-    for (unsigned set = 0; set < sets.count(); ++set) {
+    for (unsigned set = 0; set < link.sets; ++set) {
       T& slot = sets.slots[set * sets.row() + b];
       const T of_set = slot;
       slot = total;
@@ -157,7 +160,7 @@ __device__ void scan_tile(const LabelSets<T>& sets, const States& states, const 
         states.read(own_states + b, total);
         states.publish(own_states + b, Op::combine(before, total), kAll);
       }
-      for (unsigned set = 0; set < sets.count(); ++set) {
+      for (unsigned set = 0; set < link.sets; ++set) {
         T& slot = sets.slots[set * sets.row() + b];
         slot = Op::combine(before, slot);
       }

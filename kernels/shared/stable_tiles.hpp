@@ -110,6 +110,7 @@ template <class T, bool kPlaces>
 __global__ void __launch_bounds__(kThreads, 2)
     order_tiles_kernel(const T* values, const Label* labels, std::size_t n, Partitioning parts,
                        Tiles<T> out, Short* places, Count* slice_totals) {
+  let_next_launch_begin();
   // First [partition], then [warp][partition], with a partition more for what is beyond the input.
   auto* sums = dynamic_shared<Count>();
   Count* starts = sums + kWarps;
@@ -124,6 +125,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     label[j] = i < count ? labels[first + i] : parts.count << parts.shift;
   }
   for (unsigned i = threadIdx.x; i < kWarps * row; i += kThreads) counts[i] = 0;
+  wait_for_launch_before();  // which clears the slices' totals
   __syncthreads();
 
   // Counts by partition in the input's order: `place` becomes the number of inputs of its partition
@@ -191,6 +193,8 @@ __global__ void __launch_bounds__(kThreads, 2)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     sum_slices_kernel(Partitioning parts, Tiles<T> tiles, Chunks out) {
+  let_next_launch_begin();
+  wait_for_launch_before();
   Count* chunks = dynamic_shared<Count>();
   for (unsigned p = threadIdx.x; p < parts.count; p += blockDim.x) {
     Count total = 0;
@@ -218,6 +222,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     cut_chunks_kernel(Partitioning parts, Tiles<T> tiles, Chunks out) {
+  let_next_launch_begin();
+  wait_for_launch_before();
   auto* sums = dynamic_shared<Count>();  // [warp][lane]
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned p = blockIdx.x * kWarpSize + lane;
@@ -427,15 +433,17 @@ void enqueue_order_tiles(const Arguments<T>& call, const Partitioning& parts,
   const Tiles<T> tiles = at.tiles.in(call);
   const Chunks chunks = at.chunks_in(call);
   enqueue_fill(call.stream, chunks.slice_totals, std::size_t{slices_of(parts)} * parts.count, 0);
+  const DeviceTraits& device = call.sizes.device;
   launch(order_tiles_kernel<T, kPlaces>,
-         {parts.tiles, kThreads, order_shared_bytes<T>(parts), call.stream}, call.values,
-         call.labels, call.n(), parts, tiles, at.places_in(call), chunks.slice_totals);
-  launch(sum_slices_kernel<T>, {1, kThreads, (parts.count + 1) * sizeof(Count), call.stream}, parts,
+         overlapping({parts.tiles, kThreads, order_shared_bytes<T>(parts), call.stream}, device),
+         call.values, call.labels, call.n(), parts, tiles, at.places_in(call), chunks.slice_totals);
+  launch(sum_slices_kernel<T>,
+         overlapping({1, kThreads, (parts.count + 1) * sizeof(Count), call.stream}, device), parts,
          tiles, chunks);
+  const dim3 blocks(static_cast<unsigned>(ceil_div(parts.count, kWarpSize)), slices_of(parts));
   launch(cut_chunks_kernel<T>,
-         {dim3(static_cast<unsigned>(ceil_div(parts.count, kWarpSize)), slices_of(parts)), kThreads,
-          kThreads * sizeof(Count), call.stream},
-         parts, tiles, chunks);
+         overlapping({blocks, kThreads, kThreads * sizeof(Count), call.stream}, device), parts,
+         tiles, chunks);
 }
 
 }  // namespace reduce_bench::BACKEND::stable_tiles

@@ -15,7 +15,8 @@
 // Fixes: the rounding of every sum on the way, which depends on the order of the atomics; and,
 //   against the float sums of onepass/multireduce, loops of compare-and-swap.
 // Launch: one block of 1024 threads per SM; a thread for every bucket, which rounds; and a kernel
-//   that looks for inputs other than -0, where a sum is zero and has a -0 in it.
+//   that looks for inputs other than -0, where a sum is zero and has a -0 in it. Each launch may
+//   begin while the one before ends.
 // Traffic: n labels and n values read, m results written. The blocks' numbers are added by atomics
 //   in the L2 cache, and so is, by two, a value outside of the window where hardly any was seen or
 //   numbers for all exponents, 40 bytes each, do not fit. On an H200 the L2 cache binds with 2^8
@@ -283,6 +284,7 @@ __device__ void add_inputs(const float* values, const Label* labels, std::size_t
 __global__ void __launch_bounds__(1024)
     kernel(const float* values, const Label* labels, std::size_t n, bool aligned, Copies copies,
            Sums sums) {
+  let_next_launch_begin();
   unsigned* largest = held_shared(dynamic_shared<unsigned>());
   if (blockIdx.x == 0 && threadIdx.x == 0) *sums.any_open = 0;
   // The window follows from as many values as the block has threads, the same for every block.
@@ -309,6 +311,8 @@ __global__ void __launch_bounds__(1024)
 
 /// Rounds the buckets' sums, and makes them zero again.
 __global__ void round_kernel(Sums sums, float* results) {
+  let_next_launch_begin();
+  wait_for_launch_before();
   const std::size_t bucket = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (bucket >= sums.buckets) return;
   long long words[Sums::kWords];
@@ -331,6 +335,7 @@ __global__ void round_kernel(Sums sums, float* results) {
 /// A zero that is -0 so far is 0 if the bucket has an input that is not -0.
 __global__ void settle_zeros_kernel(const float* values, const Label* labels, std::size_t n,
                                     Sums sums, float* results) {
+  wait_for_launch_before();
   if (*sums.any_open == 0) return;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
        i += std::size_t{gridDim.x} * blockDim.x) {
@@ -403,9 +408,11 @@ struct OnepassMultireduceExact {
     launch(kernel, {plan.blocks, plan.block, plan.shared_bytes, call.stream}, call.values(),
            call.labels(), call.n(), aligned, plan.copies, sums);
     const auto round_blocks = static_cast<unsigned>(ceil_div(call.buckets(), Policy::kRoundBlock));
-    launch(round_kernel, {round_blocks, Policy::kRoundBlock, 0, call.stream}, sums, call.results());
-    launch(settle_zeros_kernel, {plan.blocks, plan.block, 0, call.stream}, call.values(),
-           call.labels(), call.n(), sums, call.results());
+    const DeviceTraits& device = call.problem.device;
+    launch(round_kernel, overlapping({round_blocks, Policy::kRoundBlock, 0, call.stream}, device),
+           sums, call.results());
+    launch(settle_zeros_kernel, overlapping({plan.blocks, plan.block, 0, call.stream}, device),
+           call.values(), call.labels(), call.n(), sums, call.results());
   }
 };
 

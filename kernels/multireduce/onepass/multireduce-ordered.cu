@@ -9,7 +9,8 @@
 // Fixes: the sort of eilers/sort-global, the way to an ordered multireduce that depends neither on
 //   the labels nor on the number of buckets; and onepass/multireduce's commuting operators only.
 // Launch: one block per SM or fewer, as many warps as have room for a set, at most 32, of few
-//   inputs fewer; then a block for each bucket, or a thread where there are fewer than 128 sets.
+//   inputs fewer; then, from before these end, a block for each bucket, or a thread where there are
+//   fewer than 128 sets.
 // Traffic: n labels and n values read; every warp's set written and read, m results written. On an
 //   H200 the issue of instructions binds with 16 uniform labels, shared memory with 16 Zipf ones,
 //   and latency with 2^8, where warps wait for shared memory most of all. How near that comes
@@ -38,6 +39,7 @@ template <class T, class Op>
 __global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     onepass_ordered_kernel(const T* values, const Label* labels, std::size_t n, unsigned buckets,
                            T* sets) {
+  let_next_launch_begin();
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize,
                  warps = blockDim.x / kWarpSize;
   const WarpTable<T> own{dynamic_shared<T>() + warp * (buckets + 1)};
@@ -83,7 +85,7 @@ struct OnepassOrdered {
            call.values(), call.labels(), call.n(), static_cast<unsigned>(call.buckets()),
            call.scratch());
     enqueue_combine_sets<Op>(call.stream, call.scratch(), call.buckets(), sets_of(p),
-                             call.results());
+                             call.results(), p.device.overlapping_launches);
   }
 };
 

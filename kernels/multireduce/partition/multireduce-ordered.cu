@@ -12,7 +12,8 @@
 // Fixes: the limit of onepass/multireduce-ordered to buckets that fit into a block's shared memory;
 //   partition/multireduce's commuting operators only; the sort of eilers/sort-global.
 // Launch: a fill; blocks of 512 threads, 16 inputs per thread, for every tile and every chunk,
-//   others between; 1 to 16 threads per bucket: docs/kernels/partition-multireduce-ordered.md
+//   others between; 1 to 16 threads per bucket: docs/kernels/partition-multireduce-ordered.md.
+//   Each may begin while the one before ends.
 // Traffic: n labels and n values read; n values and 16-bit labels written and read: 20 bytes per
 //   input of 4 bytes. The offsets of every tile, 2 bytes per partition, written and read twice. A
 //   table for every stretch written and read; m results written. On an H200 shared
@@ -114,6 +115,8 @@ template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
     fold_chunks_kernel(Partitioning parts, unsigned turns, Stretches stretches, Tiles<T> tiles,
                        Chunks chunks, T* tables) {
+  let_next_launch_begin();
+  wait_for_launch_before();
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
   const Pieces pieces(reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row()));
   // A block for every chunk; it works if a stretch begins with that.
@@ -148,6 +151,7 @@ template <class T, class Op>
 __global__ void __launch_bounds__(kThreads)
     combine_tables_kernel(const T* tables, const Count* first_chunks, Partitioning parts,
                           Stretches stretches, unsigned shares, std::size_t buckets, T* results) {
+  wait_for_launch_before();
   T* totals = dynamic_shared<T>();  // one per thread
   const unsigned threads = kThreads / shares, share = threadIdx.x / threads;
   const std::size_t bucket = std::size_t{blockIdx.x} * threads + threadIdx.x % threads;
@@ -218,13 +222,16 @@ struct PartitionMultireduceOrdered {
     enqueue_order_tiles<false>(arguments, parts, at);
     const unsigned turns = turns_of(parts.width(), kThreads, sizeof(T), Pieces::kBytes, p.device);
     launch(turns > 1 ? fold_chunks_kernel<T, Op, true> : fold_chunks_kernel<T, Op, false>,
-           {static_cast<unsigned>(most_chunks(parts)), kThreads,
-            sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + Pieces::kBytes, call.stream},
+           overlapping({static_cast<unsigned>(most_chunks(parts)), kThreads,
+                        sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + Pieces::kBytes,
+                        call.stream},
+                       p.device),
            parts, turns, stretches, at.tiles.in(arguments), chunks, call.scratch());
     const unsigned shares = shares_of(p);
     launch(combine_tables_kernel<T, Op>,
-           {static_cast<unsigned>(ceil_div(call.buckets(), kThreads / shares)), kThreads,
-            shares > 1 ? kThreads * sizeof(T) : 0, call.stream},
+           overlapping({static_cast<unsigned>(ceil_div(call.buckets(), kThreads / shares)),
+                        kThreads, shares > 1 ? kThreads * sizeof(T) : 0, call.stream},
+                       p.device),
            call.scratch(), chunks.firsts, parts, stretches, shares, call.buckets(), call.results());
   }
 };

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
     items[j] = i < n ? values[i] : Op::template identity<T>();
   }
   scan_tile<kTurns, Op>(sets, all_states.of_launch(ticket[1]),
-                        {tile, tile == 0, tile + 1 == gridDim.x}, inclusive, label, items);
+                        {tile, tile == 0, tile + 1 == gridDim.x, sets.count()}, inclusive, label,
+                        items);
 #pragma unroll
   for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
     const std::size_t i = first + place_in_tile(j);

@@ -10,7 +10,8 @@
 // Fixes: the limit of onepass/multiscan to buckets that fit into a block's shared memory, and that
 //   a tile publishes a state for every label: here for the labels of one partition.
 // Launch: a fill; blocks of 512 threads with 16 inputs per thread for every tile, every chunk and
-//   every tile again; others between the first two: docs/kernels/partition-multiscan.md
+//   every tile again; others between the first two: docs/kernels/partition-multiscan.md. Each may
+//   begin while the one before ends.
 // Traffic: n labels and n values read; n values, 16-bit labels and 16-bit places written; labels
 //   and values read, results written in place of the values; results and places read, n results
 //   written. The offsets of every tile, 2 bytes per partition, written and read twice; 8 bytes per
@@ -42,9 +43,10 @@ Variant variant() {
       .operation = Operation::kMultiscan,
       .fidelity = Fidelity::kBeyond,
       .params = {scan_axis(),
-                 partition_buckets_axis(
-                     std::to_string(1u << Policy::kFewBits) + " where these make at most " +
-                     std::to_string(1u << Policy::kLog2FewPartitions) + " partitions, else ")},
+                 partition_buckets_axis(std::to_string(1u << Policy::kFewBits) +
+                                        " where these make at most " +
+                                        std::to_string(1u << Policy::kLog2FewPartitions) +
+                                        " partitions of many inputs, else ")},
       .restriction = [](const Problem& p) { return partitions_restriction(p, kChunkBytes); },
       // Each item adds the chain of its peers and the warp's set; warps and chunks come on top.
       .depth = [](const Problem& p) -> std::uint64_t {

@@ -13,9 +13,10 @@ using namespace stable_tiles;
 
 /// Chosen on an H200 (docs/kernels/partition-multiscan.md), beside StableTilesPolicy.
 struct Policy90 {
-  /// Partitions have 2^kFewBits buckets where these make at most 2^kLog2FewPartitions of them: their
-  /// states take less, and few partitions cost little.
+  /// Partitions have 2^kFewBits buckets where these make at most 2^kLog2FewPartitions of them, which
+  /// then cost little, and there are kManyInputs or more, whose states take less.
   static constexpr unsigned kFewBits = 8, kLog2FewPartitions = 8;
+  static constexpr std::size_t kManyInputs = std::size_t{1} << 24;
 };
 using Policy = ByCapability<Row<90, Policy90>>;
 
@@ -24,6 +25,7 @@ template <class T, class Op, bool kTurns>
 __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads)
     scan_chunks_kernel(Partitioning parts, unsigned turns, bool inclusive, States all_states,
                        Ledger* ledger, Tiles<T> tiles, Chunks chunks) {
+  let_next_launch_begin();
   const LabelSets<T> sets{dynamic_shared<T>(), parts.width(), turns};
   auto* ticket = reinterpret_cast<unsigned*>(sets.slots + sets.count() * sets.row());
   const Pieces pieces(ticket + 2);
@@ -33,6 +35,7 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
   }
   sets.template clear<Op>();
   pieces.clear();
+  wait_for_launch_before();
   __syncthreads();
   const unsigned number = ticket[0];
   if (number < chunks.firsts[parts.count]) {
@@ -44,8 +47,13 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
     Items<Label> label;
     Items<T> items;
     pieces.load<Op>(count, parts, tiles, label, items);
-    scan_tile<kTurns, Op>(sets, all_states.of_launch(ticket[1]),
-                          {number, range.first(), range.last()}, inclusive, label, items);
+    constexpr unsigned of_warp =
+        kWarpSize * TilePolicy::kItems;  // inputs, as place_in_tile has them
+    const Link link{.tile = number,
+                    .first = range.first(),
+                    .last = range.last(),
+                    .sets = (count + of_warp * turns - 1) / (of_warp * turns)};
+    scan_tile<kTurns, Op>(sets, all_states.of_launch(ticket[1]), link, inclusive, label, items);
 #pragma unroll
     for (unsigned j = 0; j < TilePolicy::kItems; ++j) {
       const unsigned input = place_in_tile(j);
@@ -59,6 +67,7 @@ __global__ void __launch_bounds__(kThreads, TilePolicy::kThreadsPerSm / kThreads
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     restore_tiles_kernel(const T* ordered, const Short* places, std::size_t n, T* results) {
+  wait_for_launch_before();
   T* tile = dynamic_shared<T>();
   const std::size_t first = std::size_t{blockIdx.x} * kTile;
   const auto* vectors = reinterpret_cast<const Vector16<T>*>(ordered + first);
@@ -75,7 +84,8 @@ __global__ void __launch_bounds__(kThreads)
 /// What `tuning` asks, or else what the policy advises.
 inline Tuning tuning_for(const Sizes& sizes, Tuning tuning = {}) {
   const unsigned bits = log2_ceil(std::max<std::size_t>(sizes.buckets, 1));
-  if (!tuning.least_bits && bits <= Policy::kFewBits + Policy::kLog2FewPartitions)
+  if (!tuning.least_bits && sizes.n >= Policy::kManyInputs &&
+      bits <= Policy::kFewBits + Policy::kLog2FewPartitions)
     tuning.least_bits = Policy::kFewBits;
   return tuning;
 }
@@ -112,11 +122,14 @@ void enqueue(const Arguments<T>& call, bool inclusive, const Tuning& tuning) {
       turns_of(parts.width(), kThreads, sizeof(T), kChunkBytes, call.sizes.device);
   const std::size_t chunks = most_chunks(parts);
   launch(turns > 1 ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>,
-         {static_cast<unsigned>(chunks), kThreads,
-          sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + kChunkBytes, call.stream},
+         overlapping(
+             {static_cast<unsigned>(chunks), kThreads,
+              sets_bytes(parts.width(), kThreads, turns, sizeof(T)) + kChunkBytes, call.stream},
+             call.sizes.device),
          parts, turns, inclusive, states_in(call, chunks, parts.width()),
          call.template scratch<Ledger>(), tiles, at.chunks_in(call));
-  launch(restore_tiles_kernel<T>, {parts.tiles, kThreads, kTile * sizeof(T), call.stream},
+  launch(restore_tiles_kernel<T>,
+         overlapping({parts.tiles, kThreads, kTile * sizeof(T), call.stream}, call.sizes.device),
          tiles.values, at.places_in(call), call.n(), call.results);
 }
 

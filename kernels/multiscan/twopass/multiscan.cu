@@ -10,7 +10,8 @@
 // Fixes: onepass/multiscan's look-back, whose states weigh as much as the inputs where buckets are
 //   many, and that its float sums differ from run to run.
 // Launch: one block per SM or fewer, as many warps as have room for a table, at most 32, of few
-//   inputs fewer; a block of 1024 threads for 32 buckets; the first shape again.
+//   inputs fewer; a block of 1024 threads for 32 buckets; the first shape again. Each launch may
+//   begin while the one before ends.
 // Traffic: n values read twice, n results written; n labels read twice, or up to 256 buckets once,
 //   and n bytes written and read; every table written and read once. On an H200 the latency of a
 //   warp's steps binds i32 sums, with up to 2^8 uniform labels the L2 cache nearly as much, and

@@ -132,6 +132,7 @@ inline constexpr bool kByAtomics =
 template <class T, class Op, bool kPacked>
 __global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     combine_chunks_kernel(Inputs<T> inputs, unsigned buckets, T* tables, T* block_totals) {
+  let_next_launch_begin();
   const Chunk chunk = own_chunk(inputs.n);
   Reader<T, Op, false> reader(inputs, chunk);
   PackedLabels<T>* packed = inputs.packed_of(chunk);
@@ -186,6 +187,8 @@ __global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
 template <class T, class Op>
 __global__ void __launch_bounds__(kWarpSize* kWarpSize)
     scan_blocks_kernel(T* block_totals, unsigned blocks, unsigned buckets) {
+  let_next_launch_begin();
+  wait_for_launch_before();
   T* of_warps = dynamic_shared<T>();
   const unsigned lane = threadIdx.x % kWarpSize, warp = threadIdx.x / kWarpSize;
   const unsigned bucket = blockIdx.x * kWarpSize + lane;
@@ -211,6 +214,7 @@ template <class T, class Op, bool kPacked>
 __global__ void __launch_bounds__(kWarpSize* WarpTablePolicy::kMostWarps)
     scan_chunks_kernel(Inputs<T> inputs, unsigned buckets, bool inclusive, const T* tables,
                        const T* before_blocks, T* results) {
+  wait_for_launch_before();
   const Chunk chunk = own_chunk(inputs.n);
   Reader<T, Op, kPacked> reader(inputs, chunk);
   const WarpTable<T> table = own_table<T>(buckets);
@@ -271,12 +275,15 @@ void enqueue(const Arguments<T>& call, bool inclusive,
   launch(plan.packs() ? combine_chunks_kernel<T, Op, true> : combine_chunks_kernel<T, Op, false>,
          shape, inputs, buckets, tables, block_totals);
   constexpr unsigned block = kWarpSize * kWarpSize;
-  launch(
-      scan_blocks_kernel<T, Op>,
-      {static_cast<unsigned>(ceil_div(buckets, kWarpSize)), block, block * sizeof(T), call.stream},
-      block_totals, plan.grid.blocks, buckets);
-  launch(plan.packs() ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>, shape,
-         inputs, buckets, inclusive, tables, block_totals, call.results);
+  const DeviceTraits& device = call.sizes.device;
+  launch(scan_blocks_kernel<T, Op>,
+         overlapping({static_cast<unsigned>(ceil_div(buckets, kWarpSize)), block, block * sizeof(T),
+                      call.stream},
+                     device),
+         block_totals, plan.grid.blocks, buckets);
+  launch(plan.packs() ? scan_chunks_kernel<T, Op, true> : scan_chunks_kernel<T, Op, false>,
+         overlapping(shape, device), inputs, buckets, inclusive, tables, block_totals,
+         call.results);
 }
 
 }  // namespace reduce_bench::BACKEND::twopass_multiscan
