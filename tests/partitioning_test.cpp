@@ -218,10 +218,15 @@ TEST(SortedTiles, AreOrderedOnlyWhereManyLabelsAreAstray) {
     }
 }
 
-TEST(Copies, AreFewerOfFewInputs) {
+DeviceTraits device_of_large_tables() {
   DeviceTraits device = settings().device;
   device.sm_count = kBlocks;
   device.max_shared_bytes_per_block = 227 * 1024;
+  return device;
+}
+
+TEST(Copies, AreFewerOfFewInputs) {
+  const DeviceTraits device = device_of_large_tables();
   const auto copies = [&](std::size_t n, std::size_t buckets, unsigned asked = 0) {
     const Sizes sizes(n, buckets, sizeof(int), device);
     return 1u << table_plan(sizes, {.copies = asked}, sizeof(int), 256).log2_copies;
@@ -241,9 +246,7 @@ TEST(Copies, AreFewerOfFewInputs) {
 }
 
 TEST(Tables, OfFewInputsAreOfBlocksOfFewerThreads) {
-  DeviceTraits device = settings().device;
-  device.sm_count = kBlocks;
-  device.max_shared_bytes_per_block = 227 * 1024;
+  const DeviceTraits device = device_of_large_tables();
   using Grid = std::pair<unsigned, unsigned>;  // threads of a block, blocks
   const auto grid = [&](std::size_t n, std::size_t buckets, unsigned asked = 1024) {
     const TablePlan plan =
@@ -261,9 +264,7 @@ TEST(Tables, OfFewInputsAreOfBlocksOfFewerThreads) {
 }
 
 TEST(WarpTables, OfFewInputsAreOfBlocksOfFewerWarps) {
-  DeviceTraits device = settings().device;
-  device.sm_count = kBlocks;
-  device.max_shared_bytes_per_block = 227 * 1024;
+  const DeviceTraits device = device_of_large_tables();
   using Grid = std::pair<unsigned, unsigned>;  // warps of a block, blocks
   const auto grid = [&](std::size_t n, std::size_t buckets, unsigned most = 32) {
     const Sizes sizes(n, buckets, sizeof(int), device);
